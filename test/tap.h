@@ -1,0 +1,76 @@
+/* tap.h - the test harness: named cases, checks, and TAP on standard output.
+ *
+ *     static void never_early(void) { CHECK(1 + 1 == 2); }
+ *
+ *     static const tap_case cases[] = {
+ *         {"promise 1: never early", never_early},
+ *     };
+ *
+ *     int main(int argc, char **argv) { return TAP_RUN(cases, argc, argv); }
+ *
+ * A case passes if none of its checks failed. Words on the command line choose
+ * the cases whose names contain one of them. The exit code is 0 if every case
+ * passed.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAP_H
+#define TAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct tap_case {
+    const char *name;
+    void (*run)(void);
+} tap_case;
+
+static unsigned tap_failed_checks; /* in the case that is running */
+
+/* A failed check says where; after ten the case says no more. */
+static inline bool tap_check(bool passed, const char *what, const char *file,
+                             int line)
+{
+    if (!passed && ++tap_failed_checks <= 10)
+        printf("# %s:%d: failed: %s\n", file, line, what);
+    return passed;
+}
+
+#define CHECK(expr) tap_check((expr), #expr, __FILE__, __LINE__)
+
+static inline bool tap_is_chosen(const char *name, int argc, char **argv)
+{
+    if (argc < 2)
+        return true;
+    for (int i = 1; i < argc; i++)
+        if (strstr(name, argv[i]) != NULL)
+            return true;
+    return false;
+}
+
+static inline int tap_run(const tap_case *cases, size_t count, int argc,
+                          char **argv)
+{
+    unsigned number = 0, failed = 0, chosen = 0;
+    for (size_t i = 0; i < count; i++)
+        chosen += tap_is_chosen(cases[i].name, argc, argv);
+    printf("1..%u\n", chosen);
+    for (size_t i = 0; i < count; i++) {
+        if (!tap_is_chosen(cases[i].name, argc, argv))
+            continue;
+        tap_failed_checks = 0;
+        cases[i].run();
+        printf("%sok %u - %s\n", tap_failed_checks ? "not " : "", ++number,
+               cases[i].name);
+        fflush(stdout);
+        failed += tap_failed_checks != 0;
+    }
+    return failed != 0;
+}
+
+#define TAP_RUN(cases, argc, argv) \
+    tap_run((cases), sizeof(cases) / sizeof(*(cases)), (argc), (argv))
+
+#endif

@@ -1,0 +1,2077 @@
+/* timingwheel.h - v1.0.0 - timers for event loops, in one header
+
+   A hierarchical timing wheel: any number of timers, started, cancelled and
+   put off in constant time, fired in exact order and never early, with no
+   fixed-rate tick. You own the loop, the clock and the timers.
+
+   SPDX-License-Identifier: MIT (the text is at the end)
+
+
+   SYNOPSIS
+
+   In one C or C++ file define TIMINGWHEEL_IMPLEMENTATION before including this
+   header; include it plainly everywhere else.
+
+   example: synopsis.c
+       #define TIMINGWHEEL_IMPLEMENTATION
+       #include "timingwheel.h"
+       #include <stdio.h>
+
+       struct connection {
+           int number;
+           tw_timer idle; // embedded: nothing is allocated per timer
+       };
+
+       static void on_idle(timingwheel *tw, tw_timer *timer)
+       {
+           char *start = (char *)timer - offsetof(struct connection, idle);
+           struct connection *c = (struct connection *)start;
+           printf("%d: %d idle\n", (int)tw_now(tw), c->number);
+       }
+
+       int main(void)
+       {
+           timingwheel tw;
+           struct connection a = {1, TW_TIMER_INIT(on_idle)};
+           struct connection b = {2, TW_TIMER_INIT(on_idle)};
+           uint64_t deadline;
+
+           tw_init(&tw, NULL);            // ticks of one unit, clock at 0
+           tw_start(&tw, &a.idle, 30000); // say, milliseconds
+           tw_start(&tw, &b.idle, 30000);
+           tw_advance_clock(&tw, 20000);  // nothing is due
+           tw_postpone(&tw, &b.idle, tw_after(tw_now(&tw), 30000));
+
+           while (tw_next_deadline(&tw, &deadline))
+               tw_advance_clock(&tw, deadline); // a real loop sleeps till then
+           tw_destroy(&tw);
+           return 0; // it has printed "30000: 1 idle" and "50000: 2 idle"
+       }
+
+   A real loop reads its clock, fires what is due and sleeps for as long as
+   tw_wait says:
+
+       for (;;) {
+           uint64_t wait = tw_wait(&tw, read_clock(), one_minute);
+           sleep_or_handle_events(wait);
+           tw_advance_clock(&tw, read_clock());
+       }
+
+
+   WHEN TO USE IT, AND WHEN NOT
+
+   Use it where timers are many or busy: idle time-outs pushed back at every
+   packet, request time-outs of which one in a thousand fires, retries,
+   heartbeats, events of a simulation. The cost of an operation does not grow
+   with the number of timers, but for cache misses.
+
+   For a hundred timers a binary heap is as good and simpler. The library reads
+   no clock and keeps nothing across restarts. One wheel belongs to one thread;
+   different wheels share nothing.
+
+
+   WORDS
+
+   tick            the smallest step of the clock; `tick` time units long
+   clock           the reading that you last handed to tw_advance_clock
+   deadline        absolute time, in your unit, from which a timer may fire
+   timer           one tw_timer, embedded in a struct of yours
+   bucket          the timers of one slot of one wheel
+   wheel           a ring of wheel_size buckets; wheel 0 has one per tick
+   overflow wheel  the next coarser wheel: one of its buckets spans a whole turn
+                   of the wheel below; created on demand
+   cascade         to move a bucket's timers down to finer wheels when its time
+                   has come
+   delay queue     the min-heap of non-empty buckets, earliest first; its head,
+                   and nothing else, moves the clock on
+   overdue         with a deadline that the clock has already reached
+
+
+   HOW IT WORKS
+
+   With 256 buckets per wheel a 64-bit tick has eight digits, one a wheel. A
+   timer goes to the finest wheel whose window holds its tick: the 256 steps
+   from the clock's own. Windows slide with the clock.
+
+       tick  00 00 00 00 00 01 2c 05
+                             |  |  '-- bucket of wheel 0, if within 256 ticks
+                             |  '----- bucket of wheel 1, if within 256 steps
+                             '-------- bucket of wheel 2, and so on
+
+       wheel    a bucket spans           it reaches, at a tick of 1 ms
+         0      1 tick                   256 ms
+         1      256 ticks                65 s
+         2      65,536 ticks             4.6 h
+         3      2^24 ticks               49 days
+        4..7    2^32 .. 2^56 ticks       35 years .. all of 64 bits
+
+   The idea of hierarchical wheels is Varghese and Lauck's (1987), overflow
+   wheels on demand and the delay queue are Kafka's. Unlike in Kafka's, a
+   bucket's place in the delay queue is its earliest timer, not the start of its
+   span, so that the clock jumps to the very tick at which something fires. Here
+   is a toy with wheels of 4 buckets; [5 7] is a bucket with timers for the
+   ticks 5 and 7, * is the bucket at the head of the delay queue:
+
+       clock 0    wheel 0  [ ]  [1]* [ ]  [ ]        ticks  0..3
+                  wheel 1       [5 7]   [9]   [ ]    ticks  4..7  8..11  12..15
+
+       clock 1    1 has fired. Wheel 0 now holds ticks 1..4, but 5 and 7 stay
+                  where they are until the earliest of them is due.
+                  wheel 1       [5 7]*  [9]   [ ]
+
+       clock 5    5 came up: its bucket has cascaded, and 5 has fired.
+                  wheel 0  [7]*                      ticks  5..8
+                  wheel 1       [ ]     [9]   [ ]
+
+   The 9 will fire straight from wheel 1: a bucket whose timers share one tick
+   never cascades. Each wheel keeps a bitmap of its non-empty buckets and
+   enters the delay queue with its earliest one, so the heap has one entry a
+   wheel and is tiny.
+
+   A bucket is a queue of chunks, each of one cache line with five pointers to
+   timers. The next timers are known in advance and fetched while the current
+   one is handled; that is what makes it fast with a million timers.
+
+       chunk  | next | prev | ordinal home live range | t1 | t2 | t3 | t4 | t5 |
+
+   Cost: start, cancel and postpone are O(1), whatever is pending. A timer
+   cascades at most once a wheel on its way down, mostly once. Advancing over
+   any span in which nothing is due is O(1). Memory: 24 bytes a timer in your
+   own struct, and about 13 in the chunks when they are full.
+
+
+   CONTRACT
+
+   Time
+    1. Never early: a timer fires in the first tw_advance_clock(now) for which
+       floor(now / tick) >= ceil(deadline / tick), and in none before.
+    2. No tick: advancing costs the same over one tick as over 2^63.
+    3. Inside a callback the clock is the firing timer's own tick, not the
+       target of the call. What is started there for a time up to the target
+       fires within the same call, in its place in the order.
+    4. Deadlines are absolute: add your delay to the time you just read, with
+       tw_after, which saturates. Use the clock that you advance by.
+    5. A deadline that has passed is no error: the timer fires in the next call,
+       whatever its argument; started from a callback, not in this one.
+    6. Going backwards is harmless: it fires only what is overdue.
+    7. Any uint64_t is a deadline and a clock. A timer whose tick is beyond 64
+       bits stays pending.
+   Order
+    8. Timers fire in order of their tick, within a tick in the order in which
+       they were started, overdue ones included. A timer that was postponed or
+       started with a window takes any place in its tick.
+   Waking up
+    9. tw_next_deadline is exact. It can be early once, never late, after the
+       timer that held the earliest place of its bucket was cancelled, postponed
+       or started anew; waking then costs one call that fires nothing.
+   10. tw_wait is 0 if something is due, else the time until the next deadline.
+   Work
+   11. start, cancel and postpone are O(1); to postpone to a later time is one
+       store.
+   12. tw_start_within takes the roundest tick in its window.
+   13. tw_advance_clock_limit leaves what it does not get to for the next call,
+       in order.
+   14. Memory is allocated for wheels and chunks, never per timer, and never by
+       tw_cancel or by postponing to a later time. After tw_reserve nothing that
+       it covers allocates.
+   15. When memory runs out, a start is refused and changes nothing; a timer
+       already pending still fires in time and in order, though the loop may
+       be woken more often than needed.
+
+   Callbacks may start, cancel and postpone any timer, drain the wheel, and free
+   the timer that fired. They may not advance, poll, trim or destroy the wheel
+   that they run under, which does nothing and answers 0 or NULL, nor leave by
+   longjmp or an exception. A timer is not pending while its callback runs. In a
+   tw_foreach visitor only its own timer may be cancelled.
+
+   Periodic timers are started again from their callback. Miss a few periods,
+   and one of these lines decides: to catch up on all of them, to count from
+   now, or to skip them and keep the phase.
+
+       tw_start(tw, t, tw_after(tw_deadline(t), period));
+       tw_start(tw, t, tw_after(now, period));
+       tw_start(tw, t, tw_next_period(tw_deadline(t), period, now, &missed));
+
+
+   CONFIGURATION, by #define before the implementation
+
+   TW_MALLOC(size, context)    both or neither; default malloc and free. context
+   TW_FREE(pointer, context)   is alloc_context of tw_config.
+   TW_STATIC                   every function is static
+   TW_DEF                      or any other linkage
+   TW_DEBUG                    misuse ends in TW_ASSERT
+   TW_ASSERT(expr)             default assert, with TW_DEBUG only
+*/
+#ifndef TIMINGWHEEL_H
+#define TIMINGWHEEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TW_VERSION_MAJOR 1
+#define TW_VERSION_MINOR 0
+#define TW_VERSION_PATCH 0
+
+/* Linkage: TW_STATIC keeps every function inside the including file, without
+ * warnings about those it does not call; TW_DEF may be anything else. */
+#ifndef TW_DEF
+#if defined(TW_STATIC) && (defined(__GNUC__) || defined(__clang__))
+#define TW_DEF static __attribute__((unused))
+#elif defined(TW_STATIC)
+#define TW_DEF static
+#else
+#define TW_DEF extern
+#endif
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------- types --- */
+
+typedef struct timingwheel timingwheel;
+typedef struct tw_timer tw_timer;
+
+/* Called when `timer` fires; what it may do is under "Callbacks" above. */
+typedef void tw_callback(timingwheel *tw, tw_timer *timer);
+
+/* Called by tw_foreach and tw_drain, once a timer. */
+typedef void tw_visitor(tw_timer *timer, void *context);
+
+/* What a function answers: TW_OK, or why it changed nothing. */
+enum tw_status {
+    TW_OK = 0,
+    TW_EINVAL = -1, /* an argument is NULL or out of its range             */
+    TW_ENOMEM = -2, /* TW_MALLOC failed                                    */
+    TW_EFULL = -3,  /* max_pending timers are pending already              */
+    TW_EBUSY = -4   /* not while tw_foreach is visiting                    */
+};
+
+/* How a timer stands; TW_IDLE is what {0} and tw_timer_init make. */
+typedef enum tw_state {
+    TW_IDLE = 0,      /* never started, or drained                         */
+    TW_FIRED = 1,     /* its callback has been called, or is running       */
+    TW_CANCELLED = 2, /* tw_cancel took it out                             */
+    TW_PENDING = 3    /* waiting for its deadline                          */
+} tw_state;
+
+/* How to set up a wheel; all zero is every default. */
+typedef struct tw_config {
+    uint64_t tick;       /* time units per tick, at most 2^63 - 1; 0 = 1   */
+    uint64_t start;      /* the clock's first reading, in time units       */
+    uint32_t wheel_size; /* buckets per wheel: a power of two from 2 to
+                            4096; 0 = TW_DEFAULT_WHEEL_SIZE                */
+    size_t max_pending;  /* most timers pending at once; 0 = no limit      */
+    void *alloc_context; /* handed to TW_MALLOC and TW_FREE                */
+} tw_config;
+
+#define TW_DEFAULT_WHEEL_SIZE 256
+
+/* What tw_get_stats tells. */
+typedef struct tw_stats {
+    size_t pending;    /* timers pending now                               */
+    uint64_t fired;    /* timers fired since tw_init                       */
+    uint64_t cascaded; /* moves to another bucket while advancing          */
+    size_t wheels;     /* wheels in use                                    */
+    size_t buckets;    /* non-empty buckets                                */
+    size_t bytes_held; /* got from TW_MALLOC                               */
+    size_t bytes_used; /* of these, wheels and chunks with timers in them  */
+} tw_stats;
+
+/* One timer, to be embedded in a struct of yours. It is visible only so that
+ * you can place it: its fields are private. It must not move or be freed while
+ * it is pending. 24 bytes on a 64-bit machine. */
+struct tw_timer {
+    uintptr_t place;       /* address of its pointer in a chunk, or a state */
+    uint64_t deadline;     /* as it was asked for                           */
+    tw_callback *callback; /* may be NULL                                   */
+};
+
+/* An idle timer, as an initialiser. */
+#define TW_TIMER_INIT(callback_function) \
+    {                                    \
+        0, 0, (callback_function)        \
+    }
+
+/* What follows up to the functions is private too; it stands here because
+ * `timingwheel` must be complete for you to place one. */
+
+#define TWI_LEVELS 64      /* wheels of 2 buckets need 64 to reach 2^64      */
+#define TWI_CHUNK_BYTES 64 /* one cache line                                 */
+#define TWI_SLOTS ((TWI_CHUNK_BYTES - 2 * sizeof(void *) - 8) / sizeof(void *))
+
+/* Five timers of one bucket (twelve on a 32-bit machine), and their places in
+ * the bucket's doubly linked list. A chunk starts at a multiple of its size, so
+ * that the address of a slot tells its chunk. While a chunk is unused only next
+ * and ordinal mean anything. */
+typedef struct twi_chunk {
+    struct twi_chunk *next;
+    struct twi_chunk *prev;
+    uint16_t ordinal; /* its number in its slab, from 1                      */
+    uint16_t bucket;  /* home: which bucket ...                              */
+    uint8_t level;    /* ... of which wheel, or TWI_LEVELS + a twi_aside     */
+    uint8_t live;     /* timers in it; never 0 while in a list               */
+    uint8_t first;    /* slots first .. end-1 are in use; those of cancelled */
+    uint8_t end;      /* timers among them hold NULL                         */
+    tw_timer *slots[TWI_SLOTS];
+} twi_chunk;
+
+/* The timers of one slot of one wheel, in start order (for one tick). */
+typedef struct twi_bucket {
+    uint64_t earliest; /* the span of ticks that its timers were placed for; */
+    uint64_t latest;   /* earliest is its place in the delay queue           */
+    twi_chunk *head;   /* NULL: empty                                        */
+    twi_chunk *tail;
+} twi_bucket;
+
+/* One wheel. It enters the delay queue with its earliest non-empty bucket. */
+typedef struct twi_wheel {
+    uint64_t earliest;    /* of that bucket                                  */
+    uint64_t summary;     /* one bit a word of `nonempty`                    */
+    uint64_t *nonempty;   /* one bit a bucket                                */
+    twi_bucket *buckets;  /* wheel_size of them                              */
+    void *memory;         /* as TW_MALLOC gave it                            */
+    uint32_t first;       /* index of that bucket                            */
+    uint32_t queue_index; /* where the delay queue has it                    */
+    unsigned level;       /* a bucket spans wheel_size^level ticks ...       */
+    unsigned shift;       /* ... which is 2^shift                            */
+} twi_wheel;
+
+/* An entry of the delay queue: a wheel, by the tick of its earliest bucket. */
+typedef struct twi_entry {
+    uint64_t tick;
+    twi_wheel *wheel;
+} twi_entry;
+
+/* A piece of memory cut into chunks; it stands in the place of chunk 0. */
+typedef struct twi_slab {
+    struct twi_slab *next;
+    void *memory;    /* as TW_MALLOC gave it                                 */
+    uint32_t chunks; /* how many follow                                      */
+    uint32_t idle;   /* how many of them hold no timer; for tw_trim only     */
+} twi_slab;
+
+/* Buckets outside of the wheels. */
+enum twi_aside {
+    TWI_OWED,     /* overdue: to be fired by the next call                   */
+    TWI_DEFERRED, /* started overdue in a callback: owed after this call     */
+    TWI_DRAINED,  /* taken out by tw_drain, not visited yet                  */
+    TWI_ASIDES
+};
+
+struct timingwheel {
+    uint64_t clock;      /* in ticks                                         */
+    uint64_t tick;       /* time units per tick                              */
+    size_t count;        /* timers pending                                   */
+    size_t most;         /* how many may be; 0 while tw_foreach visits       */
+    twi_chunk *unused;   /* chunks that have been given back                 */
+    uint32_t size_mask;  /* wheel_size - 1                                   */
+    uint32_t size_bits;  /* log2 of wheel_size                               */
+    uint32_t per_bit;    /* 65536 / size_bits, rounded up                    */
+    uint32_t queued;     /* entries in the delay queue                       */
+    uint64_t now;        /* the clock in time units, as it was handed in     */
+    twi_chunk *walk;     /* where firing has got to in a bucket              */
+    uint64_t fired;      /* since tw_init                                    */
+    uint64_t cascaded;   /* since tw_init                                    */
+    twi_slab *slabs;     /* newest first; only the newest is not all cut     */
+    uint32_t cut;        /* chunks of the newest slab handed out so far      */
+    bool advancing;      /* inside tw_advance_clock, tw_poll or tw_drain     */
+    bool visiting;       /* inside tw_foreach                                */
+    bool unsorted[TWI_ASIDES]; /* a tick stands behind a later one           */
+    size_t chunks;       /* in all slabs                                     */
+    size_t bytes_held;   /* got from TW_MALLOC                               */
+    size_t max_pending;  /* as configured, SIZE_MAX for no limit             */
+    void *alloc_context;
+    twi_bucket aside[TWI_ASIDES];
+    twi_wheel *wheels[TWI_LEVELS]; /* NULL until one is needed               */
+    twi_entry queue[TWI_LEVELS];   /* the delay queue: a binary min-heap     */
+};
+
+/* ------------------------------------------------------------ functions --- */
+
+/* Sets up `tw`, whatever it held before; `config` NULL means every default.
+ * Allocates nothing. TW_EINVAL: tw is NULL, wheel_size is not a power of two
+ * from 2 to 4096, or tick leaves no room for two ticks in 64 bits. */
+TW_DEF int tw_init(timingwheel *tw, const tw_config *config);
+
+/* Gives all memory back; timers still pending become idle. Refused inside a
+ * callback or visitor of `tw`. Costs a write to every pending timer. */
+TW_DEF void tw_destroy(timingwheel *tw);
+
+/* Makes `timer` idle, to be fired by calling `callback` (NULL: it is only
+ * marked fired, as tw_poll wants it). Not for a timer that is pending. */
+TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback);
+
+/* Starts `timer`: it fires in the first tw_advance_clock that reaches
+ * `deadline` rounded up to a tick, or in the next one if that has passed. A
+ * timer that is pending is moved, and counts as started now. O(1).
+ * TW_EINVAL: tw or timer is NULL. TW_ENOMEM, TW_EFULL, TW_EBUSY: as above;
+ * a timer that was pending then stays pending as it was. */
+TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline);
+
+/* Starts `timer` to fire at any tick from `earliest` to `latest`: at the
+ * roundest one still ahead of the clock, which costs the fewest cascades and
+ * is shared with the most other timers. tw_deadline then tells which. A window
+ * without a tick in it acts like tw_start(earliest). O(1). Statuses as
+ * tw_start; TW_EINVAL also if latest < earliest. */
+TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
+                           uint64_t latest);
+
+/* Puts the deadline of a pending timer off. To the same or a later time this
+ * is one store and cannot fail: the timer moves when its old bucket comes up.
+ * To an earlier time, or of a timer that is not pending, it is tw_start. */
+TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline);
+
+/* Takes `timer` out; true if it was pending. It may then be freed at once. Of
+ * a timer that is not pending (or NULL) nothing changes. O(1). */
+TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
+
+/* Moves the clock to `now` and fires, in order, every timer due by then;
+ * returns how many. `now` below the clock leaves the clock and fires only what
+ * is overdue. Inside a callback or visitor of `tw`: refused, 0. Costs O(1) a
+ * timer fired or cascaded, and nothing for the time that passes. */
+TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
+
+/* The same, but handles at most `limit` timers, fired or cascaded; what is
+ * left waits for the next call, in order, and tw_wait answers 0 meanwhile.
+ * The clock stays with the last timer handled until all are. Returns how many
+ * fired, which may be 0 while there is more to do. limit 0 does nothing. */
+TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
+                                     size_t limit);
+
+/* Pull mode: marks the next timer due at `now` fired and returns it instead of
+ * calling its callback; NULL when there is none, and the clock is then `now`.
+ * Each tw_poll is a call of its own: a timer started with a deadline that has
+ * passed comes out of the next one. NULL inside a callback or visitor. */
+TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now);
+
+/* Tells when the next timer is due: its deadline rounded up to a tick, in time
+ * units (UINT64_MAX if that tick is beyond 64 bits). False if none is pending;
+ * *deadline is then left alone. O(1). */
+TW_DEF bool tw_next_deadline(timingwheel *tw, uint64_t *deadline);
+
+/* How long a loop may sleep at `now`, in time units: 0 if something is due,
+ * never more than `longest`, and `longest` if nothing is pending. O(1). */
+TW_DEF uint64_t tw_wait(timingwheel *tw, uint64_t now, uint64_t longest);
+
+/* The clock: the reading last handed to tw_advance_clock; inside a callback,
+ * the tick of the timer that fires (if it fires late: the clock, unmoved). */
+TW_DEF uint64_t tw_now(const timingwheel *tw);
+
+/* How many timers are pending. */
+TW_DEF size_t tw_count(const timingwheel *tw);
+
+/* True from tw_start until the timer fires, is cancelled or drained. */
+TW_DEF bool tw_is_pending(const tw_timer *timer);
+
+/* How the timer stands. */
+TW_DEF tw_state tw_timer_state(const tw_timer *timer);
+
+/* The deadline last asked for, not rounded; 0 if never started. */
+TW_DEF uint64_t tw_deadline(const tw_timer *timer);
+
+/* Allocates now what could be needed later: after TW_OK, `timers` timers
+ * pending at once with deadlines up to `horizon` (an absolute time) cannot
+ * fail, nor does starting, advancing or sorting them allocate. Takes 64 bytes
+ * a timer, the price of the worst case. TW_ENOMEM changes nothing. */
+TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon);
+
+/* Gives back memory that holds no timer, a reserve included. Does nothing
+ * inside a callback or visitor. Costs a walk over the unused memory. */
+TW_DEF void tw_trim(timingwheel *tw);
+
+/* Calls `visit` for every pending timer, in no particular order; returns how
+ * many. A visitor may cancel the timer it is given, and no other; it may start
+ * none (TW_EBUSY). Costs a look at every bucket and timer. */
+TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context);
+
+/* Takes every pending timer out, in no particular order: each becomes idle and
+ * is then visited (`visit` may be NULL). A visitor may start, cancel and free
+ * timers; one that it starts is not visited again. Allowed in a callback.
+ * Returns how many were taken. */
+TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context);
+
+/* now + delay; UINT64_MAX where the sum is beyond 64 bits. */
+TW_DEF uint64_t tw_after(uint64_t now, uint64_t delay);
+
+/* The next deadline of a periodic timer that keeps its phase: the first
+ * previous + k * period above `now`, k at least 1; UINT64_MAX where that is
+ * beyond 64 bits. *missed (if not NULL) is the number of periods passed over,
+ * k - 1. Period 0 acts as 1. */
+TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period,
+                               uint64_t now, uint64_t *missed);
+
+/* A sentence on what a status means and what to do about it. Never NULL. */
+TW_DEF const char *tw_strerror(int status);
+
+/* Fills *stats. Costs a walk over the unused memory and the bucket bitmaps. */
+TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats);
+
+/* Checks every invariant of the structure, for tests and debugging; false if
+ * one is broken. Costs a look at every bucket, chunk and pending timer. */
+TW_DEF bool tw_check(const timingwheel *tw);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TIMINGWHEEL_H */
+
+/* ====================================================== implementation === */
+
+#if defined(TIMINGWHEEL_IMPLEMENTATION) && !defined(TWI_IMPLEMENTED)
+#define TWI_IMPLEMENTED
+
+#ifndef TW_MALLOC
+#include <stdlib.h>
+#define TW_MALLOC(size, context) ((void)(context), malloc(size))
+#define TW_FREE(pointer, context) ((void)(context), free(pointer))
+#endif
+#ifndef TW_FREE
+#error "TW_MALLOC and TW_FREE must be defined both or neither"
+#endif
+
+/* TW_ASSERT is what a build with TW_DEBUG does about misuse. */
+#ifndef TW_ASSERT
+#ifdef TW_DEBUG
+#include <assert.h>
+#define TW_ASSERT(expr) assert(expr)
+#else
+#define TW_ASSERT(expr) ((void)0)
+#endif
+#endif
+
+#ifdef TW_DEBUG
+#define TWI_RULE(expr, sentence) TW_ASSERT((expr) && sentence)
+#else
+#define TWI_RULE(expr, sentence) ((void)0)
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#define TWI_PREFETCH(address) __builtin_prefetch((address), 1)
+#define TWI_COLD static __attribute__((noinline, cold))
+#define TWI_RARE(expr) __builtin_expect(!!(expr), 0)
+#else
+#define TWI_PREFETCH(address) ((void)(address))
+#define TWI_COLD static
+#define TWI_RARE(expr) (expr)
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------- bits and ticks --- */
+
+/* Index of the highest bit set; `bits` is not 0. */
+static inline unsigned twi_highest_bit(uint64_t bits)
+{
+#if defined(__GNUC__) || defined(__clang__)
+    return 63U ^ (unsigned)__builtin_clzll(bits);
+#else
+    unsigned index = 0;
+    for (unsigned step = 32; step != 0; step /= 2)
+        if (bits >> step != 0) {
+            bits >>= step;
+            index += step;
+        }
+    return index;
+#endif
+}
+
+/* Index of the lowest bit set; `bits` is not 0. */
+static inline unsigned twi_lowest_bit(uint64_t bits)
+{
+#if defined(__GNUC__) || defined(__clang__)
+    return (unsigned)__builtin_ctzll(bits);
+#else
+    return twi_highest_bit(bits & (~bits + 1));
+#endif
+}
+
+/* The tick at which a deadline is due: rounded up, so that none is early. */
+static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline)
+{
+    if (tw->tick == 1)
+        return deadline;
+    uint64_t tick = deadline / tw->tick;
+    return tick + (tick * tw->tick != deadline);
+}
+
+/* When a tick begins, in time units; saturates. */
+static inline uint64_t twi_time_of(const timingwheel *tw, uint64_t tick)
+{
+    return tick > UINT64_MAX / tw->tick ? UINT64_MAX : tick * tw->tick;
+}
+
+static inline bool twi_is_pending(const tw_timer *timer)
+{
+    return timer->place > (uintptr_t)TW_CANCELLED;
+}
+
+/* ---------------------------------------------------- memory and chunks ---
+ * Chunks are cut from slabs, each a quarter of what there is already. A chunk
+ * whose last timer leaves goes to a list of unused ones and is taken from there
+ * first, so that there is never more than one chunk per pending timer. */
+
+#define TWI_LEAST_CHUNKS 15    /* a first slab of 1 KiB                      */
+#define TWI_MOST_CHUNKS 0xffff /* what an ordinal can count                  */
+
+typedef char twi_chunk_has_its_size
+    [sizeof(twi_chunk) == TWI_CHUNK_BYTES ? 1 : -1];
+typedef char twi_slab_fits_a_chunk
+    [sizeof(twi_slab) <= TWI_CHUNK_BYTES ? 1 : -1];
+
+/* TW_MALLOC, at a multiple of TWI_CHUNK_BYTES; *memory is what to free. */
+static void *twi_allocate(timingwheel *tw, size_t bytes, void **memory)
+{
+    bytes += TWI_CHUNK_BYTES - 1;
+    *memory = TW_MALLOC(bytes, tw->alloc_context);
+    if (*memory == NULL)
+        return NULL;
+    tw->bytes_held += bytes;
+    uintptr_t start = (uintptr_t)*memory + (TWI_CHUNK_BYTES - 1);
+    return (void *)(start & ~(uintptr_t)(TWI_CHUNK_BYTES - 1));
+}
+
+static void twi_deallocate(timingwheel *tw, size_t bytes, void *memory)
+{
+    tw->bytes_held -= bytes + TWI_CHUNK_BYTES - 1;
+    TW_FREE(memory, tw->alloc_context);
+}
+
+static size_t twi_slab_bytes(size_t chunks)
+{
+    return (chunks + 1) * TWI_CHUNK_BYTES;
+}
+
+static inline twi_chunk *twi_chunk_of(tw_timer *const *slot)
+{
+    return (twi_chunk *)((uintptr_t)slot & ~(uintptr_t)(TWI_CHUNK_BYTES - 1));
+}
+
+static twi_slab *twi_slab_of(twi_chunk *chunk)
+{
+    return (twi_slab *)(void *)(chunk - chunk->ordinal);
+}
+
+/* Cuts the next chunk off the newest slab, which has one left. */
+static twi_chunk *twi_cut(timingwheel *tw)
+{
+    twi_chunk *chunk = (twi_chunk *)(void *)tw->slabs + ++tw->cut;
+    chunk->ordinal = (uint16_t)tw->cut;
+    return chunk;
+}
+
+static void twi_give_back(timingwheel *tw, twi_chunk *chunk)
+{
+    chunk->next = tw->unused;
+    tw->unused = chunk;
+}
+
+/* Adds a slab of `chunks`; what was left of the one before becomes unused. */
+TWI_COLD bool twi_add_slab(timingwheel *tw, size_t chunks)
+{
+    void *memory;
+    void *start = twi_allocate(tw, twi_slab_bytes(chunks), &memory);
+    if (start == NULL)
+        return false;
+    while (tw->slabs != NULL && tw->cut < tw->slabs->chunks)
+        twi_give_back(tw, twi_cut(tw));
+    twi_slab *slab = (twi_slab *)start;
+    slab->next = tw->slabs;
+    slab->memory = memory;
+    slab->chunks = (uint32_t)chunks;
+    slab->idle = 0;
+    tw->slabs = slab;
+    tw->cut = 0;
+    tw->chunks += chunks;
+    return true;
+}
+
+/* Frees the newest slab, none of whose chunks has been cut. */
+static void twi_remove_slab(timingwheel *tw)
+{
+    twi_slab *slab = tw->slabs;
+    tw->slabs = slab->next;
+    tw->cut = slab->next == NULL ? 0 : slab->next->chunks;
+    tw->chunks -= slab->chunks;
+    twi_deallocate(tw, twi_slab_bytes(slab->chunks), slab->memory);
+}
+
+/* A chunk when none is unused: cut, if need be from a new slab. */
+TWI_COLD twi_chunk *twi_new_chunk(timingwheel *tw)
+{
+    if (tw->slabs == NULL || tw->cut == tw->slabs->chunks) {
+        size_t chunks = tw->chunks / 4;
+        if (chunks < TWI_LEAST_CHUNKS)
+            chunks = TWI_LEAST_CHUNKS;
+        if (chunks > TWI_MOST_CHUNKS)
+            chunks = TWI_MOST_CHUNKS;
+        if (!twi_add_slab(tw, chunks))
+            return NULL;
+    }
+    return twi_cut(tw);
+}
+
+/* A chunk for `bucket` of the wheel at `level`, with its range of used slots
+ * empty at `start`; the caller links it. NULL if memory has run out. */
+static inline twi_chunk *twi_take_chunk(timingwheel *tw, unsigned level,
+                                        uint32_t bucket, unsigned start)
+{
+    twi_chunk *chunk = tw->unused;
+    if (chunk != NULL)
+        tw->unused = chunk->next;
+    else if ((chunk = twi_new_chunk(tw)) == NULL)
+        return NULL;
+    chunk->next = NULL;
+    chunk->prev = NULL;
+    chunk->bucket = (uint16_t)bucket;
+    chunk->level = (uint8_t)level;
+    chunk->live = 0;
+    chunk->first = (uint8_t)start;
+    chunk->end = (uint8_t)start;
+    return chunk;
+}
+
+/* The timers of a chunk will be wanted soon. Misses that overlap are what
+ * makes chunks faster than a linked list of timers. */
+static inline void twi_prefetch(const twi_chunk *chunk)
+{
+    if (chunk == NULL)
+        return;
+    for (unsigned i = chunk->first; i < chunk->end; i++)
+        TWI_PREFETCH(chunk->slots[i]);
+}
+
+/* ---------------------------------------------------------- delay queue ---
+ * A binary min-heap with one entry a wheel: its earliest non-empty bucket. The
+ * head is the next moment at which anything has to happen. At the same tick
+ * coarser wheels come first, since their timers were started first. */
+
+static inline bool twi_is_before(twi_entry a, twi_entry b)
+{
+    return a.tick < b.tick ||
+           (a.tick == b.tick && a.wheel->level > b.wheel->level);
+}
+
+static inline void twi_queue_set(timingwheel *tw, uint32_t index,
+                                 twi_entry entry)
+{
+    tw->queue[index] = entry;
+    entry.wheel->queue_index = index;
+}
+
+/* Puts `entry` at `index` or as far up as it belongs. */
+static void twi_queue_up(timingwheel *tw, uint32_t index, twi_entry entry)
+{
+    while (index > 0 && twi_is_before(entry, tw->queue[(index - 1) / 2])) {
+        twi_queue_set(tw, index, tw->queue[(index - 1) / 2]);
+        index = (index - 1) / 2;
+    }
+    twi_queue_set(tw, index, entry);
+}
+
+/* Puts `entry` at `index` or as far down as it belongs. */
+static void twi_queue_down(timingwheel *tw, uint32_t index, twi_entry entry)
+{
+    for (uint32_t child; (child = 2 * index + 1) < tw->queued; index = child) {
+        if (child + 1 < tw->queued &&
+            twi_is_before(tw->queue[child + 1], tw->queue[child]))
+            child++;
+        if (!twi_is_before(tw->queue[child], entry))
+            break;
+        twi_queue_set(tw, index, tw->queue[child]);
+    }
+    twi_queue_set(tw, index, entry);
+}
+
+static void twi_queue_remove(timingwheel *tw, uint32_t index)
+{
+    twi_entry last = tw->queue[--tw->queued];
+    if (index == tw->queued)
+        return;
+    if (twi_is_before(last, tw->queue[index]))
+        twi_queue_up(tw, index, last);
+    else
+        twi_queue_down(tw, index, last);
+}
+
+/* ---------------------------------------------------- wheels and buckets ---
+ * Bucket b of the wheel at a level holds the ticks t with t >> shift = b modulo
+ * wheel_size, for the wheel_size steps from the clock's own step on: the window
+ * slides with the clock, and no bucket holds two turns. */
+
+static size_t twi_wheel_bytes(const timingwheel *tw)
+{
+    size_t size = (size_t)tw->size_mask + 1;
+    return sizeof(twi_wheel) + (size + 63) / 64 * sizeof(uint64_t) +
+           size * sizeof(twi_bucket);
+}
+
+TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
+{
+    static const twi_bucket empty = {0, 0, NULL, NULL};
+    void *memory;
+    void *start = twi_allocate(tw, twi_wheel_bytes(tw), &memory);
+    if (start == NULL)
+        return NULL;
+    size_t size = (size_t)tw->size_mask + 1;
+    twi_wheel *wheel = (twi_wheel *)start;
+    wheel->earliest = 0;
+    wheel->summary = 0;
+    wheel->buckets = (twi_bucket *)(void *)(wheel + 1);
+    wheel->nonempty = (uint64_t *)(void *)(wheel->buckets + size);
+    wheel->memory = memory;
+    wheel->first = 0;
+    wheel->queue_index = 0;
+    wheel->level = level;
+    wheel->shift = level * tw->size_bits;
+    for (size_t i = 0; i < size; i++)
+        wheel->buckets[i] = empty;
+    for (size_t i = 0; i < (size + 63) / 64; i++)
+        wheel->nonempty[i] = 0;
+    return tw->wheels[level] = wheel;
+}
+
+static void twi_remove_wheel(timingwheel *tw, unsigned level)
+{
+    void *memory = tw->wheels[level]->memory;
+    tw->wheels[level] = NULL;
+    twi_deallocate(tw, twi_wheel_bytes(tw), memory);
+}
+
+/* The finest level whose window holds `tick`, which is ahead of the clock.
+ * log2(distance) / size_bits can be one too low, when the window's last step
+ * is not whole. */
+static inline unsigned twi_level_of(const timingwheel *tw, uint64_t tick)
+{
+    unsigned log2 = twi_highest_bit((tick - tw->clock) | 1);
+    unsigned level = (log2 * tw->per_bit) >> 16;
+    unsigned shift = level * tw->size_bits;
+    return level + ((tick >> shift) - (tw->clock >> shift) > tw->size_mask);
+}
+
+static inline uint32_t twi_index_of(const timingwheel *tw,
+                                    const twi_wheel *wheel, uint64_t tick)
+{
+    return (uint32_t)((tick >> wheel->shift) & tw->size_mask);
+}
+
+static inline bool twi_same_step(uint64_t a, uint64_t b, unsigned shift)
+{
+    return (a >> shift) == (b >> shift);
+}
+
+/* The first non-empty bucket at or after the clock's own, going round. */
+static inline uint32_t twi_first_bucket(const timingwheel *tw,
+                                        const twi_wheel *wheel)
+{
+    uint32_t from = twi_index_of(tw, wheel, tw->clock);
+    uint32_t word = from / 64;
+    uint64_t bits = wheel->nonempty[word] >> (from % 64);
+    if (bits != 0)
+        return from + twi_lowest_bit(bits);
+    uint64_t after = wheel->summary & (~UINT64_C(1) << word);
+    word = twi_lowest_bit(after != 0 ? after : wheel->summary);
+    return word * 64 + twi_lowest_bit(wheel->nonempty[word]);
+}
+
+/* Bucket `index` has become the earliest of its wheel, for `tick`. */
+static void twi_offer(timingwheel *tw, twi_wheel *wheel, uint32_t index,
+                      uint64_t tick)
+{
+    twi_entry entry;
+    entry.tick = tick;
+    entry.wheel = wheel;
+    wheel->first = index;
+    wheel->earliest = tick;
+    twi_queue_up(tw, wheel->queue_index, entry);
+}
+
+/* Bucket `index`, empty until now, has got a timer for `tick`. */
+static inline void twi_bucket_filled(timingwheel *tw, twi_wheel *wheel,
+                                     uint32_t index, uint64_t tick)
+{
+    bool was_empty = wheel->summary == 0;
+    wheel->buckets[index].earliest = tick;
+    wheel->buckets[index].latest = tick;
+    wheel->nonempty[index / 64] |= UINT64_C(1) << (index % 64);
+    wheel->summary |= UINT64_C(1) << (index / 64);
+    if (was_empty)
+        wheel->queue_index = tw->queued++;
+    if (was_empty || tick < wheel->earliest)
+        twi_offer(tw, wheel, index, tick);
+}
+
+/* The earliest bucket of a wheel is another, or has a later tick. */
+static void twi_offer_later(timingwheel *tw, twi_wheel *wheel, uint32_t index)
+{
+    twi_entry entry;
+    entry.tick = wheel->buckets[index].earliest;
+    entry.wheel = wheel;
+    wheel->first = index;
+    wheel->earliest = entry.tick;
+    twi_queue_down(tw, wheel->queue_index, entry);
+}
+
+/* Bucket `index` has lost its last timer. */
+static void twi_bucket_emptied(timingwheel *tw, twi_wheel *wheel,
+                               uint32_t index)
+{
+    wheel->nonempty[index / 64] &= ~(UINT64_C(1) << (index % 64));
+    if (wheel->nonempty[index / 64] == 0)
+        wheel->summary &= ~(UINT64_C(1) << (index / 64));
+    if (wheel->summary == 0) {
+        twi_queue_remove(tw, wheel->queue_index);
+    } else if (wheel->first == index) {
+        twi_offer_later(tw, wheel, twi_first_bucket(tw, wheel));
+        twi_prefetch(wheel->buckets[wheel->first].head);
+    }
+}
+
+/* The bucket that a chunk is in. */
+static inline twi_bucket *twi_home(timingwheel *tw, const twi_chunk *chunk)
+{
+    return chunk->level < TWI_LEVELS
+               ? &tw->wheels[chunk->level]->buckets[chunk->bucket]
+               : &tw->aside[chunk->level - TWI_LEVELS];
+}
+
+/* Takes a chunk without timers out of its bucket. */
+static void twi_release_chunk(timingwheel *tw, twi_chunk *chunk)
+{
+    twi_bucket *bucket = twi_home(tw, chunk);
+    if (tw->walk == chunk)
+        tw->walk = chunk->next;
+    if (chunk->prev != NULL)
+        chunk->prev->next = chunk->next;
+    else
+        bucket->head = chunk->next;
+    if (chunk->next != NULL)
+        chunk->next->prev = chunk->prev;
+    else
+        bucket->tail = chunk->prev;
+    twi_give_back(tw, chunk);
+    if (bucket->head == NULL && chunk->level < TWI_LEVELS)
+        twi_bucket_emptied(tw, tw->wheels[chunk->level], chunk->bucket);
+}
+
+/* Empties a slot. The last one in use is free to be used again at once. */
+static inline void twi_clear_slot(timingwheel *tw, tw_timer **slot)
+{
+    twi_chunk *chunk = twi_chunk_of(slot);
+    *slot = NULL;
+    if (slot == &chunk->slots[chunk->end - 1])
+        chunk->end--;
+    if (--chunk->live == 0)
+        twi_release_chunk(tw, chunk);
+}
+
+static inline void twi_fill_slot(tw_timer **slot, tw_timer *timer)
+{
+    *slot = timer;
+    timer->place = (uintptr_t)slot;
+}
+
+/* A slot behind all timers of `bucket`; NULL if memory has run out. */
+static inline tw_timer **twi_push_back(timingwheel *tw, twi_bucket *bucket,
+                                       unsigned level, uint32_t index)
+{
+    twi_chunk *chunk = bucket->tail;
+    if (chunk == NULL || chunk->end == TWI_SLOTS) {
+        if ((chunk = twi_take_chunk(tw, level, index, 0)) == NULL)
+            return NULL;
+        chunk->prev = bucket->tail;
+        if (bucket->tail != NULL)
+            bucket->tail->next = chunk;
+        else
+            bucket->head = chunk;
+        bucket->tail = chunk;
+    }
+    chunk->live++;
+    return &chunk->slots[chunk->end++];
+}
+
+/* A slot in front of all timers of `bucket`; NULL if memory has run out. */
+static inline tw_timer **twi_push_front(timingwheel *tw, twi_bucket *bucket,
+                                        unsigned level, uint32_t index)
+{
+    twi_chunk *chunk = bucket->head;
+    if (chunk == NULL || chunk->first == 0) {
+        if ((chunk = twi_take_chunk(tw, level, index, TWI_SLOTS)) == NULL)
+            return NULL;
+        chunk->next = bucket->head;
+        if (bucket->head != NULL)
+            bucket->head->prev = chunk;
+        else
+            bucket->tail = chunk;
+        bucket->head = chunk;
+    }
+    chunk->live++;
+    return &chunk->slots[--chunk->first];
+}
+
+/* Hands all chunks of `from` to an aside bucket, behind what that has. */
+static void twi_append(timingwheel *tw, enum twi_aside aside, twi_bucket *from)
+{
+    twi_bucket *to = &tw->aside[aside];
+    if (from->head == NULL)
+        return;
+    for (twi_chunk *chunk = from->head; chunk != NULL; chunk = chunk->next)
+        chunk->level = (uint8_t)(TWI_LEVELS + aside);
+    if (to->head == NULL) {
+        *to = *from;
+    } else {
+        tw->unsorted[aside] |= from->earliest < to->latest;
+        if (from->earliest < to->earliest)
+            to->earliest = from->earliest;
+        if (from->latest > to->latest)
+            to->latest = from->latest;
+        to->tail->next = from->head;
+        from->head->prev = to->tail;
+        to->tail = from->tail;
+    }
+    from->head = NULL;
+    from->tail = NULL;
+}
+
+/* ------------------------------------------------ start, cancel, postpone ---
+ * A timer ahead of the clock goes behind the others in the bucket of the finest
+ * wheel that reaches it; one that is not, to those that the next call owes. */
+
+static inline void twi_widen(twi_bucket *bucket, uint64_t tick)
+{
+    if (tick < bucket->earliest)
+        bucket->earliest = tick;
+    if (tick > bucket->latest)
+        bucket->latest = tick;
+}
+
+/* A slot for a tick that is not ahead of the clock. */
+TWI_COLD tw_timer **twi_place_overdue(timingwheel *tw, uint64_t tick)
+{
+    enum twi_aside aside = tw->advancing ? TWI_DEFERRED : TWI_OWED;
+    twi_bucket *bucket = &tw->aside[aside];
+    bool was_empty = bucket->head == NULL;
+    unsigned level = TWI_LEVELS + (unsigned)aside;
+    tw_timer **slot = twi_push_back(tw, bucket, level, 0);
+    if (slot == NULL)
+        return NULL;
+    if (was_empty) {
+        bucket->earliest = tick;
+        bucket->latest = tick;
+        tw->unsorted[aside] = false;
+    }
+    tw->unsorted[aside] |= tick < bucket->latest;
+    twi_widen(bucket, tick);
+    return slot;
+}
+
+/* A bucket of a wheel has taken in a timer for `tick`. */
+static inline void twi_account(timingwheel *tw, twi_wheel *wheel,
+                               uint32_t index, uint64_t tick, bool was_empty)
+{
+    if (was_empty) {
+        twi_bucket_filled(tw, wheel, index, tick);
+        return;
+    }
+    twi_widen(&wheel->buckets[index], tick);
+    if (tick < wheel->earliest)
+        twi_offer(tw, wheel, index, tick);
+}
+
+/* A slot behind all others in the bucket of `wheel` that holds `tick`. */
+static inline tw_timer **twi_place_last(timingwheel *tw, twi_wheel *wheel,
+                                        uint64_t tick)
+{
+    uint32_t index = twi_index_of(tw, wheel, tick);
+    twi_bucket *bucket = &wheel->buckets[index];
+    bool was_empty = bucket->head == NULL;
+    tw_timer **slot = twi_push_back(tw, bucket, wheel->level, index);
+    if (slot != NULL)
+        twi_account(tw, wheel, index, tick, was_empty);
+    return slot;
+}
+
+/* The same in a wheel that is not there yet. */
+TWI_COLD tw_timer **twi_place_in_new(timingwheel *tw, unsigned level,
+                                     uint64_t tick)
+{
+    twi_wheel *wheel = twi_add_wheel(tw, level);
+    if (wheel == NULL)
+        return NULL;
+    tw_timer **slot = twi_place_last(tw, wheel, tick);
+    if (slot == NULL)
+        twi_remove_wheel(tw, level);
+    return slot;
+}
+
+/* A slot for a timer that is started now: the last of its tick. NULL if memory
+ * has run out; nothing has changed then. */
+static inline tw_timer **twi_place(timingwheel *tw, uint64_t tick)
+{
+    if (TWI_RARE(tick <= tw->clock))
+        return twi_place_overdue(tw, tick);
+    unsigned level = twi_level_of(tw, tick);
+    twi_wheel *wheel = tw->wheels[level];
+    if (TWI_RARE(wheel == NULL))
+        return twi_place_in_new(tw, level, tick);
+    return twi_place_last(tw, wheel, tick);
+}
+
+/* Why no timer can be started although `most` says so; TW_OK if it can. */
+TWI_COLD int twi_refusal(const timingwheel *tw, const tw_timer *timer)
+{
+    if (tw->visiting)
+        return TW_EBUSY;
+    if (tw->most == 0)
+        return TW_EINVAL; /* destroyed */
+    return twi_is_pending(timer) ? TW_OK : TW_EFULL;
+}
+
+TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
+{
+    if (tw == NULL || timer == NULL)
+        return TW_EINVAL;
+    if (TWI_RARE(tw->count >= tw->most)) {
+        int status = twi_refusal(tw, timer);
+        if (status != TW_OK)
+            return status;
+    }
+    tw_timer **slot = twi_place(tw, twi_tick_of(tw, deadline));
+    if (TWI_RARE(slot == NULL))
+        return TW_ENOMEM;
+    if (twi_is_pending(timer))
+        twi_clear_slot(tw, (tw_timer **)timer->place);
+    else
+        tw->count++;
+    twi_fill_slot(slot, timer);
+    timer->deadline = deadline;
+    return TW_OK;
+}
+
+/* The multiple of the highest power of two in low..high, low <= high. */
+static uint64_t twi_roundest(uint64_t low, uint64_t high)
+{
+    if (low == 0)
+        return 0;
+    unsigned bit = twi_highest_bit((low - 1) ^ high);
+    return high >> bit << bit;
+}
+
+TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
+                           uint64_t latest)
+{
+    if (tw == NULL || timer == NULL || latest < earliest)
+        return TW_EINVAL;
+    if (tw->most == 0)
+        return tw_start(tw, timer, earliest);
+    uint64_t low = twi_tick_of(tw, earliest);
+    uint64_t high = latest / tw->tick;
+    if (low > high)
+        return tw_start(tw, timer, earliest);
+    if (low <= tw->clock && high > tw->clock)
+        low = tw->clock + 1;
+    return tw_start(tw, timer, twi_roundest(low, high) * tw->tick);
+}
+
+TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
+{
+    if (tw == NULL || timer == NULL)
+        return TW_EINVAL;
+    if (!twi_is_pending(timer) || deadline < timer->deadline)
+        return tw_start(tw, timer, deadline);
+    timer->deadline = deadline;
+    return TW_OK;
+}
+
+TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
+{
+    if (tw == NULL || timer == NULL || !twi_is_pending(timer))
+        return false;
+    twi_clear_slot(tw, (tw_timer **)timer->place);
+    timer->place = TW_CANCELLED;
+    tw->count--;
+    return true;
+}
+
+/* ----------------------------------------------- advancing and cascading ---
+ * The clock jumps from one head of the delay queue to the next. What is done
+ * when a bucket comes up at tick c, step by step:
+ *
+ * 1. All its timers have tick c (earliest == latest): they fire where they
+ *    stand, in order. A lone timer an hour away is never moved.
+ * 2. Otherwise it cascades, after the finer wheels' buckets that come up at c
+ *    too: from its last timer to its first, each goes in front of its new
+ *    bucket, which is the coarsest one on the way down that may hold a timer of
+ *    the same tick (which is younger), else the one by distance. So timers of
+ *    one tick stay in start order. Those of tick c are then in the bucket of
+ *    wheel 0, which comes up next.
+ * 3. A timer that was postponed is met in its old bucket and placed anew.
+ * 4. If memory runs out, the rest of the bucket stays; of that rest, what is
+ *    due fires where it stands, and the bucket waits for its new earliest. */
+
+/* What one call may still do, and what it did. */
+typedef struct twi_turn {
+    size_t work;      /* timers that may still be fired or cascaded          */
+    size_t fired;
+    bool pull;        /* tw_poll: give the timer to the caller, and stop     */
+    tw_timer *pulled;
+} twi_turn;
+
+static void twi_set_clock(timingwheel *tw, uint64_t tick)
+{
+    if (tick > tw->clock) {
+        tw->clock = tick;
+        tw->now = tick * tw->tick;
+    }
+}
+
+/* A slot in front, for a timer on its way down from `wheel`. */
+static inline tw_timer **twi_place_below(timingwheel *tw,
+                                         const twi_wheel *from, uint64_t tick)
+{
+    if (!twi_same_step(tick, tw->clock, from->shift))
+        return twi_place(tw, tick); /* it was postponed */
+    unsigned finest = twi_level_of(tw, tick);
+    unsigned level = from->level - 1;
+    twi_wheel *wheel;
+    for (; level > finest; level--) {
+        if ((wheel = tw->wheels[level]) == NULL)
+            continue;
+        twi_bucket *bucket = &wheel->buckets[twi_index_of(tw, wheel, tick)];
+        if (bucket->head != NULL && bucket->earliest <= tick &&
+            bucket->latest >= tick)
+            break;
+    }
+    wheel = tw->wheels[level];
+    if (TWI_RARE(wheel == NULL) && (wheel = twi_add_wheel(tw, level)) == NULL)
+        return NULL;
+    uint32_t index = twi_index_of(tw, wheel, tick);
+    twi_bucket *bucket = &wheel->buckets[index];
+    bool was_empty = bucket->head == NULL;
+    tw_timer **slot = twi_push_front(tw, bucket, level, index);
+    if (slot != NULL)
+        twi_account(tw, wheel, index, tick, was_empty);
+    return slot;
+}
+
+/* Cascades the timers of the last chunk of a bucket; false if it had to stop,
+ * for want of memory or because the turn is over. */
+static bool twi_cascade_chunk(timingwheel *tw, const twi_wheel *wheel,
+                              twi_chunk *chunk, twi_turn *turn)
+{
+    while (chunk->live != 0) {
+        tw_timer *timer = chunk->slots[chunk->end - 1];
+        if (timer == NULL) {
+            chunk->end--;
+            continue;
+        }
+        if (turn->work == 0)
+            return false;
+        uint64_t tick = twi_tick_of(tw, timer->deadline);
+        tw_timer **slot = twi_place_below(tw, wheel, tick);
+        if (slot == NULL)
+            return false;
+        twi_fill_slot(slot, timer);
+        chunk->end--;
+        chunk->live--;
+        turn->work--;
+        tw->cascaded++;
+    }
+    twi_release_chunk(tw, chunk);
+    return true;
+}
+
+/* Cascades the earliest bucket of a wheel. */
+static void twi_cascade(timingwheel *tw, twi_wheel *wheel, twi_turn *turn)
+{
+    twi_bucket *bucket = &wheel->buckets[wheel->first];
+    twi_prefetch(bucket->tail);
+    while (bucket->tail != NULL) {
+        twi_prefetch(bucket->tail->prev);
+        if (!twi_cascade_chunk(tw, wheel, bucket->tail, turn))
+            return;
+    }
+}
+
+/* Fires a timer that is in no bucket any more. It is not touched after its
+ * callback, which may have freed it. */
+static inline void twi_fire(timingwheel *tw, tw_timer *timer, twi_turn *turn)
+{
+    timer->place = TW_FIRED;
+    tw->count--;
+    tw->fired++;
+    turn->fired++;
+    turn->work--;
+    if (turn->pull) {
+        turn->pulled = timer;
+        turn->work = 0;
+    } else if (timer->callback != NULL) {
+        timer->callback(tw, timer);
+    }
+}
+
+/* Places a timer anew that was postponed beyond the step of its bucket. */
+static bool twi_move_on(timingwheel *tw, tw_timer *timer, unsigned shift)
+{
+    uint64_t tick = twi_tick_of(tw, timer->deadline);
+    if (tick <= tw->clock || twi_same_step(tick, tw->clock, shift))
+        return false;
+    tw_timer **slot = twi_place(tw, tick);
+    if (slot == NULL)
+        return false;
+    twi_fill_slot(slot, timer);
+    tw->cascaded++;
+    return true;
+}
+
+/* Fires or moves on one timer of a chunk; false if all it has stay there. */
+static inline bool twi_handle_one(timingwheel *tw, twi_chunk *chunk,
+                                  unsigned shift, uint64_t due, twi_turn *turn)
+{
+    while (chunk->slots[chunk->first] == NULL)
+        chunk->first++;
+    for (unsigned i = chunk->first; i < chunk->end; i++) {
+        tw_timer *timer = chunk->slots[i];
+        if (timer == NULL)
+            continue;
+        bool is_due = timer->deadline <= due;
+        if (!is_due && !twi_move_on(tw, timer, shift))
+            continue;
+        twi_clear_slot(tw, &chunk->slots[i]);
+        if (is_due)
+            twi_fire(tw, timer, turn);
+        else
+            turn->work--;
+        return true;
+    }
+    return false;
+}
+
+/* Fires, in order, the timers of a bucket that are due at `tick`. A callback
+ * can empty any slot and release any chunk: tw->walk follows. */
+static void twi_fire_bucket(timingwheel *tw, const twi_bucket *bucket,
+                            unsigned shift, uint64_t tick, twi_turn *turn)
+{
+    uint64_t due = tick * tw->tick;
+    const twi_chunk *seen = NULL;
+    tw->walk = bucket->head;
+    while (tw->walk != NULL && turn->work != 0) {
+        twi_chunk *chunk = tw->walk;
+        if (chunk != seen) {
+            seen = chunk;
+            twi_prefetch(chunk->next);
+        }
+        if (!twi_handle_one(tw, chunk, shift, due, turn))
+            tw->walk = chunk->next;
+    }
+}
+
+/* Finds the span of ticks of a bucket that has been left with timers. */
+static void twi_measure(const timingwheel *tw, twi_bucket *bucket)
+{
+    bucket->earliest = UINT64_MAX;
+    bucket->latest = 0;
+    for (twi_chunk *chunk = bucket->head; chunk != NULL; chunk = chunk->next)
+        for (unsigned i = chunk->first; i < chunk->end; i++)
+            if (chunk->slots[i] != NULL)
+                twi_widen(bucket, twi_tick_of(tw, chunk->slots[i]->deadline));
+}
+
+/* What memory did not allow to move out of a bucket whose time has come waits
+ * there for its new earliest tick; or, if that is in another step (all of it
+ * was postponed), with those owed. */
+TWI_COLD void twi_keep_rest(timingwheel *tw, twi_wheel *wheel)
+{
+    twi_bucket *bucket = &wheel->buckets[wheel->first];
+    twi_measure(tw, bucket);
+    if (twi_same_step(bucket->earliest, tw->clock, wheel->shift)) {
+        twi_offer_later(tw, wheel, wheel->first);
+        return;
+    }
+    twi_append(tw, TWI_OWED, bucket);
+    tw->unsorted[TWI_OWED] = true;
+    twi_bucket_emptied(tw, wheel, wheel->first);
+}
+
+/* Handles the head of the delay queue, as said above. */
+static void twi_come_up(timingwheel *tw, twi_wheel *wheel, uint64_t tick,
+                        twi_turn *turn)
+{
+    twi_bucket *bucket = &wheel->buckets[wheel->first];
+    twi_set_clock(tw, tick);
+    if (bucket->earliest != bucket->latest) {
+        for (unsigned level = 1; level <= wheel->level; level++) {
+            twi_wheel *other = tw->wheels[level];
+            if (other != NULL && other->summary != 0 &&
+                other->earliest == tick &&
+                other->buckets[other->first].latest != tick)
+                twi_cascade(tw, other, turn);
+        }
+        if (bucket->head == NULL || turn->work == 0)
+            return;
+    }
+    twi_fire_bucket(tw, bucket, wheel->shift, tick, turn);
+    if (tw->walk == NULL && bucket->head != NULL)
+        twi_keep_rest(tw, wheel);
+}
+
+/* Sorts the overdue timers by tick, those of one tick staying in order: radix
+ * sort, least bit first. Without memory for it they stay unsorted. */
+TWI_COLD void twi_sort_owed(timingwheel *tw)
+{
+    twi_bucket *owed = &tw->aside[TWI_OWED];
+    size_t spare = tw->slabs == NULL ? 0 : tw->slabs->chunks - tw->cut;
+    for (twi_chunk *chunk = tw->unused; chunk != NULL && spare < 4;
+         chunk = chunk->next)
+        spare++;
+    if (spare < 4 && !twi_add_slab(tw, TWI_LEAST_CHUNKS))
+        return;
+    twi_measure(tw, owed);
+    uint64_t differ = owed->earliest ^ owed->latest;
+    for (unsigned bit = 0; bit < 64 && differ >> bit != 0; bit++) {
+        twi_bucket halves[2] = {{0, 0, NULL, NULL}, {0, 0, NULL, NULL}};
+        twi_chunk *chunk;
+        while ((chunk = owed->head) != NULL) {
+            while (chunk->slots[chunk->first] == NULL)
+                chunk->first++;
+            tw_timer **from = &chunk->slots[chunk->first];
+            tw_timer *timer = *from;
+            uint64_t tick = twi_tick_of(tw, timer->deadline);
+            twi_fill_slot(twi_push_back(tw, &halves[tick >> bit & 1],
+                                        TWI_LEVELS + TWI_OWED, 0),
+                          timer);
+            twi_clear_slot(tw, from);
+        }
+        twi_append(tw, TWI_OWED, &halves[0]);
+        twi_append(tw, TWI_OWED, &halves[1]);
+    }
+    twi_measure(tw, owed);
+    tw->unsorted[TWI_OWED] = false;
+}
+
+/* Readies what the call about to begin owes. */
+TWI_COLD void twi_collect_owed(timingwheel *tw)
+{
+    if (tw->aside[TWI_DEFERRED].head != NULL) {
+        bool unsorted = tw->unsorted[TWI_DEFERRED];
+        if (tw->aside[TWI_OWED].head == NULL)
+            tw->unsorted[TWI_OWED] = false;
+        twi_append(tw, TWI_OWED, &tw->aside[TWI_DEFERRED]);
+        tw->unsorted[TWI_OWED] |= unsorted;
+    }
+    if (tw->unsorted[TWI_OWED] && tw->aside[TWI_OWED].head != NULL)
+        twi_sort_owed(tw);
+}
+
+/* Fires what is owed: in order of ticks, up to the head of the delay queue.
+ * Unsorted, it takes one round for each tick. */
+TWI_COLD void twi_fire_owed(timingwheel *tw, twi_turn *turn)
+{
+    twi_bucket *owed = &tw->aside[TWI_OWED];
+    uint64_t tick = owed->earliest;
+    if (!tw->unsorted[TWI_OWED] && tick < tw->clock) {
+        tick = tw->clock;
+        if (tw->queued != 0 && tw->queue[0].tick == tick)
+            tick--;
+    }
+    twi_set_clock(tw, tick);
+    twi_fire_bucket(tw, owed, 0, tick, turn);
+    if (tw->walk == NULL && owed->head != NULL)
+        twi_measure(tw, owed);
+}
+
+/* True if what is owed comes before the head of the delay queue. */
+static inline bool twi_owed_is_next(const timingwheel *tw)
+{
+    const twi_bucket *owed = &tw->aside[TWI_OWED];
+    return owed->head != NULL &&
+           (tw->queued == 0 || owed->earliest < tw->queue[0].tick);
+}
+
+/* Handles what is due at `now` as far as the turn allows. */
+static void twi_advance(timingwheel *tw, uint64_t now, twi_turn *turn)
+{
+    uint64_t target = tw->tick == 1 ? now : now / tw->tick;
+    if (target < tw->clock)
+        target = tw->clock;
+    tw->advancing = true;
+    if (tw->aside[TWI_OWED].head != NULL ||
+        tw->aside[TWI_DEFERRED].head != NULL)
+        twi_collect_owed(tw);
+    while (turn->pulled == NULL) {
+        bool owed = twi_owed_is_next(tw);
+        if ((!owed && (tw->queued == 0 || tw->queue[0].tick > target)) ||
+            (owed && tw->aside[TWI_OWED].earliest > target)) {
+            tw->clock = target;
+            if (now > tw->now)
+                tw->now = now;
+            break;
+        }
+        if (turn->work == 0)
+            break;
+        if (owed)
+            twi_fire_owed(tw, turn);
+        else
+            twi_come_up(tw, tw->queue[0].wheel, tw->queue[0].tick, turn);
+    }
+    tw->walk = NULL;
+    tw->advancing = false;
+}
+
+/* True, and an assertion in a debug build, where the clock must not move. */
+static bool twi_is_busy(const timingwheel *tw)
+{
+    TWI_RULE(!tw->advancing && !tw->visiting,
+             "a callback or visitor must not advance, poll, trim or destroy "
+             "the wheel that it runs under");
+    return tw->advancing || tw->visiting;
+}
+
+TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
+                                     size_t limit)
+{
+    twi_turn turn = {limit, 0, false, NULL};
+    if (tw == NULL || limit == 0 || twi_is_busy(tw))
+        return 0;
+    twi_advance(tw, now, &turn);
+    return turn.fired;
+}
+
+TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now)
+{
+    return tw_advance_clock_limit(tw, now, SIZE_MAX);
+}
+
+TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
+{
+    twi_turn turn = {SIZE_MAX, 0, true, NULL};
+    if (tw == NULL || twi_is_busy(tw))
+        return NULL;
+    twi_advance(tw, now, &turn);
+    return turn.pulled;
+}
+
+/* -------------------------------------------------------- next deadline --- */
+
+/* The tick of the next timer; false if none is pending. */
+static inline bool twi_next_tick(const timingwheel *tw, uint64_t *tick)
+{
+    bool found = tw->queued != 0;
+    if (found)
+        *tick = tw->queue[0].tick;
+    for (unsigned i = TWI_OWED; i <= TWI_DEFERRED; i++) {
+        const twi_bucket *bucket = &tw->aside[i];
+        if (bucket->head != NULL && (!found || bucket->earliest < *tick)) {
+            *tick = bucket->earliest;
+            found = true;
+        }
+    }
+    return found;
+}
+
+TW_DEF bool tw_next_deadline(timingwheel *tw, uint64_t *deadline)
+{
+    uint64_t tick;
+    if (tw == NULL || deadline == NULL || !twi_next_tick(tw, &tick))
+        return false;
+    *deadline = twi_time_of(tw, tick);
+    return true;
+}
+
+TW_DEF uint64_t tw_wait(timingwheel *tw, uint64_t now, uint64_t longest)
+{
+    uint64_t tick;
+    if (tw == NULL || !twi_next_tick(tw, &tick))
+        return longest;
+    if (tick <= tw->clock)
+        return 0;
+    if (tick > UINT64_MAX / tw->tick)
+        return longest; /* the clock cannot reach it */
+    uint64_t deadline = tick * tw->tick;
+    if (deadline <= now)
+        return 0;
+    return deadline - now < longest ? deadline - now : longest;
+}
+
+TW_DEF uint64_t tw_after(uint64_t now, uint64_t delay)
+{
+    return delay > UINT64_MAX - now ? UINT64_MAX : now + delay;
+}
+
+TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period,
+                               uint64_t now, uint64_t *missed)
+{
+    if (period == 0)
+        period = 1;
+    uint64_t passed = now < previous ? 0 : (now - previous) / period;
+    if (missed != NULL)
+        *missed = passed;
+    /* passed * period <= now - previous, so that only the last period can
+     * reach beyond 64 bits. */
+    return tw_after(previous + passed * period, period);
+}
+
+/* ------------------------------------------- setting up and giving back --- */
+
+TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
+{
+    static const tw_config defaults = {0, 0, 0, 0, NULL};
+    if (config == NULL)
+        config = &defaults;
+    uint32_t size = config->wheel_size;
+    if (size == 0)
+        size = TW_DEFAULT_WHEEL_SIZE;
+    if (tw == NULL || size < 2 || size > 4096 || (size & (size - 1)) != 0 ||
+        config->tick > UINT64_MAX / 2)
+        return TW_EINVAL;
+    for (size_t i = 0; i < sizeof(*tw); i++)
+        ((unsigned char *)tw)[i] = 0;
+    tw->tick = config->tick == 0 ? 1 : config->tick;
+    tw->now = config->start;
+    tw->clock = config->start / tw->tick;
+    tw->max_pending = config->max_pending == 0 ? SIZE_MAX : config->max_pending;
+    tw->most = tw->max_pending;
+    tw->alloc_context = config->alloc_context;
+    tw->size_mask = size - 1;
+    tw->size_bits = twi_highest_bit(size);
+    tw->per_bit = 65536 / tw->size_bits + 1;
+    return TW_OK;
+}
+
+/* Calls `visit` for the timers of one bucket. A visitor may cancel its timer,
+ * which may release the chunk: nothing of it is read after the last visit. */
+static size_t twi_visit_bucket(const twi_bucket *bucket, tw_visitor *visit,
+                               void *context)
+{
+    size_t visited = 0;
+    twi_chunk *next;
+    for (twi_chunk *chunk = bucket->head; chunk != NULL; chunk = next) {
+        unsigned left = chunk->live;
+        next = chunk->next;
+        visited += left;
+        for (unsigned i = chunk->first; left != 0; i++)
+            if (chunk->slots[i] != NULL) {
+                left--;
+                visit(chunk->slots[i], context);
+            }
+    }
+    return visited;
+}
+
+static size_t twi_visit_all(timingwheel *tw, tw_visitor *visit, void *context)
+{
+    size_t visited = 0;
+    for (unsigned level = 0; level < TWI_LEVELS; level++)
+        if (tw->wheels[level] != NULL)
+            for (size_t i = 0; i <= tw->size_mask; i++)
+                visited += twi_visit_bucket(&tw->wheels[level]->buckets[i],
+                                            visit, context);
+    for (unsigned i = 0; i < TWI_ASIDES; i++)
+        visited += twi_visit_bucket(&tw->aside[i], visit, context);
+    return visited;
+}
+
+static void twi_make_idle(tw_timer *timer, void *context)
+{
+    (void)context;
+    timer->place = TW_IDLE;
+}
+
+TW_DEF void tw_destroy(timingwheel *tw)
+{
+    if (tw == NULL || twi_is_busy(tw))
+        return;
+    twi_visit_all(tw, twi_make_idle, NULL);
+    for (unsigned level = 0; level < TWI_LEVELS; level++)
+        if (tw->wheels[level] != NULL)
+            twi_remove_wheel(tw, level);
+    while (tw->slabs != NULL)
+        twi_remove_slab(tw);
+    (void)tw_init(tw, NULL);
+    tw->most = 0;
+}
+
+/* Adds the wheels that ticks up to `tick` need and that are missing, and tells
+ * which; false if memory ran out. */
+static bool twi_reserve_wheels(timingwheel *tw, uint64_t tick, uint64_t *added)
+{
+    unsigned top = tick <= tw->clock ? 0 : twi_level_of(tw, tick);
+    *added = 0;
+    for (unsigned level = 0; level <= top; level++) {
+        if (tw->wheels[level] != NULL)
+            continue;
+        if (twi_add_wheel(tw, level) == NULL)
+            return false;
+        *added |= UINT64_C(1) << level;
+    }
+    return true;
+}
+
+static bool twi_reserve_chunks(timingwheel *tw, size_t chunks)
+{
+    while (tw->chunks < chunks) {
+        size_t missing = chunks - tw->chunks;
+        if (missing > TWI_MOST_CHUNKS)
+            missing = TWI_MOST_CHUNKS;
+        if (!twi_add_slab(tw, missing))
+            return false;
+    }
+    return true;
+}
+
+TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon)
+{
+    if (tw == NULL)
+        return TW_EINVAL;
+    /* One chunk a timer, one for a timer on its way from one to another, and
+     * four to sort with. */
+    if (timers > SIZE_MAX / TWI_CHUNK_BYTES - 5)
+        return TW_ENOMEM;
+    uint64_t added;
+    const twi_slab *before = tw->slabs;
+    if (twi_reserve_wheels(tw, twi_tick_of(tw, horizon), &added) &&
+        twi_reserve_chunks(tw, timers + 5))
+        return TW_OK;
+    while (tw->slabs != before)
+        twi_remove_slab(tw);
+    for (unsigned level = 0; added >> level != 0; level++)
+        if ((added >> level & 1) != 0)
+            twi_remove_wheel(tw, level);
+    return TW_ENOMEM;
+}
+
+/* Counts for each slab how many of its chunks are unused. */
+static void twi_count_idle(timingwheel *tw)
+{
+    for (twi_slab *slab = tw->slabs; slab != NULL; slab = slab->next)
+        slab->idle = 0;
+    for (twi_chunk *chunk = tw->unused; chunk != NULL; chunk = chunk->next)
+        twi_slab_of(chunk)->idle++;
+    if (tw->slabs != NULL)
+        tw->slabs->idle += tw->slabs->chunks - tw->cut;
+}
+
+/* Takes the chunks of slabs without a timer off the list of unused ones. */
+static void twi_forget_idle(timingwheel *tw)
+{
+    twi_chunk **link = &tw->unused;
+    while (*link != NULL) {
+        const twi_slab *slab = twi_slab_of(*link);
+        if (slab->idle == slab->chunks)
+            *link = (*link)->next;
+        else
+            link = &(*link)->next;
+    }
+}
+
+TW_DEF void tw_trim(timingwheel *tw)
+{
+    if (tw == NULL || twi_is_busy(tw))
+        return;
+    for (unsigned level = 0; level < TWI_LEVELS; level++)
+        if (tw->wheels[level] != NULL && tw->wheels[level]->summary == 0)
+            twi_remove_wheel(tw, level);
+    twi_count_idle(tw);
+    twi_forget_idle(tw);
+    while (tw->slabs != NULL && tw->slabs->idle == tw->slabs->chunks)
+        twi_remove_slab(tw);
+    for (twi_slab *slab = tw->slabs; slab != NULL; slab = slab->next)
+        while (slab->next != NULL && slab->next->idle == slab->next->chunks) {
+            twi_slab *idle = slab->next;
+            slab->next = idle->next;
+            tw->chunks -= idle->chunks;
+            twi_deallocate(tw, twi_slab_bytes(idle->chunks), idle->memory);
+        }
+}
+
+/* ----------------------------------------------------------- inspection --- */
+
+TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback)
+{
+    if (timer == NULL)
+        return;
+    timer->place = TW_IDLE;
+    timer->deadline = 0;
+    timer->callback = callback;
+}
+
+TW_DEF uint64_t tw_now(const timingwheel *tw)
+{
+    return tw == NULL ? 0 : tw->now;
+}
+
+TW_DEF size_t tw_count(const timingwheel *tw)
+{
+    return tw == NULL ? 0 : tw->count;
+}
+
+TW_DEF bool tw_is_pending(const tw_timer *timer)
+{
+    return timer != NULL && twi_is_pending(timer);
+}
+
+TW_DEF tw_state tw_timer_state(const tw_timer *timer)
+{
+    if (timer == NULL)
+        return TW_IDLE;
+    return twi_is_pending(timer) ? TW_PENDING : (tw_state)timer->place;
+}
+
+TW_DEF uint64_t tw_deadline(const tw_timer *timer)
+{
+    return timer == NULL ? 0 : timer->deadline;
+}
+
+TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
+{
+    if (tw == NULL || visit == NULL || tw->visiting)
+        return 0;
+    size_t most = tw->most;
+    tw->visiting = true;
+    tw->most = 0; /* so that tw_start looks for the reason */
+    size_t visited = twi_visit_all(tw, visit, context);
+    tw->most = most;
+    tw->visiting = false;
+    return visited;
+}
+
+/* Hands every pending timer to the bucket of those drained. */
+static void twi_gather(timingwheel *tw)
+{
+    while (tw->queued != 0) {
+        twi_wheel *wheel = tw->queue[0].wheel;
+        twi_append(tw, TWI_DRAINED, &wheel->buckets[wheel->first]);
+        twi_bucket_emptied(tw, wheel, wheel->first);
+    }
+    for (unsigned i = TWI_OWED; i <= TWI_DEFERRED; i++)
+        if (tw->aside[i].head != NULL)
+            twi_append(tw, TWI_DRAINED, &tw->aside[i]);
+    tw->walk = NULL;
+}
+
+TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
+{
+    if (tw == NULL || tw->visiting)
+        return 0;
+    bool was_advancing = tw->advancing;
+    size_t drained = 0;
+    twi_chunk *chunk;
+    tw->advancing = true;
+    twi_gather(tw);
+    while ((chunk = tw->aside[TWI_DRAINED].head) != NULL) {
+        while (chunk->slots[chunk->first] == NULL)
+            chunk->first++;
+        tw_timer *timer = chunk->slots[chunk->first];
+        twi_clear_slot(tw, &chunk->slots[chunk->first]);
+        timer->place = TW_IDLE;
+        tw->count--;
+        drained++;
+        if (visit != NULL)
+            visit(timer, context);
+    }
+    tw->advancing = was_advancing;
+    return drained;
+}
+
+TW_DEF const char *tw_strerror(int status)
+{
+    switch (status) {
+    case TW_OK:
+        return "Done.";
+    case TW_EINVAL:
+        return "An argument is NULL or out of range: see the function's "
+               "comment for what it takes.";
+    case TW_ENOMEM:
+        return "Memory has run out and nothing has changed: free some and try "
+               "again, or set it aside beforehand with tw_reserve.";
+    case TW_EFULL:
+        return "max_pending timers are pending already: cancel one, wait until "
+               "one fires, or raise the limit in tw_config.";
+    case TW_EBUSY:
+        return "The wheel is in the middle of a tw_foreach: start the timer "
+               "after it.";
+    default:
+        return "Not a status of this library: pass what a tw_ function "
+               "returned.";
+    }
+}
+
+TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
+{
+    static const tw_stats none = {0, 0, 0, 0, 0, 0, 0};
+    if (stats == NULL)
+        return;
+    *stats = none;
+    if (tw == NULL)
+        return;
+    stats->pending = tw->count;
+    stats->fired = tw->fired;
+    stats->cascaded = tw->cascaded;
+    stats->bytes_held = tw->bytes_held;
+    size_t used = tw->chunks;
+    if (tw->slabs != NULL)
+        used -= tw->slabs->chunks - tw->cut;
+    for (const twi_chunk *chunk = tw->unused; chunk != NULL;
+         chunk = chunk->next)
+        used--;
+    for (unsigned level = 0; level < TWI_LEVELS; level++) {
+        const twi_wheel *wheel = tw->wheels[level];
+        if (wheel == NULL)
+            continue;
+        stats->wheels++;
+        for (size_t i = 0; i <= tw->size_mask; i++)
+            stats->buckets += wheel->buckets[i].head != NULL;
+    }
+    for (unsigned i = 0; i < TWI_ASIDES; i++)
+        stats->buckets += tw->aside[i].head != NULL;
+    stats->bytes_used =
+        used * TWI_CHUNK_BYTES + stats->wheels * twi_wheel_bytes(tw);
+}
+
+/* True if a chunk stands right in its list and its timers know their places;
+ * adds them to *timers. */
+static bool twi_chunk_is_sound(const timingwheel *tw, const twi_chunk *chunk,
+                               uint64_t earliest, size_t *timers)
+{
+    unsigned live = 0;
+    if (chunk->live == 0 || chunk->end > TWI_SLOTS || chunk->first > chunk->end)
+        return false;
+    for (unsigned i = chunk->first; i < chunk->end; i++) {
+        const tw_timer *timer = chunk->slots[i];
+        if (timer == NULL)
+            continue;
+        live++;
+        if (timer->place != (uintptr_t)&chunk->slots[i] ||
+            twi_tick_of(tw, timer->deadline) < earliest)
+            return false;
+    }
+    *timers += live;
+    return live == chunk->live;
+}
+
+/* The same for all chunks of a bucket, which they must know as their home. */
+static bool twi_bucket_is_sound(const timingwheel *tw, const twi_bucket *bucket,
+                                unsigned level, uint32_t index, size_t *timers,
+                                size_t *chunks)
+{
+    const twi_chunk *prev = NULL;
+    for (const twi_chunk *chunk = bucket->head; chunk != NULL;
+         chunk = chunk->next) {
+        if (chunk->prev != prev || chunk->level != level ||
+            (level < TWI_LEVELS && chunk->bucket != index) ||
+            !twi_chunk_is_sound(tw, chunk, bucket->earliest, timers))
+            return false;
+        prev = chunk;
+        ++*chunks;
+    }
+    return bucket->tail == prev &&
+           (prev == NULL || bucket->earliest <= bucket->latest);
+}
+
+/* True if the buckets of a wheel are sound and in its window, and its bitmap
+ * and its place in the delay queue agree with them. */
+static bool twi_wheel_is_sound(const timingwheel *tw, const twi_wheel *wheel,
+                               size_t *timers, size_t *chunks)
+{
+    uint64_t step = tw->clock >> wheel->shift;
+    for (uint32_t i = 0; i <= tw->size_mask; i++) {
+        const twi_bucket *bucket = &wheel->buckets[i];
+        bool marked = (wheel->nonempty[i / 64] >> (i % 64) & 1) != 0;
+        if (marked != (bucket->head != NULL) ||
+            (marked && (wheel->summary >> (i / 64) & 1) == 0) ||
+            !twi_bucket_is_sound(tw, bucket, wheel->level, i, timers, chunks))
+            return false;
+        if (marked && (bucket->earliest < tw->clock ||
+                       !twi_same_step(bucket->earliest, bucket->latest,
+                                      wheel->shift) ||
+                       twi_index_of(tw, wheel, bucket->earliest) != i ||
+                       (bucket->earliest >> wheel->shift) - step >
+                           tw->size_mask))
+            return false;
+    }
+    for (uint32_t word = 0; word <= tw->size_mask / 64; word++)
+        if ((wheel->summary >> word & 1) != (wheel->nonempty[word] != 0))
+            return false;
+    return wheel->summary == 0 ||
+           (wheel->first == twi_first_bucket(tw, wheel) &&
+            wheel->earliest == wheel->buckets[wheel->first].earliest &&
+            wheel->queue_index < tw->queued &&
+            tw->queue[wheel->queue_index].wheel == wheel &&
+            tw->queue[wheel->queue_index].tick == wheel->earliest);
+}
+
+/* True if the delay queue is a heap of `wheels` entries. */
+static bool twi_queue_is_sound(const timingwheel *tw, size_t wheels)
+{
+    for (uint32_t i = 1; i < tw->queued; i++)
+        if (twi_is_before(tw->queue[i], tw->queue[(i - 1) / 2]))
+            return false;
+    return tw->queued == wheels;
+}
+
+TW_DEF bool tw_check(const timingwheel *tw)
+{
+    size_t timers = 0, chunks = 0, wheels = 0, capacity = 0;
+    if (tw == NULL)
+        return false;
+    for (unsigned level = 0; level < TWI_LEVELS; level++) {
+        if (tw->wheels[level] == NULL)
+            continue;
+        if (!twi_wheel_is_sound(tw, tw->wheels[level], &timers, &chunks))
+            return false;
+        wheels += tw->wheels[level]->summary != 0;
+    }
+    for (unsigned i = 0; i < TWI_ASIDES; i++)
+        if (!twi_bucket_is_sound(tw, &tw->aside[i], TWI_LEVELS + i, 0, &timers,
+                                 &chunks))
+            return false;
+    for (const twi_slab *slab = tw->slabs; slab != NULL; slab = slab->next)
+        capacity += slab->chunks;
+    for (const twi_chunk *chunk = tw->unused; chunk != NULL;
+         chunk = chunk->next)
+        chunks++;
+    if (tw->slabs != NULL)
+        chunks += tw->slabs->chunks - tw->cut;
+    return timers == tw->count && chunks == tw->chunks &&
+           capacity == tw->chunks && twi_queue_is_sound(tw, wheels);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TIMINGWHEEL_IMPLEMENTATION */
+
+/* CHANGES
+
+   1.0.0  2026-11-21  The first version.
+
+   LICENCE
+
+   MIT License
+
+   Copyright (c) 2026 the timingwheel.h authors
+
+   Permission is hereby granted, free of charge, to any person obtaining a copy
+   of this software and associated documentation files (the "Software"), to deal
+   in the Software without restriction, including without limitation the rights
+   to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+   copies of the Software, and to permit persons to whom the Software is
+   furnished to do so, subject to the following conditions:
+
+   The above copyright notice and this permission notice shall be included in
+   all copies or substantial portions of the Software.
+
+   THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+   IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+   FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+   AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+   LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+   OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+   SOFTWARE.
+*/
