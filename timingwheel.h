@@ -109,24 +109,24 @@
    wheels on demand and the delay queue are Kafka's. Unlike in Kafka's, a
    bucket's place in the delay queue is its earliest timer, not the start of its
    span, so that the clock jumps to the very tick at which something fires. Here
-   is a toy with wheels of 4 buckets; [5 7] is a bucket with timers for the
-   ticks 5 and 7, * is the bucket at the head of the delay queue:
+   is a toy with wheels of 4 buckets, and chunks of two timers; [5 6 7] is a
+   bucket with timers for these ticks, * is the head of the delay queue:
 
-       clock 0    wheel 0  [ ]  [1]* [ ]  [ ]        ticks  0..3
-                  wheel 1       [5 7]   [9]   [ ]    ticks  4..7  8..11  12..15
+       clock 0    wheel 0  [ ]  [1]* [ ]  [ ]         ticks 0..3
+                  wheel 1       [5 6 7]  [9 10]  [ ]  ticks 4..7 8..11 12..15
 
-       clock 1    1 has fired. Wheel 0 now holds ticks 1..4, but 5 and 7 stay
-                  where they are until the earliest of them is due.
-                  wheel 1       [5 7]*  [9]   [ ]
+       clock 1    1 has fired. Wheel 0 now reaches ticks 1..4, but 5, 6 and 7
+                  stay where they are until the earliest of them is due.
+                  wheel 1       [5 6 7]* [9 10]  [ ]
 
        clock 5    5 came up: its bucket has cascaded, and 5 has fired.
-                  wheel 0  [7]*                      ticks  5..8
-                  wheel 1       [ ]     [9]   [ ]
+                  wheel 0  [6]* [7]                   ticks 5..8
+                  wheel 1       [ ]      [9 10]  [ ]
 
-   The 9 will fire straight from wheel 1: a bucket whose timers share one tick
-   never cascades. Each wheel keeps a bitmap of its non-empty buckets and
-   enters the delay queue with its earliest one, so the heap has one entry a
-   wheel and is tiny.
+   9 and 10 will fire straight from wheel 1: a bucket of no more than one chunk,
+   or of one tick, never cascades. Each wheel keeps a bitmap of its non-empty
+   buckets and enters the delay queue with its earliest one, so the heap has one
+   entry a wheel and is tiny.
 
    A bucket is a queue of chunks, each of one cache line with five pointers to
    timers. The next timers are known in advance and fetched while the current
@@ -349,7 +349,9 @@ typedef struct twi_entry {
 typedef struct twi_slab {
     struct twi_slab *next;
     void *memory;    /* as TW_MALLOC gave it                                 */
+    timingwheel *tw; /* whose it is; for TW_DEBUG                            */
     uint32_t chunks; /* how many follow                                      */
+    uint32_t cut;    /* how many of them have been handed out so far         */
     uint32_t idle;   /* how many of them hold no timer; for tw_trim only     */
 } twi_slab;
 
@@ -364,6 +366,7 @@ enum twi_aside {
 struct timingwheel {
     uint64_t clock;      /* in ticks                                         */
     uint64_t tick;       /* time units per tick                              */
+    uint64_t last_tick;  /* that the clock can reach                         */
     size_t count;        /* timers pending                                   */
     size_t most;         /* how many may be; 0 while tw_foreach visits       */
     twi_chunk *unused;   /* chunks that have been given back                 */
@@ -375,10 +378,11 @@ struct timingwheel {
     twi_chunk *walk;     /* where firing has got to in a bucket              */
     uint64_t fired;      /* since tw_init                                    */
     uint64_t cascaded;   /* since tw_init                                    */
-    twi_slab *slabs;     /* newest first; only the newest is not all cut     */
-    uint32_t cut;        /* chunks of the newest slab handed out so far      */
+    twi_slab *slabs;     /* newest first                                     */
+    twi_slab *cutting;   /* those before it are all cut                      */
     bool advancing;      /* inside tw_advance_clock, tw_poll or tw_drain     */
     bool visiting;       /* inside tw_foreach                                */
+    uint32_t seal;       /* TWI_SEAL from tw_init to tw_destroy; for TW_DEBUG */
     bool unsorted[TWI_ASIDES]; /* a tick stands behind a later one           */
     size_t chunks;       /* in all slabs                                     */
     size_t bytes_held;   /* got from TW_MALLOC                               */
@@ -549,6 +553,18 @@ TW_DEF bool tw_check(const timingwheel *tw);
 #define TWI_RULE(expr, sentence) ((void)0)
 #endif
 
+/* Misuse of a wheel or timer, as far as it can be noticed. */
+#define TWI_SEAL UINT32_C(0x7717ee15)
+#define TWI_RULE_READY(tw)              \
+    TWI_RULE((tw)->seal == TWI_SEAL,    \
+             "the wheel is used before tw_init or after tw_destroy")
+#define TWI_RULE_OWN(tw, timer)                                           \
+    TWI_RULE(!twi_is_pending(timer) || twi_owner_of(timer) == (tw),       \
+             "the timer is pending on another wheel: cancel it there first")
+#define TWI_RULE_INTACT(timer, slot)                                      \
+    TWI_RULE((timer)->place == (uintptr_t)(slot),                         \
+             "a pending timer was freed, moved or overwritten")
+
 #if defined(__GNUC__) || defined(__clang__)
 #define TWI_PREFETCH(address) __builtin_prefetch((address), 1)
 #define TWI_COLD static __attribute__((noinline, cold))
@@ -603,7 +619,7 @@ static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline)
 /* When a tick begins, in time units; saturates. */
 static inline uint64_t twi_time_of(const timingwheel *tw, uint64_t tick)
 {
-    return tick > UINT64_MAX / tw->tick ? UINT64_MAX : tick * tw->tick;
+    return tick > tw->last_tick ? UINT64_MAX : tick * tw->tick;
 }
 
 static inline bool twi_is_pending(const tw_timer *timer)
@@ -616,6 +632,9 @@ static inline bool twi_is_pending(const tw_timer *timer)
  * whose last timer leaves goes to a list of unused ones and is taken from there
  * first, so that there is never more than one chunk per pending timer. */
 
+#ifndef TWI_AHEAD
+#define TWI_AHEAD 3
+#endif
 #define TWI_LEAST_CHUNKS 15    /* a first slab of 1 KiB                      */
 #define TWI_MOST_CHUNKS 0xffff /* what an ordinal can count                  */
 
@@ -657,13 +676,14 @@ static twi_slab *twi_slab_of(twi_chunk *chunk)
     return (twi_slab *)(void *)(chunk - chunk->ordinal);
 }
 
-/* Cuts the next chunk off the newest slab, which has one left. */
-static twi_chunk *twi_cut(timingwheel *tw)
+#ifdef TW_DEBUG
+static const timingwheel *twi_owner_of(const tw_timer *timer)
 {
-    twi_chunk *chunk = (twi_chunk *)(void *)tw->slabs + ++tw->cut;
-    chunk->ordinal = (uint16_t)tw->cut;
-    return chunk;
+    tw_timer **slot = (tw_timer **)timer->place;
+    twi_chunk *chunk = twi_chunk_of(slot);
+    return twi_slab_of(chunk)->tw;
 }
+#endif
 
 static void twi_give_back(timingwheel *tw, twi_chunk *chunk)
 {
@@ -671,40 +691,42 @@ static void twi_give_back(timingwheel *tw, twi_chunk *chunk)
     tw->unused = chunk;
 }
 
-/* Adds a slab of `chunks`; what was left of the one before becomes unused. */
 TWI_COLD bool twi_add_slab(timingwheel *tw, size_t chunks)
 {
     void *memory;
     void *start = twi_allocate(tw, twi_slab_bytes(chunks), &memory);
     if (start == NULL)
         return false;
-    while (tw->slabs != NULL && tw->cut < tw->slabs->chunks)
-        twi_give_back(tw, twi_cut(tw));
     twi_slab *slab = (twi_slab *)start;
     slab->next = tw->slabs;
     slab->memory = memory;
+    slab->tw = tw;
     slab->chunks = (uint32_t)chunks;
+    slab->cut = 0;
     slab->idle = 0;
     tw->slabs = slab;
-    tw->cut = 0;
+    tw->cutting = slab;
     tw->chunks += chunks;
     return true;
 }
 
-/* Frees the newest slab, none of whose chunks has been cut. */
-static void twi_remove_slab(timingwheel *tw)
+/* Frees the slab that *link leads to; no chunk of it may be in use or among
+ * the unused. */
+static void twi_remove_slab(timingwheel *tw, twi_slab **link)
 {
-    twi_slab *slab = tw->slabs;
-    tw->slabs = slab->next;
-    tw->cut = slab->next == NULL ? 0 : slab->next->chunks;
+    twi_slab *slab = *link;
+    *link = slab->next;
+    tw->cutting = tw->slabs;
     tw->chunks -= slab->chunks;
     twi_deallocate(tw, twi_slab_bytes(slab->chunks), slab->memory);
 }
 
-/* A chunk when none is unused: cut, if need be from a new slab. */
+/* A chunk when none is unused: cut off a slab, if need be a new one. */
 TWI_COLD twi_chunk *twi_new_chunk(timingwheel *tw)
 {
-    if (tw->slabs == NULL || tw->cut == tw->slabs->chunks) {
+    while (tw->cutting != NULL && tw->cutting->cut == tw->cutting->chunks)
+        tw->cutting = tw->cutting->next;
+    if (tw->cutting == NULL) {
         size_t chunks = tw->chunks / 4;
         if (chunks < TWI_LEAST_CHUNKS)
             chunks = TWI_LEAST_CHUNKS;
@@ -713,7 +735,19 @@ TWI_COLD twi_chunk *twi_new_chunk(timingwheel *tw)
         if (!twi_add_slab(tw, chunks))
             return NULL;
     }
-    return twi_cut(tw);
+    uint32_t ordinal = ++tw->cutting->cut;
+    twi_chunk *chunk = (twi_chunk *)(void *)tw->cutting + ordinal;
+    chunk->ordinal = (uint16_t)ordinal;
+    return chunk;
+}
+
+/* How many chunks of all slabs have not been cut yet. */
+static size_t twi_uncut(const timingwheel *tw)
+{
+    size_t uncut = 0;
+    for (const twi_slab *slab = tw->cutting; slab != NULL; slab = slab->next)
+        uncut += slab->chunks - slab->cut;
+    return uncut;
 }
 
 /* A chunk for `bucket` of the wheel at `level`, with its range of used slots
@@ -891,7 +925,7 @@ static void twi_offer(timingwheel *tw, twi_wheel *wheel, uint32_t index,
     twi_queue_up(tw, wheel->queue_index, entry);
 }
 
-/* Bucket `index`, empty until now, has got a timer for `tick`. */
+/* Bucket `index`, empty until now, is to hold a timer for `tick`. */
 static inline void twi_bucket_filled(timingwheel *tw, twi_wheel *wheel,
                                      uint32_t index, uint64_t tick)
 {
@@ -900,10 +934,10 @@ static inline void twi_bucket_filled(timingwheel *tw, twi_wheel *wheel,
     wheel->buckets[index].latest = tick;
     wheel->nonempty[index / 64] |= UINT64_C(1) << (index % 64);
     wheel->summary |= UINT64_C(1) << (index / 64);
-    if (was_empty)
+    if (was_empty) {
         wheel->queue_index = tw->queued++;
-    if (was_empty || tick < wheel->earliest)
         twi_offer(tw, wheel, index, tick);
+    }
 }
 
 /* The earliest bucket of a wheel is another, or has a later tick. */
@@ -964,8 +998,8 @@ static inline void twi_clear_slot(timingwheel *tw, tw_timer **slot)
 {
     twi_chunk *chunk = twi_chunk_of(slot);
     *slot = NULL;
-    if (slot == &chunk->slots[chunk->end - 1])
-        chunk->end--;
+    bool is_last = slot == &chunk->slots[chunk->end - 1];
+    chunk->end = (uint8_t)(chunk->end - is_last);
     if (--chunk->live == 0)
         twi_release_chunk(tw, chunk);
 }
@@ -976,42 +1010,66 @@ static inline void twi_fill_slot(tw_timer **slot, tw_timer *timer)
     timer->place = (uintptr_t)slot;
 }
 
-/* A slot behind all timers of `bucket`; NULL if memory has run out. */
-static inline tw_timer **twi_push_back(timingwheel *tw, twi_bucket *bucket,
-                                       unsigned level, uint32_t index)
+/* Puts a new chunk behind all others of `bucket`; false for want of memory. */
+static inline bool twi_add_last(timingwheel *tw, twi_bucket *bucket,
+                                unsigned level, uint32_t index)
 {
-    twi_chunk *chunk = bucket->tail;
-    if (chunk == NULL || chunk->end == TWI_SLOTS) {
-        if ((chunk = twi_take_chunk(tw, level, index, 0)) == NULL)
-            return NULL;
-        chunk->prev = bucket->tail;
-        if (bucket->tail != NULL)
-            bucket->tail->next = chunk;
-        else
-            bucket->head = chunk;
-        bucket->tail = chunk;
-    }
-    chunk->live++;
-    return &chunk->slots[chunk->end++];
+    twi_chunk *chunk = twi_take_chunk(tw, level, index, 0);
+    if (chunk == NULL)
+        return false;
+    chunk->prev = bucket->tail;
+    if (bucket->tail != NULL)
+        bucket->tail->next = chunk;
+    else
+        bucket->head = chunk;
+    bucket->tail = chunk;
+    return true;
 }
 
-/* A slot in front of all timers of `bucket`; NULL if memory has run out. */
-static inline tw_timer **twi_push_front(timingwheel *tw, twi_bucket *bucket,
-                                        unsigned level, uint32_t index)
+/* Puts a new chunk in front of all others; the same otherwise. */
+static inline bool twi_add_first(timingwheel *tw, twi_bucket *bucket,
+                                 unsigned level, uint32_t index)
 {
-    twi_chunk *chunk = bucket->head;
-    if (chunk == NULL || chunk->first == 0) {
-        if ((chunk = twi_take_chunk(tw, level, index, TWI_SLOTS)) == NULL)
-            return NULL;
-        chunk->next = bucket->head;
-        if (bucket->head != NULL)
-            bucket->head->prev = chunk;
-        else
-            bucket->tail = chunk;
-        bucket->head = chunk;
-    }
-    chunk->live++;
-    return &chunk->slots[--chunk->first];
+    twi_chunk *chunk = twi_take_chunk(tw, level, index, TWI_SLOTS);
+    if (chunk == NULL)
+        return false;
+    chunk->next = bucket->head;
+    if (bucket->head != NULL)
+        bucket->head->prev = chunk;
+    else
+        bucket->tail = chunk;
+    bucket->head = chunk;
+    return true;
+}
+
+static inline bool twi_lacks_room_behind(const twi_bucket *bucket)
+{
+    return bucket->tail == NULL || bucket->tail->end == TWI_SLOTS;
+}
+
+static inline bool twi_lacks_room_in_front(const twi_bucket *bucket)
+{
+    return bucket->head == NULL || bucket->head->first == 0;
+}
+
+/* The next slot behind all timers of a bucket that has room there. */
+static inline tw_timer **twi_slot_behind(twi_bucket *bucket)
+{
+    bucket->tail->live++;
+    return &bucket->tail->slots[bucket->tail->end++];
+}
+
+/* The next slot in front of them. */
+static inline tw_timer **twi_slot_in_front(twi_bucket *bucket)
+{
+    bucket->head->live++;
+    return &bucket->head->slots[--bucket->head->first];
+}
+
+static inline void twi_widen(twi_bucket *bucket, uint64_t tick)
+{
+    bucket->earliest = tick < bucket->earliest ? tick : bucket->earliest;
+    bucket->latest = tick > bucket->latest ? tick : bucket->latest;
 }
 
 /* Hands all chunks of `from` to an aside bucket, behind what that has. */
@@ -1042,23 +1100,14 @@ static void twi_append(timingwheel *tw, enum twi_aside aside, twi_bucket *from)
  * A timer ahead of the clock goes behind the others in the bucket of the finest
  * wheel that reaches it; one that is not, to those that the next call owes. */
 
-static inline void twi_widen(twi_bucket *bucket, uint64_t tick)
-{
-    if (tick < bucket->earliest)
-        bucket->earliest = tick;
-    if (tick > bucket->latest)
-        bucket->latest = tick;
-}
-
 /* A slot for a tick that is not ahead of the clock. */
 TWI_COLD tw_timer **twi_place_overdue(timingwheel *tw, uint64_t tick)
 {
     enum twi_aside aside = tw->advancing ? TWI_DEFERRED : TWI_OWED;
     twi_bucket *bucket = &tw->aside[aside];
     bool was_empty = bucket->head == NULL;
-    unsigned level = TWI_LEVELS + (unsigned)aside;
-    tw_timer **slot = twi_push_back(tw, bucket, level, 0);
-    if (slot == NULL)
+    if (twi_lacks_room_behind(bucket) &&
+        !twi_add_last(tw, bucket, TWI_LEVELS + (unsigned)aside, 0))
         return NULL;
     if (was_empty) {
         bucket->earliest = tick;
@@ -1067,19 +1116,15 @@ TWI_COLD tw_timer **twi_place_overdue(timingwheel *tw, uint64_t tick)
     }
     tw->unsorted[aside] |= tick < bucket->latest;
     twi_widen(bucket, tick);
-    return slot;
+    return twi_slot_behind(bucket);
 }
 
-/* A bucket of a wheel has taken in a timer for `tick`. */
+/* A bucket of a wheel takes in a timer for `tick`. */
 static inline void twi_account(timingwheel *tw, twi_wheel *wheel,
-                               uint32_t index, uint64_t tick, bool was_empty)
+                               uint32_t index, uint64_t tick)
 {
-    if (was_empty) {
-        twi_bucket_filled(tw, wheel, index, tick);
-        return;
-    }
     twi_widen(&wheel->buckets[index], tick);
-    if (tick < wheel->earliest)
+    if (TWI_RARE(tick < wheel->earliest))
         twi_offer(tw, wheel, index, tick);
 }
 
@@ -1089,11 +1134,30 @@ static inline tw_timer **twi_place_last(timingwheel *tw, twi_wheel *wheel,
 {
     uint32_t index = twi_index_of(tw, wheel, tick);
     twi_bucket *bucket = &wheel->buckets[index];
-    bool was_empty = bucket->head == NULL;
-    tw_timer **slot = twi_push_back(tw, bucket, wheel->level, index);
-    if (slot != NULL)
-        twi_account(tw, wheel, index, tick, was_empty);
-    return slot;
+    if (twi_lacks_room_behind(bucket)) {
+        if (!twi_add_last(tw, bucket, wheel->level, index))
+            return NULL;
+        if (bucket->head == bucket->tail)
+            twi_bucket_filled(tw, wheel, index, tick);
+    }
+    twi_account(tw, wheel, index, tick);
+    return twi_slot_behind(bucket);
+}
+
+/* A slot in front of all others there. */
+static inline tw_timer **twi_place_first(timingwheel *tw, twi_wheel *wheel,
+                                         uint64_t tick)
+{
+    uint32_t index = twi_index_of(tw, wheel, tick);
+    twi_bucket *bucket = &wheel->buckets[index];
+    if (twi_lacks_room_in_front(bucket)) {
+        if (!twi_add_first(tw, bucket, wheel->level, index))
+            return NULL;
+        if (bucket->head == bucket->tail)
+            twi_bucket_filled(tw, wheel, index, tick);
+    }
+    twi_account(tw, wheel, index, tick);
+    return twi_slot_in_front(bucket);
 }
 
 /* The same in a wheel that is not there yet. */
@@ -1136,6 +1200,8 @@ TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
 {
     if (tw == NULL || timer == NULL)
         return TW_EINVAL;
+    TWI_RULE_READY(tw);
+    TWI_RULE_OWN(tw, timer);
     if (TWI_RARE(tw->count >= tw->most)) {
         int status = twi_refusal(tw, timer);
         if (status != TW_OK)
@@ -1182,8 +1248,14 @@ TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
 {
     if (tw == NULL || timer == NULL)
         return TW_EINVAL;
+    TWI_RULE_READY(tw);
+    TWI_RULE_OWN(tw, timer);
     if (!twi_is_pending(timer) || deadline < timer->deadline)
         return tw_start(tw, timer, deadline);
+    if (TWI_RARE(timer->deadline <= tw->now)) {
+        tw->unsorted[TWI_OWED] = true; /* perhaps it has passed others there */
+        tw->unsorted[TWI_DEFERRED] = true;
+    }
     timer->deadline = deadline;
     return TW_OK;
 }
@@ -1192,6 +1264,8 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
 {
     if (tw == NULL || timer == NULL || !twi_is_pending(timer))
         return false;
+    TWI_RULE_READY(tw);
+    TWI_RULE_OWN(tw, timer);
     twi_clear_slot(tw, (tw_timer **)timer->place);
     timer->place = TW_CANCELLED;
     tw->count--;
@@ -1202,17 +1276,16 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
  * The clock jumps from one head of the delay queue to the next. What is done
  * when a bucket comes up at tick c, step by step:
  *
- * 1. All its timers have tick c (earliest == latest): they fire where they
- *    stand, in order. A lone timer an hour away is never moved.
- * 2. Otherwise it cascades, after the finer wheels' buckets that come up at c
- *    too: from its last timer to its first, each goes in front of its new
- *    bucket, which is the coarsest one on the way down that may hold a timer of
- *    the same tick (which is younger), else the one by distance. So timers of
- *    one tick stay in start order. Those of tick c are then in the bucket of
- *    wheel 0, which comes up next.
+ * 1. If it is a crowd - timers of several ticks, more than one chunk holds - it
+ *    cascades, after the finer wheels' crowds that come up at c too: from its
+ *    last timer to its first, each goes in front of its new bucket, which is
+ *    the coarsest one on the way down that may hold a timer of the same tick
+ *    (which is younger), else the one by distance. So timers of one tick stay
+ *    in start order. Those of tick c are then in wheel 0, which comes up next.
+ * 2. Otherwise those of tick c fire where they stand, in order, and the bucket
+ *    waits for its next tick. A lone timer an hour away is never moved.
  * 3. A timer that was postponed is met in its old bucket and placed anew.
- * 4. If memory runs out, the rest of the bucket stays; of that rest, what is
- *    due fires where it stands, and the bucket waits for its new earliest. */
+ * 4. If memory runs out, the rest of a crowd stays and is handled as in 2. */
 
 /* What one call may still do, and what it did. */
 typedef struct twi_turn {
@@ -1250,13 +1323,7 @@ static inline tw_timer **twi_place_below(timingwheel *tw,
     wheel = tw->wheels[level];
     if (TWI_RARE(wheel == NULL) && (wheel = twi_add_wheel(tw, level)) == NULL)
         return NULL;
-    uint32_t index = twi_index_of(tw, wheel, tick);
-    twi_bucket *bucket = &wheel->buckets[index];
-    bool was_empty = bucket->head == NULL;
-    tw_timer **slot = twi_push_front(tw, bucket, level, index);
-    if (slot != NULL)
-        twi_account(tw, wheel, index, tick, was_empty);
-    return slot;
+    return twi_place_first(tw, wheel, tick);
 }
 
 /* Cascades the timers of the last chunk of a bucket; false if it had to stop,
@@ -1270,6 +1337,7 @@ static bool twi_cascade_chunk(timingwheel *tw, const twi_wheel *wheel,
             chunk->end--;
             continue;
         }
+        TWI_RULE_INTACT(timer, &chunk->slots[chunk->end - 1]);
         if (turn->work == 0)
             return false;
         uint64_t tick = twi_tick_of(tw, timer->deadline);
@@ -1286,13 +1354,22 @@ static bool twi_cascade_chunk(timingwheel *tw, const twi_wheel *wheel,
     return true;
 }
 
-/* Cascades the earliest bucket of a wheel. */
+/* Cascades the earliest bucket of a wheel, with the timers of the next few
+ * chunks on their way into the cache. */
 static void twi_cascade(timingwheel *tw, twi_wheel *wheel, twi_turn *turn)
 {
     twi_bucket *bucket = &wheel->buckets[wheel->first];
-    twi_prefetch(bucket->tail);
+    const twi_chunk *ahead = bucket->tail;
+    for (unsigned i = 0; i < TWI_AHEAD && ahead != NULL; i++) {
+        twi_prefetch(ahead);
+        ahead = ahead->prev;
+    }
     while (bucket->tail != NULL) {
-        twi_prefetch(bucket->tail->prev);
+        if (ahead != NULL) {
+            twi_prefetch(ahead);
+            ahead = ahead->prev;
+            TWI_PREFETCH(ahead);
+        }
         if (!twi_cascade_chunk(tw, wheel, bucket->tail, turn))
             return;
     }
@@ -1339,6 +1416,7 @@ static inline bool twi_handle_one(timingwheel *tw, twi_chunk *chunk,
         tw_timer *timer = chunk->slots[i];
         if (timer == NULL)
             continue;
+        TWI_RULE_INTACT(timer, &chunk->slots[i]);
         bool is_due = timer->deadline <= due;
         if (!is_due && !twi_move_on(tw, timer, shift))
             continue;
@@ -1382,10 +1460,10 @@ static void twi_measure(const timingwheel *tw, twi_bucket *bucket)
                 twi_widen(bucket, twi_tick_of(tw, chunk->slots[i]->deadline));
 }
 
-/* What memory did not allow to move out of a bucket whose time has come waits
- * there for its new earliest tick; or, if that is in another step (all of it
- * was postponed), with those owed. */
-TWI_COLD void twi_keep_rest(timingwheel *tw, twi_wheel *wheel)
+/* What is left in a bucket whose time has come waits there for its new earliest
+ * tick; or, if that is in another step (all of it was postponed, and could not
+ * be moved for want of memory), with those owed. */
+static void twi_keep_rest(timingwheel *tw, twi_wheel *wheel)
 {
     twi_bucket *bucket = &wheel->buckets[wheel->first];
     twi_measure(tw, bucket);
@@ -1398,18 +1476,50 @@ TWI_COLD void twi_keep_rest(timingwheel *tw, twi_wheel *wheel)
     twi_bucket_emptied(tw, wheel, wheel->first);
 }
 
+/* True if moving the timers of a bucket down costs less than looking through
+ * them each time that one of them is due. */
+static inline bool twi_is_crowd(const twi_bucket *bucket)
+{
+    return bucket->earliest != bucket->latest && bucket->head != bucket->tail;
+}
+
+/* Fires the timer that is alone in its bucket, the commonest case where timers
+ * are few; false if it is not alone, or was postponed. */
+static bool twi_fire_sole(timingwheel *tw, twi_wheel *wheel, twi_turn *turn)
+{
+    twi_bucket *bucket = &wheel->buckets[wheel->first];
+    twi_chunk *chunk = bucket->head;
+    if (chunk->live != 1 || chunk->next != NULL)
+        return false;
+    unsigned i = chunk->first;
+    while (chunk->slots[i] == NULL)
+        i++;
+    tw_timer *timer = chunk->slots[i];
+    TWI_RULE_INTACT(timer, &chunk->slots[i]);
+    if (timer->deadline > tw->clock * tw->tick)
+        return false;
+    bucket->head = NULL;
+    bucket->tail = NULL;
+    twi_give_back(tw, chunk);
+    twi_bucket_emptied(tw, wheel, wheel->first);
+    twi_fire(tw, timer, turn);
+    return true;
+}
+
 /* Handles the head of the delay queue, as said above. */
 static void twi_come_up(timingwheel *tw, twi_wheel *wheel, uint64_t tick,
                         twi_turn *turn)
 {
     twi_bucket *bucket = &wheel->buckets[wheel->first];
     twi_set_clock(tw, tick);
-    if (bucket->earliest != bucket->latest) {
+    if (twi_fire_sole(tw, wheel, turn))
+        return;
+    if (twi_is_crowd(bucket)) {
         for (unsigned level = 1; level <= wheel->level; level++) {
             twi_wheel *other = tw->wheels[level];
             if (other != NULL && other->summary != 0 &&
                 other->earliest == tick &&
-                other->buckets[other->first].latest != tick)
+                twi_is_crowd(&other->buckets[other->first]))
                 twi_cascade(tw, other, turn);
         }
         if (bucket->head == NULL || turn->work == 0)
@@ -1425,7 +1535,7 @@ static void twi_come_up(timingwheel *tw, twi_wheel *wheel, uint64_t tick,
 TWI_COLD void twi_sort_owed(timingwheel *tw)
 {
     twi_bucket *owed = &tw->aside[TWI_OWED];
-    size_t spare = tw->slabs == NULL ? 0 : tw->slabs->chunks - tw->cut;
+    size_t spare = twi_uncut(tw);
     for (twi_chunk *chunk = tw->unused; chunk != NULL && spare < 4;
          chunk = chunk->next)
         spare++;
@@ -1442,9 +1552,10 @@ TWI_COLD void twi_sort_owed(timingwheel *tw)
             tw_timer **from = &chunk->slots[chunk->first];
             tw_timer *timer = *from;
             uint64_t tick = twi_tick_of(tw, timer->deadline);
-            twi_fill_slot(twi_push_back(tw, &halves[tick >> bit & 1],
-                                        TWI_LEVELS + TWI_OWED, 0),
-                          timer);
+            twi_bucket *half = &halves[tick >> bit & 1];
+            if (twi_lacks_room_behind(half))
+                (void)twi_add_last(tw, half, TWI_LEVELS + TWI_OWED, 0);
+            twi_fill_slot(twi_slot_behind(half), timer);
             twi_clear_slot(tw, from);
         }
         twi_append(tw, TWI_OWED, &halves[0]);
@@ -1454,18 +1565,18 @@ TWI_COLD void twi_sort_owed(timingwheel *tw)
     tw->unsorted[TWI_OWED] = false;
 }
 
-/* Readies what the call about to begin owes. */
-TWI_COLD void twi_collect_owed(timingwheel *tw)
+/* Ends a call: what was deferred in it is owed by the next one. */
+static inline void twi_end_call(timingwheel *tw)
 {
-    if (tw->aside[TWI_DEFERRED].head != NULL) {
+    tw->walk = NULL;
+    tw->advancing = false;
+    if (TWI_RARE(tw->aside[TWI_DEFERRED].head != NULL)) {
         bool unsorted = tw->unsorted[TWI_DEFERRED];
         if (tw->aside[TWI_OWED].head == NULL)
             tw->unsorted[TWI_OWED] = false;
         twi_append(tw, TWI_OWED, &tw->aside[TWI_DEFERRED]);
         tw->unsorted[TWI_OWED] |= unsorted;
     }
-    if (tw->unsorted[TWI_OWED] && tw->aside[TWI_OWED].head != NULL)
-        twi_sort_owed(tw);
 }
 
 /* Fires what is owed: in order of ticks, up to the head of the delay queue.
@@ -1500,9 +1611,8 @@ static void twi_advance(timingwheel *tw, uint64_t now, twi_turn *turn)
     if (target < tw->clock)
         target = tw->clock;
     tw->advancing = true;
-    if (tw->aside[TWI_OWED].head != NULL ||
-        tw->aside[TWI_DEFERRED].head != NULL)
-        twi_collect_owed(tw);
+    if (TWI_RARE(tw->aside[TWI_OWED].head != NULL) && tw->unsorted[TWI_OWED])
+        twi_sort_owed(tw);
     while (turn->pulled == NULL) {
         bool owed = twi_owed_is_next(tw);
         if ((!owed && (tw->queued == 0 || tw->queue[0].tick > target)) ||
@@ -1519,13 +1629,13 @@ static void twi_advance(timingwheel *tw, uint64_t now, twi_turn *turn)
         else
             twi_come_up(tw, tw->queue[0].wheel, tw->queue[0].tick, turn);
     }
-    tw->walk = NULL;
-    tw->advancing = false;
+    twi_end_call(tw);
 }
 
 /* True, and an assertion in a debug build, where the clock must not move. */
 static bool twi_is_busy(const timingwheel *tw)
 {
+    TWI_RULE_READY(tw);
     TWI_RULE(!tw->advancing && !tw->visiting,
              "a callback or visitor must not advance, poll, trim or destroy "
              "the wheel that it runs under");
@@ -1590,7 +1700,7 @@ TW_DEF uint64_t tw_wait(timingwheel *tw, uint64_t now, uint64_t longest)
         return longest;
     if (tick <= tw->clock)
         return 0;
-    if (tick > UINT64_MAX / tw->tick)
+    if (tick > tw->last_tick)
         return longest; /* the clock cannot reach it */
     uint64_t deadline = tick * tw->tick;
     if (deadline <= now)
@@ -1632,10 +1742,12 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     for (size_t i = 0; i < sizeof(*tw); i++)
         ((unsigned char *)tw)[i] = 0;
     tw->tick = config->tick == 0 ? 1 : config->tick;
+    tw->last_tick = UINT64_MAX / tw->tick;
     tw->now = config->start;
     tw->clock = config->start / tw->tick;
     tw->max_pending = config->max_pending == 0 ? SIZE_MAX : config->max_pending;
     tw->most = tw->max_pending;
+    tw->seal = TWI_SEAL;
     tw->alloc_context = config->alloc_context;
     tw->size_mask = size - 1;
     tw->size_bits = twi_highest_bit(size);
@@ -1691,9 +1803,10 @@ TW_DEF void tw_destroy(timingwheel *tw)
         if (tw->wheels[level] != NULL)
             twi_remove_wheel(tw, level);
     while (tw->slabs != NULL)
-        twi_remove_slab(tw);
+        twi_remove_slab(tw, &tw->slabs);
     (void)tw_init(tw, NULL);
     tw->most = 0;
+    tw->seal = 0;
 }
 
 /* Adds the wheels that ticks up to `tick` need and that are missing, and tells
@@ -1738,8 +1851,8 @@ TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon)
         twi_reserve_chunks(tw, timers + 5))
         return TW_OK;
     while (tw->slabs != before)
-        twi_remove_slab(tw);
-    for (unsigned level = 0; added >> level != 0; level++)
+        twi_remove_slab(tw, &tw->slabs);
+    for (unsigned level = 0; level < TWI_LEVELS; level++)
         if ((added >> level & 1) != 0)
             twi_remove_wheel(tw, level);
     return TW_ENOMEM;
@@ -1749,11 +1862,9 @@ TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon)
 static void twi_count_idle(timingwheel *tw)
 {
     for (twi_slab *slab = tw->slabs; slab != NULL; slab = slab->next)
-        slab->idle = 0;
+        slab->idle = slab->chunks - slab->cut;
     for (twi_chunk *chunk = tw->unused; chunk != NULL; chunk = chunk->next)
         twi_slab_of(chunk)->idle++;
-    if (tw->slabs != NULL)
-        tw->slabs->idle += tw->slabs->chunks - tw->cut;
 }
 
 /* Takes the chunks of slabs without a timer off the list of unused ones. */
@@ -1778,15 +1889,11 @@ TW_DEF void tw_trim(timingwheel *tw)
             twi_remove_wheel(tw, level);
     twi_count_idle(tw);
     twi_forget_idle(tw);
-    while (tw->slabs != NULL && tw->slabs->idle == tw->slabs->chunks)
-        twi_remove_slab(tw);
-    for (twi_slab *slab = tw->slabs; slab != NULL; slab = slab->next)
-        while (slab->next != NULL && slab->next->idle == slab->next->chunks) {
-            twi_slab *idle = slab->next;
-            slab->next = idle->next;
-            tw->chunks -= idle->chunks;
-            twi_deallocate(tw, twi_slab_bytes(idle->chunks), idle->memory);
-        }
+    for (twi_slab **link = &tw->slabs; *link != NULL;)
+        if ((*link)->idle == (*link)->chunks)
+            twi_remove_slab(tw, link);
+        else
+            link = &(*link)->next;
 }
 
 /* ----------------------------------------------------------- inspection --- */
@@ -1874,7 +1981,8 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
         if (visit != NULL)
             visit(timer, context);
     }
-    tw->advancing = was_advancing;
+    if (!was_advancing)
+        twi_end_call(tw);
     return drained;
 }
 
@@ -1913,9 +2021,7 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
     stats->fired = tw->fired;
     stats->cascaded = tw->cascaded;
     stats->bytes_held = tw->bytes_held;
-    size_t used = tw->chunks;
-    if (tw->slabs != NULL)
-        used -= tw->slabs->chunks - tw->cut;
+    size_t used = tw->chunks - twi_uncut(tw);
     for (const twi_chunk *chunk = tw->unused; chunk != NULL;
          chunk = chunk->next)
         used--;
@@ -1987,8 +2093,6 @@ static bool twi_wheel_is_sound(const timingwheel *tw, const twi_wheel *wheel,
             !twi_bucket_is_sound(tw, bucket, wheel->level, i, timers, chunks))
             return false;
         if (marked && (bucket->earliest < tw->clock ||
-                       !twi_same_step(bucket->earliest, bucket->latest,
-                                      wheel->shift) ||
                        twi_index_of(tw, wheel, bucket->earliest) != i ||
                        (bucket->earliest >> wheel->shift) - step >
                            tw->size_mask))
@@ -2035,8 +2139,7 @@ TW_DEF bool tw_check(const timingwheel *tw)
     for (const twi_chunk *chunk = tw->unused; chunk != NULL;
          chunk = chunk->next)
         chunks++;
-    if (tw->slabs != NULL)
-        chunks += tw->slabs->chunks - tw->cut;
+    chunks += twi_uncut(tw);
     return timers == tw->count && chunks == tw->chunks &&
            capacity == tw->chunks && twi_queue_is_sound(tw, wheels);
 }
