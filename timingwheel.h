@@ -109,7 +109,7 @@
    wheels on demand and the delay queue are Kafka's. Unlike in Kafka's, a
    bucket's place in the delay queue is its earliest timer, not the start of its
    span, so that the clock jumps to the very tick at which something fires. Here
-   is a toy with wheels of 4 buckets, and chunks of two timers; [5 6 7] is a
+   is a toy with wheels of 4 buckets, where two timers are few; [5 6 7] is a
    bucket with timers for these ticks, * is the head of the delay queue:
 
        clock 0    wheel 0  [ ]  [1]* [ ]  [ ]         ticks 0..3
@@ -123,21 +123,21 @@
                   wheel 0  [6]* [7]                   ticks 5..8
                   wheel 1       [ ]      [9 10]  [ ]
 
-   9 and 10 will fire straight from wheel 1: a bucket of no more than one chunk,
-   or of one tick, never cascades. Each wheel keeps a bitmap of its non-empty
+   9 and 10 will fire straight from wheel 1: a bucket of few timers, or of one
+   tick, never cascades. Each wheel keeps a bitmap of its non-empty
    buckets and enters the delay queue with its earliest one, so the heap has one
    entry a wheel and is tiny.
 
-   A bucket is a queue of chunks, each of one cache line with five pointers to
+   A bucket is a queue of chunks, each of two cache lines with 13 pointers to
    timers. The next timers are known in advance and fetched while the current
    one is handled; that is what makes it fast with a million timers.
 
-       chunk  | next | prev | ordinal home live range | t1 | t2 | t3 | t4 | t5 |
+       chunk  | next | prev | ordinal home live range | t1 | t2 | ... | t13 |
 
    Cost: start, cancel and postpone are O(1), whatever is pending. A timer
    cascades at most once a wheel on its way down, mostly once. Advancing over
    any span in which nothing is due is O(1). Memory: 24 bytes a timer in your
-   own struct, and about 13 in the chunks when they are full.
+   own struct, and about 10 in the chunks when they are full.
 
 
    CONTRACT
@@ -299,11 +299,11 @@ struct tw_timer {
  * `timingwheel` must be complete for you to place one. */
 
 #define TWI_LEVELS 64      /* wheels of 2 buckets need 64 to reach 2^64      */
-#define TWI_CHUNK_BYTES 64 /* one cache line                                 */
+#define TWI_CHUNK_BYTES 128 /* two cache lines                               */
 #define TWI_SLOTS ((TWI_CHUNK_BYTES - 2 * sizeof(void *) - 8) / sizeof(void *))
 
-/* Five timers of one bucket (twelve on a 32-bit machine), and their places in
- * the bucket's doubly linked list. A chunk starts at a multiple of its size, so
+/* 13 timers of one bucket (28 on a 32-bit machine), and their places in the
+ * bucket's doubly linked list. A chunk starts at a multiple of its size, so
  * that the address of a slot tells its chunk. While a chunk is unused only next
  * and ordinal mean anything. */
 typedef struct twi_chunk {
@@ -478,7 +478,7 @@ TW_DEF uint64_t tw_deadline(const tw_timer *timer);
 
 /* Allocates now what could be needed later: after TW_OK, `timers` timers
  * pending at once with deadlines up to `horizon` (an absolute time) cannot
- * fail, nor does starting, advancing or sorting them allocate. Takes 64 bytes
+ * fail, nor does starting, advancing or sorting them allocate. Takes 128 bytes
  * a timer, the price of the worst case. TW_ENOMEM changes nothing. */
 TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon);
 
@@ -632,10 +632,7 @@ static inline bool twi_is_pending(const tw_timer *timer)
  * whose last timer leaves goes to a list of unused ones and is taken from there
  * first, so that there is never more than one chunk per pending timer. */
 
-#ifndef TWI_AHEAD
-#define TWI_AHEAD 3
-#endif
-#define TWI_LEAST_CHUNKS 15    /* a first slab of 1 KiB                      */
+#define TWI_LEAST_CHUNKS 7     /* a first slab of 1 KiB                      */
 #define TWI_MOST_CHUNKS 0xffff /* what an ordinal can count                  */
 
 typedef char twi_chunk_has_its_size
@@ -1276,7 +1273,7 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
  * The clock jumps from one head of the delay queue to the next. What is done
  * when a bucket comes up at tick c, step by step:
  *
- * 1. If it is a crowd - timers of several ticks, more than one chunk holds - it
+ * 1. If it is a crowd - more timers than TWI_CROWD, of several ticks - it
  *    cascades, after the finer wheels' crowds that come up at c too: from its
  *    last timer to its first, each goes in front of its new bucket, which is
  *    the coarsest one on the way down that may hold a timer of the same tick
@@ -1286,6 +1283,9 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
  *    waits for its next tick. A lone timer an hour away is never moved.
  * 3. A timer that was postponed is met in its old bucket and placed anew.
  * 4. If memory runs out, the rest of a crowd stays and is handled as in 2. */
+
+#define TWI_CROWD 5 /* timers that are worth looking through each time       */
+#define TWI_AHEAD 3 /* chunks whose timers are prefetched while cascading    */
 
 /* What one call may still do, and what it did. */
 typedef struct twi_turn {
@@ -1480,7 +1480,8 @@ static void twi_keep_rest(timingwheel *tw, twi_wheel *wheel)
  * them each time that one of them is due. */
 static inline bool twi_is_crowd(const twi_bucket *bucket)
 {
-    return bucket->earliest != bucket->latest && bucket->head != bucket->tail;
+    return bucket->earliest != bucket->latest &&
+           (bucket->head != bucket->tail || bucket->head->live > TWI_CROWD);
 }
 
 /* Fires the timer that is alone in its bucket, the commonest case where timers
