@@ -164,7 +164,8 @@
     9. tw_next_deadline is exact. It can be early once, never late, after the
        timer that held the earliest place of its bucket was cancelled, postponed
        or started anew; waking then costs one call that fires nothing.
-   10. tw_wait is 0 if something is due, else the time until the next deadline.
+   10. tw_wait is 0 if something is due, else the time until the next deadline;
+       longest if nothing is pending that the clock can reach.
    Work
    11. start, cancel and postpone are O(1); to postpone to a later time is one
        store.
@@ -1241,6 +1242,19 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
     return tw_start(tw, timer, twi_roundest(low, high) * tw->tick);
 }
 
+/* Overdue timers are kept in order of ticks, which postponing one may break;
+ * and one that was deferred to the next call may now be due in this one, so it
+ * is moved (true) if memory allows. */
+TWI_COLD bool twi_postpone_overdue(timingwheel *tw, tw_timer *timer,
+                                   uint64_t deadline)
+{
+    const twi_chunk *chunk = twi_chunk_of((tw_timer **)timer->place);
+    tw->unsorted[TWI_OWED] = true;
+    tw->unsorted[TWI_DEFERRED] = true;
+    return chunk->level == TWI_LEVELS + TWI_DEFERRED &&
+           tw_start(tw, timer, deadline) == TW_OK;
+}
+
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
 {
     if (tw == NULL || timer == NULL)
@@ -1249,10 +1263,9 @@ TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     TWI_RULE_OWN(tw, timer);
     if (!twi_is_pending(timer) || deadline < timer->deadline)
         return tw_start(tw, timer, deadline);
-    if (TWI_RARE(timer->deadline <= tw->now)) {
-        tw->unsorted[TWI_OWED] = true; /* perhaps it has passed others there */
-        tw->unsorted[TWI_DEFERRED] = true;
-    }
+    if (TWI_RARE(timer->deadline <= tw->now) &&
+        twi_postpone_overdue(tw, timer, deadline))
+        return TW_OK;
     timer->deadline = deadline;
     return TW_OK;
 }
@@ -1284,7 +1297,7 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
  * 3. A timer that was postponed is met in its old bucket and placed anew.
  * 4. If memory runs out, the rest of a crowd stays and is handled as in 2. */
 
-#define TWI_CROWD 5 /* timers that are worth looking through each time       */
+#define TWI_CROWD 5 /* most timers that are worth looking through each time  */
 #define TWI_AHEAD 3 /* chunks whose timers are prefetched while cascading    */
 
 /* What one call may still do, and what it did. */
@@ -1309,8 +1322,8 @@ static inline tw_timer **twi_place_below(timingwheel *tw,
 {
     if (!twi_same_step(tick, tw->clock, from->shift))
         return twi_place(tw, tick); /* it was postponed */
-    unsigned finest = twi_level_of(tw, tick);
     unsigned level = from->level - 1;
+    unsigned finest = level == 0 ? 0 : twi_level_of(tw, tick);
     twi_wheel *wheel;
     for (; level > finest; level--) {
         if ((wheel = tw->wheels[level]) == NULL)
@@ -1476,12 +1489,16 @@ static void twi_keep_rest(timingwheel *tw, twi_wheel *wheel)
     twi_bucket_emptied(tw, wheel, wheel->first);
 }
 
-/* True if moving the timers of a bucket down costs less than looking through
- * them each time that one of them is due. */
+/* True if looking through the timers of a bucket each time that one of them is
+ * due costs less than moving them down. */
+static inline bool twi_is_small(const twi_bucket *bucket)
+{
+    return bucket->head == bucket->tail && bucket->head->live <= TWI_CROWD;
+}
+
 static inline bool twi_is_crowd(const twi_bucket *bucket)
 {
-    return bucket->earliest != bucket->latest &&
-           (bucket->head != bucket->tail || bucket->head->live > TWI_CROWD);
+    return bucket->earliest != bucket->latest && !twi_is_small(bucket);
 }
 
 /* Fires the timer that is alone in its bucket, the commonest case where timers
@@ -1527,7 +1544,7 @@ static void twi_come_up(timingwheel *tw, twi_wheel *wheel, uint64_t tick,
             return;
     }
     twi_fire_bucket(tw, bucket, wheel->shift, tick, turn);
-    if (tw->walk == NULL && bucket->head != NULL)
+    if (bucket->head != NULL && (tw->walk == NULL || twi_is_small(bucket)))
         twi_keep_rest(tw, wheel);
 }
 
@@ -1605,6 +1622,13 @@ static inline bool twi_owed_is_next(const timingwheel *tw)
            (tw->queued == 0 || owed->earliest < tw->queue[0].tick);
 }
 
+static inline bool twi_is_due(const timingwheel *tw, uint64_t target)
+{
+    return (tw->queued != 0 && tw->queue[0].tick <= target) ||
+           TWI_RARE(tw->aside[TWI_OWED].head != NULL &&
+                    tw->aside[TWI_OWED].earliest <= target);
+}
+
 /* Handles what is due at `now` as far as the turn allows. */
 static void twi_advance(timingwheel *tw, uint64_t now, twi_turn *turn)
 {
@@ -1614,21 +1638,20 @@ static void twi_advance(timingwheel *tw, uint64_t now, twi_turn *turn)
     tw->advancing = true;
     if (TWI_RARE(tw->aside[TWI_OWED].head != NULL) && tw->unsorted[TWI_OWED])
         twi_sort_owed(tw);
-    while (turn->pulled == NULL) {
-        bool owed = twi_owed_is_next(tw);
-        if ((!owed && (tw->queued == 0 || tw->queue[0].tick > target)) ||
-            (owed && tw->aside[TWI_OWED].earliest > target)) {
-            tw->clock = target;
-            if (now > tw->now)
-                tw->now = now;
-            break;
+    while (twi_is_due(tw, target)) {
+        if (turn->work == 0 || turn->pulled != NULL) {
+            twi_end_call(tw);
+            return;
         }
-        if (turn->work == 0)
-            break;
-        if (owed)
+        if (TWI_RARE(twi_owed_is_next(tw)))
             twi_fire_owed(tw, turn);
         else
             twi_come_up(tw, tw->queue[0].wheel, tw->queue[0].tick, turn);
+    }
+    if (turn->pulled == NULL) {
+        tw->clock = target;
+        if (now > tw->now)
+            tw->now = now;
     }
     twi_end_call(tw);
 }
@@ -1677,7 +1700,8 @@ static inline bool twi_next_tick(const timingwheel *tw, uint64_t *tick)
         *tick = tw->queue[0].tick;
     for (unsigned i = TWI_OWED; i <= TWI_DEFERRED; i++) {
         const twi_bucket *bucket = &tw->aside[i];
-        if (bucket->head != NULL && (!found || bucket->earliest < *tick)) {
+        if (TWI_RARE(bucket->head != NULL) &&
+            (!found || bucket->earliest < *tick)) {
             *tick = bucket->earliest;
             found = true;
         }
