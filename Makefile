@@ -1,0 +1,94 @@
+# Makefile - SPDX-License-Identifier: MIT
+#
+# The library is timingwheel.h alone and needs no building; this is for its
+# tests, its demo and its benchmark. `make help` lists what there is.
+
+CFLAGS ?= -O2 -g -Wall -Wextra
+PREFIX ?= /usr/local
+BUILD = .build
+
+# test/NAME.c each, and test/NAME.sh each.
+TESTS = promises memory model exhaustive peer_bugs_early_late \
+	peer_bugs_structure peer_bugs_callbacks
+TEST_SCRIPTS = examples
+
+# Every bench/engine_NAME.c is an engine, and BENCH_NAME says that it is there;
+# rbtree is left out where libbsd is missing.
+HAVE_LIBBSD = $(shell $(CC) -E -include bsd/sys/tree.h -x c /dev/null \
+	>/dev/null 2>&1 && echo yes)
+BENCH_SOURCES = $(filter-out $(if $(HAVE_LIBBSD),,bench/engine_rbtree.c), \
+	$(wildcard bench/*.c))
+BENCH_DEFINES = $(shell for name in $(patsubst bench/engine_%.c,%, \
+	$(filter bench/engine_%,$(BENCH_SOURCES))); do \
+	echo "-DBENCH_$$name"; done | tr a-z A-Z)
+
+TEST_PROGRAMS = $(TESTS:%=$(BUILD)/%)
+DEMO = $(BUILD)/demo
+
+CHECK_PACKAGES = clang clang-tidy libclang-rt-dev cppcheck valgrind \
+	universal-ctags libc6-dev-i386 \
+	gcc-$(shell gcc -dumpversion 2>/dev/null)-multilib
+BENCH_PACKAGES = hyperfine gnuplot-nox libbsd-dev pkg-config
+SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+help:
+	@echo 'make demo        a server on epoll with 2,000 connections, for 10 s'
+	@echo 'make test        every test; needs a C compiler and make'
+	@echo 'make check       the tests under sanitizers and valgrind, and the'
+	@echo '                 compile gates and static analysis of the header'
+	@echo 'make bench       against heaps, trees and lists, some minutes'
+	@echo 'make bench-full  the same with up to 100 million timers'
+	@echo 'make all         builds tests, demo and benchmark, runs nothing'
+	@echo 'make install     the header to $$PREFIX/include ($(PREFIX))'
+	@echo 'make deps        apt-get installs what check and bench need'
+	@echo 'make clean       removes what was built'
+	@echo
+	@echo 'CC, CFLAGS and PREFIX can be overridden: make test CC=clang'
+
+all: $(TEST_PROGRAMS) $(DEMO) bench/timers
+
+demo: $(DEMO)
+	$(DEMO) $(DEMO_OPTIONS)
+
+test: $(TEST_PROGRAMS)
+	@CC='$(CC)' CFLAGS='$(CFLAGS)' \
+	    test/run.sh $(TEST_PROGRAMS) $(TEST_SCRIPTS:%=test/%.sh)
+
+check:
+	@test/check.sh $(TESTS)
+
+bench: bench/timers
+	@bench/run.sh
+
+bench-full: bench/timers
+	@bench/run.sh --full
+
+install:
+	install -d $(DESTDIR)$(PREFIX)/include
+	install -m 644 timingwheel.h $(DESTDIR)$(PREFIX)/include
+
+deps:
+	$(SUDO) apt-get update
+	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y \
+	    --no-install-recommends $(CHECK_PACKAGES) $(BENCH_PACKAGES)
+
+clean:
+	rm -rf $(BUILD) bench/timers
+
+$(BUILD)/%: test/%.c timingwheel.h $(wildcard test/*.h) $(BUILD)/flags
+	$(CC) -std=c99 $(CFLAGS) -o $@ $<
+
+$(DEMO): test/loops/epoll.c timingwheel.h $(BUILD)/flags
+	$(CC) -std=c99 $(CFLAGS) -o $@ $<
+
+bench/timers: $(wildcard bench/*.[ch]) timingwheel.h $(BUILD)/flags
+	$(if $(HAVE_LIBBSD),,@echo 'without rbtree: libbsd-dev is missing')
+	$(CC) -std=c99 $(CFLAGS) $(BENCH_DEFINES) -o $@ $(BENCH_SOURCES)
+
+# Changes only when the compiler or its flags do, so that everything is then
+# built again.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(BUILD)
+	@echo '$(CC) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(CFLAGS)' >$@
+
+.PHONY: help all demo test check bench bench-full install deps clean FORCE
