@@ -384,6 +384,7 @@ struct timingwheel {
     bool advancing;      /* inside tw_advance_clock, tw_poll or tw_drain     */
     bool visiting;       /* inside tw_foreach                                */
     uint32_t seal;       /* TWI_SEAL from tw_init to tw_destroy; for TW_DEBUG */
+    bool revisit;        /* one that was deferred has been postponed         */
     bool unsorted[TWI_ASIDES]; /* a tick stands behind a later one           */
     size_t chunks;       /* in all slabs                                     */
     size_t bytes_held;   /* got from TW_MALLOC                               */
@@ -1243,16 +1244,13 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
 }
 
 /* Overdue timers are kept in order of ticks, which postponing one may break;
- * and one that was deferred to the next call may now be due in this one, so it
- * is moved (true) if memory allows. */
-TWI_COLD bool twi_postpone_overdue(timingwheel *tw, tw_timer *timer,
-                                   uint64_t deadline)
+ * and one that was deferred to the next call may now be due in this one. */
+TWI_COLD void twi_postpone_overdue(timingwheel *tw, const tw_timer *timer)
 {
     const twi_chunk *chunk = twi_chunk_of((tw_timer **)timer->place);
     tw->unsorted[TWI_OWED] = true;
     tw->unsorted[TWI_DEFERRED] = true;
-    return chunk->level == TWI_LEVELS + TWI_DEFERRED &&
-           tw_start(tw, timer, deadline) == TW_OK;
+    tw->revisit |= chunk->level == TWI_LEVELS + TWI_DEFERRED;
 }
 
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
@@ -1263,9 +1261,8 @@ TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     TWI_RULE_OWN(tw, timer);
     if (!twi_is_pending(timer) || deadline < timer->deadline)
         return tw_start(tw, timer, deadline);
-    if (TWI_RARE(timer->deadline <= tw->now) &&
-        twi_postpone_overdue(tw, timer, deadline))
-        return TW_OK;
+    if (TWI_RARE(timer->deadline <= tw->now))
+        twi_postpone_overdue(tw, timer);
     timer->deadline = deadline;
     return TW_OK;
 }
@@ -1588,6 +1585,7 @@ static inline void twi_end_call(timingwheel *tw)
 {
     tw->walk = NULL;
     tw->advancing = false;
+    tw->revisit = false;
     if (TWI_RARE(tw->aside[TWI_DEFERRED].head != NULL)) {
         bool unsorted = tw->unsorted[TWI_DEFERRED];
         if (tw->aside[TWI_OWED].head == NULL)
@@ -1622,6 +1620,27 @@ static inline bool twi_owed_is_next(const timingwheel *tw)
            (tw->queued == 0 || owed->earliest < tw->queue[0].tick);
 }
 
+/* Places those deferred timers anew that have been postponed meanwhile. */
+TWI_COLD void twi_revisit_deferred(timingwheel *tw, twi_turn *turn)
+{
+    twi_chunk *next;
+    tw->revisit = false;
+    for (twi_chunk *chunk = tw->aside[TWI_DEFERRED].head; chunk != NULL;
+         chunk = next) {
+        unsigned left = chunk->live;
+        next = chunk->next;
+        for (unsigned i = chunk->first; left != 0 && turn->work != 0; i++) {
+            if (chunk->slots[i] == NULL)
+                continue;
+            left--;
+            if (!twi_move_on(tw, chunk->slots[i], 0))
+                continue;
+            twi_clear_slot(tw, &chunk->slots[i]);
+            turn->work--;
+        }
+    }
+}
+
 static inline bool twi_is_due(const timingwheel *tw, uint64_t target)
 {
     return (tw->queued != 0 && tw->queue[0].tick <= target) ||
@@ -1638,7 +1657,11 @@ static void twi_advance(timingwheel *tw, uint64_t now, twi_turn *turn)
     tw->advancing = true;
     if (TWI_RARE(tw->aside[TWI_OWED].head != NULL) && tw->unsorted[TWI_OWED])
         twi_sort_owed(tw);
-    while (twi_is_due(tw, target)) {
+    for (;;) {
+        if (TWI_RARE(tw->revisit))
+            twi_revisit_deferred(tw, turn);
+        if (!twi_is_due(tw, target))
+            break;
         if (turn->work == 0 || turn->pulled != NULL) {
             twi_end_call(tw);
             return;
