@@ -1054,15 +1054,21 @@ static inline bool twi_lacks_room_in_front(const twi_bucket *bucket)
 /* The next slot behind all timers of a bucket that has room there. */
 static inline tw_timer **twi_slot_behind(twi_bucket *bucket)
 {
-    bucket->tail->live++;
-    return &bucket->tail->slots[bucket->tail->end++];
+    twi_chunk *chunk = bucket->tail;
+    unsigned end = chunk->end;
+    chunk->live++;
+    chunk->end = (uint8_t)(end + 1);
+    return &chunk->slots[end];
 }
 
 /* The next slot in front of them. */
 static inline tw_timer **twi_slot_in_front(twi_bucket *bucket)
 {
-    bucket->head->live++;
-    return &bucket->head->slots[--bucket->head->first];
+    twi_chunk *chunk = bucket->head;
+    unsigned first = chunk->first - 1U;
+    chunk->live++;
+    chunk->first = (uint8_t)first;
+    return &chunk->slots[first];
 }
 
 static inline void twi_widen(twi_bucket *bucket, uint64_t tick)
@@ -1417,7 +1423,7 @@ static bool twi_move_on(timingwheel *tw, tw_timer *timer, unsigned shift)
 }
 
 /* Fires or moves on one timer of a chunk; false if all it has stay there. */
-static inline bool twi_handle_one(timingwheel *tw, twi_chunk *chunk,
+TWI_COLD bool twi_handle_one(timingwheel *tw, twi_chunk *chunk,
                                   unsigned shift, uint64_t due, twi_turn *turn)
 {
     while (chunk->slots[chunk->first] == NULL)
@@ -1454,8 +1460,16 @@ static void twi_fire_bucket(timingwheel *tw, const twi_bucket *bucket,
             seen = chunk;
             twi_prefetch(chunk->next);
         }
-        if (!twi_handle_one(tw, chunk, shift, due, turn))
+        tw_timer *timer = chunk->slots[chunk->first];
+        if (timer != NULL && timer->deadline <= due) {
+            TWI_RULE_INTACT(timer, &chunk->slots[chunk->first]);
+            chunk->first++;
+            if (--chunk->live == 0)
+                twi_release_chunk(tw, chunk);
+            twi_fire(tw, timer, turn);
+        } else if (!twi_handle_one(tw, chunk, shift, due, turn)) {
             tw->walk = chunk->next;
+        }
     }
 }
 

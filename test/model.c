@@ -13,6 +13,7 @@
  */
 #include <inttypes.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -222,6 +223,35 @@ static void print_trace(void)
     }
 }
 
+static void print_state(uint32_t id)
+{
+    if (id != NO_ITEM) {
+        const oracle_timer *timer = &m.oracle.timers[id];
+        printf("# timer %" PRIu32 ": state %d, deadline %" PRIu64
+               "; expected state %d, deadline %" PRIu64 "\n",
+               id, (int)tw_timer_state(&m.items[id]->timer),
+               tw_deadline(&m.items[id]->timer), (int)timer->state,
+               timer->deadline);
+    }
+    printf("# clock %" PRIu64 ", expected %" PRIu64
+           "; pending %lu, expected %lu\n",
+           tw_now(&m.tw), m.oracle.now, (unsigned long)tw_count(&m.tw),
+           (unsigned long)m.oracle.count);
+}
+
+/* How to see the round that is running again. */
+static void print_repeat(void)
+{
+    printf("# buckets per wheel %" PRIu32 ", tick %" PRIu64 ", start %" PRIu64
+           ", timers %" PRIu32 ", max_pending %lu\n",
+           m.habits.wheel_size, m.habits.tick, m.habits.start, m.habits.items,
+           (unsigned long)m.habits.max_pending);
+    print_trace();
+    printf("# to repeat: model --seed %" PRIu64 " --round %" PRIu64 " '%s'\n",
+           options.seed, m.round, m.case_name);
+    fflush(stdout);
+}
+
 /* Tells what is wrong and how to see it again, and leaves the round. */
 static void fail(uint32_t id, const char *format, ...)
 {
@@ -231,27 +261,31 @@ static void fail(uint32_t id, const char *format, ...)
     vprintf(format, arguments);
     va_end(arguments);
     printf("\n");
-    if (id != NO_ITEM) {
-        const oracle_timer *timer = &m.oracle.timers[id];
-        printf("# timer %" PRIu32 ": state %d, deadline %" PRIu64
-               "; expected state %d, deadline %" PRIu64 "\n",
-               id, (int)tw_timer_state(&m.items[id]->timer),
-               tw_deadline(&m.items[id]->timer), (int)timer->state,
-               timer->deadline);
-    }
-    printf("# clock %" PRIu64 ", expected %" PRIu64 "; pending %lu, expected "
-           "%lu\n",
-           tw_now(&m.tw), m.oracle.now, (unsigned long)tw_count(&m.tw),
-           (unsigned long)m.oracle.count);
-    printf("# buckets per wheel %" PRIu32 ", tick %" PRIu64 ", start %" PRIu64
-           ", timers %" PRIu32 ", max_pending %lu\n",
-           m.habits.wheel_size, m.habits.tick, m.habits.start, m.habits.items,
-           (unsigned long)m.habits.max_pending);
-    print_trace();
-    printf("# to repeat: model --seed %" PRIu64 " --round %" PRIu64 " '%s'\n",
-           options.seed, m.round, m.case_name);
-    fflush(stdout);
+    print_state(id);
+    print_repeat();
     longjmp(m.failed, 1);
+}
+
+/* A crash, or a loop without end that somebody put an end to: the best effort
+ * of a program that is lost anyway. */
+static void on_signal(int number)
+{
+    signal(number, SIG_DFL);
+    printf("# step %u: signal %d\n", m.step, number);
+    print_repeat();
+    raise(number);
+}
+
+/* A sanitizer's handler tells more than ours. */
+static void catch_signals(void)
+{
+    static const int numbers[] = {SIGSEGV, SIGABRT, SIGFPE, SIGILL,
+                                  SIGINT, SIGTERM};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+        void (*before)(int) = signal(numbers[i], on_signal);
+        if (before != SIG_DFL)
+            signal(numbers[i], before);
+    }
 }
 
 /* Fails if the oracle found something wrong. */
@@ -496,13 +530,14 @@ static void check_step(void)
 typedef struct snapshot {
     uint64_t asked;
     uint64_t failed;
+    size_t live;
     uint64_t next;
     bool found;
 } snapshot;
 
 static snapshot look(void)
 {
-    snapshot b = {heap.asked, heap.failed, 0, false};
+    snapshot b = {heap.asked, heap.failed, heap.live, 0, false};
     if (m.habits.memory == MEMORY_FAILING)
         b.found = tw_next_deadline(&m.tw, &b.next);
     return b;
@@ -514,6 +549,8 @@ static void check_no_memory(const snapshot *b, uint32_t id)
     uint64_t next = 0;
     if (heap.failed == b->failed)
         fail(id, "TW_ENOMEM, though no allocation failed");
+    if (heap.live != b->live)
+        fail(id, "a refused call has kept memory");
     bool found = tw_next_deadline(&m.tw, &next);
     if (found != b->found || next != b->next)
         fail(id, "a refused call has changed the next deadline");
@@ -1105,6 +1142,7 @@ static void begin_round(void)
     memset(&m.tw, 0x5a, sizeof(m.tw));
     memset(&heap, 0, sizeof(heap));
     oracle_init(&m.oracle, h->tick, h->start, h->items);
+    m.oracle.memory_fails = h->memory == MEMORY_FAILING;
     m.items = (item **)oracle_memory(NULL, h->items * sizeof(*m.items));
     m.marks = (unsigned char *)oracle_memory(NULL, h->items);
     for (uint32_t id = 0; id < h->items; id++)
@@ -1300,7 +1338,7 @@ static int run_cases(int argc, char **argv)
     return failed != 0;
 }
 
-/* ----------------------------------------------------------- command line -- */
+/* ---------------------------------------------------------- command line -- */
 
 static int usage(void)
 {
@@ -1317,7 +1355,7 @@ static bool parse_options(int *argc, char **argv)
         uint64_t *value = NULL;
         char *end;
         if (strcmp(argv[i], "--quick") == 0) {
-            options.operations = 200000;
+            options.operations = 2000000;
             continue;
         }
         if (strcmp(argv[i], "--seed") == 0)
@@ -1350,6 +1388,8 @@ int main(int argc, char **argv)
         return usage();
     printf("# seed %" PRIu64 ", %" PRIu64 " operations\n", options.seed,
            options.operations);
+    fflush(stdout);
+    catch_signals();
     clock_t began = clock();
     int status = run_cases(argc, argv);
     double seconds = (double)(clock() - began) / CLOCKS_PER_SEC;

@@ -34,8 +34,8 @@ typedef struct oracle_entry {
     bool any_place; /* postponed or slack: anywhere within its tick          */
     bool deferred;  /* started overdue in a callback: not in this call       */
     bool excused;   /* the same, then postponed: in this call or the next    */
-    bool loose;     /* overdue, then postponed and still overdue: anywhere   */
-                    /* among the overdue                                     */
+    bool loose;     /* overdue, postponed in a callback and still overdue:   */
+                    /* anywhere among the overdue of this call               */
 } oracle_entry;
 
 /* Ticks, ascending, each once. */
@@ -52,7 +52,9 @@ typedef struct oracle {
     uint64_t target;       /* the last tick that it fires                    */
     bool in_call;          /* is one running?                                */
     bool unfinished;       /* did the last one stop early?                   */
-    bool any_deferred;     /* has one been deferred since it began?          */
+    bool marked;           /* has it an entry that is deferred, excused or   */
+                           /* loose?                                         */
+    bool memory_fails;     /* may moving a timer fail?                       */
     uint64_t sequence;     /* starts so far                                  */
     size_t count;          /* timers pending                                 */
     oracle_entry *entries; /* these, in firing order                         */
@@ -230,7 +232,7 @@ static inline oracle_entry oracle_leave(oracle *o, uint32_t id)
     return entry;
 }
 
-/* --------------------------------------------- start, cancel and postpone --- */
+/* -------------------------------------------- start, cancel and postpone -- */
 
 static inline void oracle_start(oracle *o, uint32_t id, uint64_t deadline,
                                 bool any_place)
@@ -245,7 +247,7 @@ static inline void oracle_start(oracle *o, uint32_t id, uint64_t deadline,
     entry.deferred = o->in_call && entry.tick_index <= oracle_clock(o);
     entry.excused = false;
     entry.loose = false;
-    o->any_deferred |= entry.deferred;
+    o->marked |= entry.deferred;
     oracle_insert(o, entry);
     o->timers[id].deadline = deadline;
 }
@@ -258,8 +260,8 @@ static inline bool oracle_is_later(const oracle *o, uint32_t id,
 }
 
 /* A timer that was started overdue in a callback belongs to the next call. If
- * it is then postponed to a tick that this call still reaches, either call may
- * fire it: postponing is only a store. */
+ * it is then postponed to a tick that this call still reaches, this call has to
+ * fire it; but where memory fails the next one may. */
 static inline void oracle_postpone(oracle *o, uint32_t id, uint64_t deadline)
 {
     if (!oracle_is_later(o, id, deadline)) {
@@ -270,10 +272,12 @@ static inline void oracle_postpone(oracle *o, uint32_t id, uint64_t deadline)
     bool was_overdue = entry.tick_index <= oracle_clock(o);
     entry.tick_index = oracle_tick_of(o, deadline);
     entry.any_place = true;
-    entry.loose |= was_overdue && entry.tick_index <= oracle_clock(o);
+    entry.loose |= o->in_call && was_overdue &&
+                   entry.tick_index <= oracle_clock(o);
+    o->marked |= entry.loose;
     if (entry.deferred && entry.tick_index > oracle_clock(o)) {
         entry.deferred = false;
-        entry.excused = true;
+        entry.excused = o->memory_fails;
     }
     oracle_insert(o, entry);
     o->timers[id].deadline = deadline;
@@ -315,7 +319,7 @@ static inline const char *oracle_judge_window(const oracle *o,
     uint64_t low = oracle_tick_of(o, earliest), high = latest / o->tick;
     uint64_t tick_index = oracle_tick_of(o, chosen);
     if (low > high)
-        return chosen == earliest ? NULL : "no tick in the window: not earliest";
+        return chosen == earliest ? NULL : "without a tick: not earliest";
     if (chosen < earliest || chosen > latest || tick_index > high)
         return "the chosen deadline is outside of the window";
     if (high <= oracle_clock(o))
@@ -345,14 +349,13 @@ static inline void oracle_begin(oracle *o, uint64_t now)
     for (size_t i = 0; i < o->late.count; i++)
         oracle_ticks_add(&o->stale, o->late.ticks[i]);
     o->late.count = 0;
-    for (size_t i = 0; o->any_deferred && i < o->count; i++) {
+    for (size_t i = 0; o->marked && i < o->count; i++) {
         oracle_entry *entry = &o->entries[i];
-        entry->loose |=
-            entry->excused && entry->tick_index <= oracle_clock(o);
         entry->deferred = false;
         entry->excused = false;
+        entry->loose = false;
     }
-    o->any_deferred = false;
+    o->marked = false;
 }
 
 /* The first timer that the running call has to fire, or NULL. */
@@ -450,7 +453,7 @@ static inline const char *oracle_judge_next(const oracle *o, bool found,
                                             uint64_t deadline)
 {
     if (!found || o->count == 0)
-        return found == (o->count != 0) ? NULL : "next deadline: found is wrong";
+        return found == (o->count != 0) ? NULL : "next deadline: wrong result";
     uint64_t exact = o->entries[0].tick_index;
     if (deadline == oracle_time_of(o, exact))
         return NULL;
