@@ -1215,12 +1215,14 @@ TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     tw_timer **slot = twi_place(tw, twi_tick_of(tw, deadline));
     if (TWI_RARE(slot == NULL))
         return TW_ENOMEM;
-    if (twi_is_pending(timer))
-        twi_clear_slot(tw, (tw_timer **)timer->place);
-    else
-        tw->count++;
+    bool was_pending = twi_is_pending(timer);
+    tw_timer **before = (tw_timer **)timer->place;
     twi_fill_slot(slot, timer);
     timer->deadline = deadline;
+    if (was_pending)
+        twi_clear_slot(tw, before);
+    else
+        tw->count++;
     return TW_OK;
 }
 
@@ -1559,8 +1561,36 @@ static void twi_come_up(timingwheel *tw, twi_wheel *wheel, uint64_t tick,
         twi_keep_rest(tw, wheel);
 }
 
+/* One pass of the sort: timers whose tick has that bit go behind the others.
+ * False if memory ran out. */
+static bool twi_split_owed(timingwheel *tw, unsigned bit)
+{
+    twi_bucket halves[2] = {{0, 0, NULL, NULL}, {0, 0, NULL, NULL}};
+    twi_bucket *owed = &tw->aside[TWI_OWED];
+    twi_chunk *chunk;
+    bool fits = true;
+    while (fits && (chunk = owed->head) != NULL) {
+        while (chunk->slots[chunk->first] == NULL)
+            chunk->first++;
+        tw_timer **from = &chunk->slots[chunk->first];
+        tw_timer *timer = *from;
+        uint64_t tick = twi_tick_of(tw, timer->deadline);
+        twi_bucket *half = &halves[tick >> bit & 1];
+        fits = !twi_lacks_room_behind(half) ||
+               twi_add_last(tw, half, TWI_LEVELS + TWI_OWED, 0);
+        if (fits) {
+            twi_fill_slot(twi_slot_behind(half), timer);
+            twi_clear_slot(tw, from);
+        }
+    }
+    twi_append(tw, TWI_OWED, &halves[0]);
+    twi_append(tw, TWI_OWED, &halves[1]);
+    return fits;
+}
+
 /* Sorts the overdue timers by tick, those of one tick staying in order: radix
- * sort, least bit first. Without memory for it they stay unsorted. */
+ * sort, least bit first. It needs four chunks; without memory for them the
+ * timers stay unsorted, which costs time when they fire. */
 TWI_COLD void twi_sort_owed(timingwheel *tw)
 {
     twi_bucket *owed = &tw->aside[TWI_OWED];
@@ -1572,24 +1602,9 @@ TWI_COLD void twi_sort_owed(timingwheel *tw)
         return;
     twi_measure(tw, owed);
     uint64_t differ = owed->earliest ^ owed->latest;
-    for (unsigned bit = 0; bit < 64 && differ >> bit != 0; bit++) {
-        twi_bucket halves[2] = {{0, 0, NULL, NULL}, {0, 0, NULL, NULL}};
-        twi_chunk *chunk;
-        while ((chunk = owed->head) != NULL) {
-            while (chunk->slots[chunk->first] == NULL)
-                chunk->first++;
-            tw_timer **from = &chunk->slots[chunk->first];
-            tw_timer *timer = *from;
-            uint64_t tick = twi_tick_of(tw, timer->deadline);
-            twi_bucket *half = &halves[tick >> bit & 1];
-            if (twi_lacks_room_behind(half))
-                (void)twi_add_last(tw, half, TWI_LEVELS + TWI_OWED, 0);
-            twi_fill_slot(twi_slot_behind(half), timer);
-            twi_clear_slot(tw, from);
-        }
-        twi_append(tw, TWI_OWED, &halves[0]);
-        twi_append(tw, TWI_OWED, &halves[1]);
-    }
+    for (unsigned bit = 0; bit < 64 && differ >> bit != 0; bit++)
+        if (!twi_split_owed(tw, bit))
+            return;
     twi_measure(tw, owed);
     tw->unsorted[TWI_OWED] = false;
 }
@@ -1643,10 +1658,13 @@ TWI_COLD void twi_revisit_deferred(timingwheel *tw, twi_turn *turn)
          chunk = next) {
         unsigned left = chunk->live;
         next = chunk->next;
-        for (unsigned i = chunk->first; left != 0 && turn->work != 0; i++) {
+        for (unsigned i = chunk->first; left != 0; i++) {
             if (chunk->slots[i] == NULL)
                 continue;
             left--;
+            tw->revisit = turn->work == 0;
+            if (tw->revisit)
+                return; /* the clock must not pass it */
             if (!twi_move_on(tw, chunk->slots[i], 0))
                 continue;
             twi_clear_slot(tw, &chunk->slots[i]);
@@ -1674,7 +1692,7 @@ static void twi_advance(timingwheel *tw, uint64_t now, twi_turn *turn)
     for (;;) {
         if (TWI_RARE(tw->revisit))
             twi_revisit_deferred(tw, turn);
-        if (!twi_is_due(tw, target))
+        if (!twi_is_due(tw, target) && !tw->revisit)
             break;
         if (turn->work == 0 || turn->pulled != NULL) {
             twi_end_call(tw);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # check.sh - what `make check` runs: every test, the examples and the demo again
-# under sanitizers, every test under valgrind, then the gates. Prints TAP and ends with the line `N passed, N
-# failed`. Run from the top of the repository.
+# under sanitizers, every test under valgrind, then the gates. Prints TAP and
+# ends with the line `N passed, N failed`. Run from the top of the repository.
 #
 #     test/check.sh TEST...        names without test/ and .c
 #
@@ -25,6 +25,7 @@ options_for() {
     case $1-$2 in
     model-valgrind) echo --operations 40000 ;;
     model-*) echo --operations 1000000 ;;
+    exhaustive-*) echo --quick ;;
     esac
 }
 

@@ -1154,6 +1154,21 @@ static void deferred_and_postponed(void)
     end();
 }
 
+/* With nothing more to do in a limited call, the clock passed its tick. */
+static void deferred_and_postponed_at_limit(void)
+{
+    begin_at(42);
+    start('a', 46);
+    when_fired('a', start_overdue_and_postpone, 'a', 47);
+    CHECK(tw_advance_clock_limit(&tw, 49, 1) == 1);
+    CHECK(tw_now(&tw) == 46);
+    named('a')->act = NULL;
+    clear_log();
+    CHECK(tw_advance_clock_limit(&tw, 49, 9) == 1);
+    CHECK(fired_at[0] == 47);
+    end();
+}
+
 /* What callbacks had started overdue came behind what was started after the
  * call, although it was started first. */
 static void start_other(probe *self)
@@ -3979,6 +3994,8 @@ static const tap_case cases[] = {
      overdue_postponed_in_order},
     {"promise 5: started overdue in a callback and postponed into the call",
      deferred_and_postponed},
+    {"promise 5: the same at the limit of a limited call",
+     deferred_and_postponed_at_limit},
     {"promise 5: what a callback deferred comes before what is started later",
      deferred_comes_first},
     {"promise 5: an overdue timer can be started again", overdue_started_again},
