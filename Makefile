@@ -12,16 +12,6 @@ TESTS = promises memory model exhaustive peer_bugs_early_late \
 	peer_bugs_structure peer_bugs_callbacks
 TEST_SCRIPTS = examples
 
-# Every bench/engine_NAME.c is an engine, and BENCH_NAME says that it is there;
-# rbtree is left out where libbsd is missing.
-HAVE_LIBBSD = $(shell $(CC) -E -include bsd/sys/tree.h -x c /dev/null \
-	>/dev/null 2>&1 && echo yes)
-BENCH_SOURCES = $(filter-out $(if $(HAVE_LIBBSD),,bench/engine_rbtree.c), \
-	$(wildcard bench/*.c))
-BENCH_DEFINES = $(shell for name in $(patsubst bench/engine_%.c,%, \
-	$(filter bench/engine_%,$(BENCH_SOURCES))); do \
-	echo "-DBENCH_$$name"; done | tr a-z A-Z)
-
 TEST_PROGRAMS = $(TESTS:%=$(BUILD)/%)
 DEMO = $(BUILD)/demo
 
@@ -81,9 +71,9 @@ $(BUILD)/%: test/%.c timingwheel.h $(wildcard test/*.h) $(BUILD)/flags
 $(DEMO): test/loops/epoll.c timingwheel.h $(BUILD)/flags
 	$(CC) -std=c99 $(CFLAGS) -o $@ $<
 
+# Every bench/engine_NAME.c is an engine; rbtree says so where libbsd is missing.
 bench/timers: $(wildcard bench/*.[ch]) timingwheel.h $(BUILD)/flags
-	$(if $(HAVE_LIBBSD),,@echo 'without rbtree: libbsd-dev is missing')
-	$(CC) -std=c99 $(CFLAGS) $(BENCH_DEFINES) -o $@ $(BENCH_SOURCES)
+	$(CC) -std=c99 $(CFLAGS) -o $@ $(filter bench/%.c,$^)
 
 # Changes only when the compiler or its flags do, so that everything is then
 # built again.

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bench.h - what the bench program and the engines that it compares share:
+ * random numbers, clocks, the description of a job and of its result.
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#define BENCH_LONGEST 60000u /* ticks, the longest delay of most workloads */
+
+/* The workloads, in the order in which they are listed. */
+typedef enum bench_workload {
+    BENCH_HOLD,
+    BENCH_EXPIRE,
+    BENCH_RESTART,
+    BENCH_POSTPONE,
+    BENCH_STARTSTOP,
+    BENCH_SPARSE,
+    BENCH_BURST,
+    BENCH_TRACE,
+    BENCH_LIMIT,
+    BENCH_WORKLOADS
+} bench_workload;
+
+/* One call of a recorded program: start a timer, or cancel it. */
+typedef struct bench_call {
+    uint64_t moment; /* microseconds since the first call                  */
+    uint64_t due;    /* when it is due, by the same clock; or BENCH_CANCEL */
+    uint32_t timer;  /* which one                                          */
+} bench_call;
+
+#define BENCH_CANCEL UINT64_MAX
+
+/* A recording, with what its replay must fire. */
+typedef struct bench_trace {
+    bench_call *calls;
+    size_t count;      /* calls                                            */
+    size_t timers;     /* different timers                                 */
+    uint64_t fires;    /* timers that nobody cancelled or started again
+                          before they were due                             */
+    uint64_t key_sum;  /* sum of their keys                                */
+    uint64_t when_sum; /* sum of key times due                             */
+} bench_trace;
+
+/* What is to be run. */
+typedef struct bench_job {
+    size_t n;        /* timers                                             */
+    uint64_t seed;   /* of all random numbers                              */
+    uint64_t rounds; /* a round is n operations                            */
+    const bench_trace *trace;
+} bench_job;
+
+/* A part of a run. A phase that does not count prepares the one that does. */
+typedef struct bench_phase {
+    const char *name;
+    uint64_t operations;
+    double ns; /* process time of all of them                              */
+    bool counted;
+} bench_phase;
+
+#define BENCH_PHASES 4
+#define BENCH_QUANTILES 5
+
+/* What came of it. */
+typedef struct bench_result {
+    bench_phase phases[BENCH_PHASES];
+    size_t phase_count;
+    uint64_t operations; /* those that count                               */
+    double ns;           /* process time of all that counts                */
+    double floor_ns;     /* per timer; 0 where it was not measured         */
+    uint64_t fired;      /* in the phases that count, as wakeups           */
+    uint64_t wakeups;
+    uint64_t checksum; /* of what fired when, in the whole run           */
+    size_t bytes;      /* per timer: its part of the structure, and itself */
+    size_t timer_size;
+    uint64_t calls; /* workload limit: calls measured                 */
+    double quantiles[BENCH_QUANTILES]; /* of these, in ns                  */
+    const char *failure; /* NULL, or what went wrong                       */
+} bench_result;
+
+/* The table of operations of one engine: its copy of each workload, with the
+ * engine's own functions compiled into it. NULL: the engine cannot do that. */
+typedef void bench_function(const bench_job *job, bench_result *result);
+
+typedef struct bench_engine {
+    const char *name;
+    const char *what;
+    bench_function *workloads[BENCH_WORKLOADS];
+} bench_engine;
+
+/* The tree comes from libbsd; without it the engine is left out. */
+#if defined(__has_include)
+#if __has_include(<bsd/sys/tree.h>)
+#define BENCH_HAS_RBTREE 1
+#endif
+#endif
+
+extern const bench_engine bench_wheel;
+extern const bench_engine bench_heap4;
+extern const bench_engine bench_heap2;
+extern const bench_engine bench_rbtree;
+extern const bench_engine bench_list;
+
+/* Reads a recording, through gzip if its name ends in .gz; NULL and a message
+ * on stderr if it cannot be read. `seed` makes the keys of its timers. */
+bench_trace *bench_trace_read(const char *path, uint64_t seed);
+void bench_trace_free(bench_trace *trace);
+
+/* Ends the program: a run without memory measures nothing. */
+void bench_out_of_memory(void);
+
+/* Memory from an address that is a multiple of 64, or the end. */
+void *bench_alloc(size_t size);
+
+/* splitmix64: the n-th number does not wait for the one before. */
+static inline uint64_t bench_random(uint64_t *state)
+{
+    uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+/* The first state of a timer's own random numbers: never 0. */
+static inline uint64_t bench_key(uint64_t seed, uint64_t id)
+{
+    uint64_t state = seed + (id << 32);
+
+    return bench_random(&state) | 1;
+}
+
+/* xorshift64, for a timer's own random numbers. */
+static inline uint64_t bench_next(uint64_t *state)
+{
+    uint64_t x = *state;
+
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    return *state = x;
+}
+
+/* A number from 0 to limit - 1 out of a random one, for limits up to 2^32. */
+static inline uint64_t bench_below(uint64_t random, uint64_t limit)
+{
+    return ((random >> 32) * limit) >> 32;
+}
+
+/* Process time in nanoseconds. */
+static inline double bench_process_time(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* Wall clock time in nanoseconds: cheaper to read, for short spans. */
+static inline uint64_t bench_wall_time(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+#if defined(__GNUC__) || defined(__clang__)
+#define BENCH_PREFETCH(address) __builtin_prefetch(address)
+#else
+#define BENCH_PREFETCH(address) ((void)(address))
+#endif
+
+#endif

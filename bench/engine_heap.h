@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * engine_heap.h - a heap of HEAP_ARITY children per node in one array, for the
+ * bench's engines heap2 and heap4.
+ *
+ * An entry is a deadline and a pointer: comparing touches no timer. The index
+ * of its entry is kept in the timer, so that a timer can be cancelled. The
+ * array begins HEAP_ARITY - 1 entries behind a cache line's start, so that
+ * brothers share a line (four entries of 16 bytes fill one). Sifting moves a
+ * hole and writes each entry once; the smallest child is found without a jump;
+ * on the way down from the top grandchildren are prefetched; and so is the
+ * timer that will be next, while the heap is still being mended below it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+typedef struct engine engine;
+typedef struct node node;
+typedef void node_callback(engine *e, node *t);
+
+struct node {
+    size_t index; /* of its entry; HEAP_NONE when not pending   */
+    node_callback *callback;
+};
+
+typedef struct entry {
+    uint64_t deadline;
+    node *timer;
+} entry;
+
+struct engine {
+    entry *heap; /* heap[0] is the earliest; children are aligned      */
+    size_t count;
+    size_t capacity;
+    void *memory; /* what heap lies in                                  */
+};
+
+#define HEAP_NONE SIZE_MAX
+#define HEAP_FIRST_CAPACITY 64
+
+static inline void engine_init(engine *e)
+{
+    memset(e, 0, sizeof(*e));
+}
+
+static inline void engine_destroy(engine *e)
+{
+    free(e->memory);
+    memset(e, 0, sizeof(*e));
+}
+
+static inline void node_init(node *t, node_callback *callback)
+{
+    t->index = HEAP_NONE;
+    t->callback = callback;
+}
+
+/* Makes room for twice as many timers. */
+static void heap_grow(engine *e)
+{
+    size_t capacity = e->capacity ? 2 * e->capacity : HEAP_FIRST_CAPACITY;
+    entry *memory = bench_alloc((capacity + HEAP_ARITY) * sizeof(entry));
+
+    if (e->count > 0)
+        memcpy(memory + HEAP_ARITY - 1, e->heap, e->count * sizeof(entry));
+    free(e->memory);
+    e->memory = memory;
+    e->heap = memory + HEAP_ARITY - 1;
+    e->capacity = capacity;
+}
+
+static inline void heap_put(entry *heap, size_t index, entry value)
+{
+    heap[index] = value;
+    value.timer->index = index;
+}
+
+/* Moves the hole at `index` up to where `value` may stand, and fills it. */
+static inline void heap_sift_up(entry *heap, size_t index, entry value)
+{
+    while (index > 0) {
+        size_t parent = (index - 1) / HEAP_ARITY;
+
+        if (heap[parent].deadline <= value.deadline)
+            break;
+        heap_put(heap, index, heap[parent]);
+        index = parent;
+    }
+    heap_put(heap, index, value);
+}
+
+/* The index of the smaller of two entries. */
+static inline size_t heap_smaller(const entry *heap, size_t a, size_t b)
+{
+    size_t second = (size_t)0 - (size_t)(heap[b].deadline < heap[a].deadline);
+
+    return a ^ ((a ^ b) & second);
+}
+
+/* The index of the smallest of a full set of brothers. */
+static inline size_t heap_smallest(const entry *heap, size_t first)
+{
+#if HEAP_ARITY == 4
+    return heap_smaller(heap, heap_smaller(heap, first, first + 1),
+                        heap_smaller(heap, first + 2, first + 3));
+#else
+    return heap_smaller(heap, first, first + 1);
+#endif
+}
+
+/* The same where the last brothers are missing. */
+static size_t heap_smallest_of(const entry *heap, size_t first, size_t end)
+{
+    size_t best = first;
+    size_t i;
+
+    for (i = first + 1; i < end; i++)
+        best = heap_smaller(heap, best, i);
+    return best;
+}
+
+/* Asks for the children of a full set of brothers that begins at `first`. */
+static inline void heap_prefetch(const entry *heap, size_t first)
+{
+    const char *line = (const char *)&heap[first * HEAP_ARITY + 1];
+    size_t i;
+
+    for (i = 0; i < HEAP_ARITY * HEAP_ARITY * sizeof(entry); i += 64)
+        BENCH_PREFETCH(line + i);
+}
+
+/* The smallest child in the set of brothers that begins at `first`. */
+static inline size_t heap_child(const entry *heap, size_t count, size_t first)
+{
+    return first + HEAP_ARITY <= count ? heap_smallest(heap, first)
+                                       : heap_smallest_of(heap, first, count);
+}
+
+/* Moves the hole at `index` down to where `value` may stand, and fills it.
+ * `count` is how many entries there are. A way that is expected to be long
+ * (`far`) is prefetched: it pays from the top, and costs from elsewhere. */
+static inline void heap_sift_down(entry *heap, size_t count, size_t index,
+                                  entry value, bool far)
+{
+    size_t first;
+
+    while ((first = index * HEAP_ARITY + 1) < count) {
+        size_t child;
+
+        if (far)
+            heap_prefetch(heap, first);
+        child = heap_child(heap, count, first);
+        if (heap[child].deadline >= value.deadline)
+            break;
+        heap_put(heap, index, heap[child]);
+        index = child;
+    }
+    heap_put(heap, index, value);
+}
+
+/* Puts `value` where it belongs, beginning with the hole at `index`. */
+static inline void heap_settle(engine *e, size_t index, entry value)
+{
+    entry *heap = e->heap;
+
+    if (index > 0 && heap[(index - 1) / HEAP_ARITY].deadline > value.deadline)
+        heap_sift_up(heap, index, value);
+    else
+        heap_sift_down(heap, e->count, index, value, false);
+}
+
+static inline void engine_cancel(engine *e, node *t)
+{
+    size_t index = t->index;
+
+    if (index == HEAP_NONE)
+        return;
+    t->index = HEAP_NONE;
+    e->count--;
+    if (index != e->count)
+        heap_settle(e, index, e->heap[e->count]);
+}
+
+/* Starts a timer, or moves one that is pending. */
+static inline void engine_start(engine *e, node *t, uint64_t deadline)
+{
+    entry value;
+
+    value.deadline = deadline;
+    value.timer = t;
+    if (t->index != HEAP_NONE) {
+        heap_settle(e, t->index, value);
+        return;
+    }
+    if (e->count == e->capacity)
+        heap_grow(e);
+    heap_sift_up(e->heap, e->count++, value);
+}
+
+static inline void engine_postpone(engine *e, node *t, uint64_t deadline)
+{
+    engine_start(e, t, deadline);
+}
+
+static inline bool engine_next(engine *e, uint64_t *deadline)
+{
+    if (e->count == 0)
+        return false;
+    *deadline = e->heap[0].deadline;
+    return true;
+}
+
+/* Takes the earliest timer out. The first step down is made apart: it tells
+ * which timer is next, and that one is fetched while the rest is mended. */
+static inline node *heap_pop(engine *e)
+{
+    entry *heap = e->heap;
+    node *t = heap[0].timer;
+    size_t count = --e->count;
+    entry last = heap[count];
+
+    t->index = HEAP_NONE;
+    if (count > 1) {
+        size_t child = heap_child(heap, count, 1);
+
+        if (heap[child].deadline < last.deadline) {
+            BENCH_PREFETCH(heap[child].timer);
+            heap_put(heap, 0, heap[child]);
+            heap_sift_down(heap, count, child, last, true);
+            return t;
+        }
+    }
+    if (count > 0)
+        heap_put(heap, 0, last);
+    return t;
+}
+
+static inline void engine_advance(engine *e, uint64_t now)
+{
+    while (e->count > 0 && e->heap[0].deadline <= now) {
+        node *t = heap_pop(e);
+
+        t->callback(e, t);
+    }
+}
+
+static inline size_t engine_bytes(const engine *e)
+{
+    return (e->capacity + HEAP_ARITY) * sizeof(entry) + sizeof(*e);
+}
+
+#include "workloads.h"

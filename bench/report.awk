@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: MIT
+#
+# report.awk - results.jsonl in; the tables of table.md out, and the medians as
+# a table for gnuplot in the file named by `medians`. Fails if two engines did
+# not fire the same, or if the wheel woke its loop more often than a heap.
+
+function field(name,    at, value)
+{
+    at = index($0, "\"" name "\": ")
+    if (at == 0)
+        return ""
+    value = substr($0, at + length(name) + 4)
+    if (substr(value, 1, 1) == "\"")
+        return substr(value, 2, index(substr(value, 2), "\"") - 1)
+    return value + 0
+}
+
+# The phases, as "fill 16.0, hold 30.1".
+function phases(    text, n, i, part, words, list)
+{
+    text = $0
+    sub(/.*"phases": \{/, "", text)
+    sub(/\}.*/, "", text)
+    gsub(/"|:/, "", text)
+    n = split(text, part, ", ")
+    for (i = 1; i <= n; i++) {
+        split(part[i], words, " ")
+        list = list sprintf("%s%s %.1f", i > 1 ? ", " : "", words[1], words[2])
+    }
+    return list
+}
+
+function fail(message)
+{
+    print "bench: " message > "/dev/stderr"
+    failed = 1
+}
+
+{
+    engine = field("engine")
+    input = field("input")
+    place = field("workload") SUBSEP input
+    rounds = field("rounds")
+    key = place SUBSEP engine
+
+    same = place SUBSEP rounds
+    if (!(same in checksum)) {
+        checksum[same] = field("checksum")
+        first[same] = engine
+    } else if (checksum[same] != field("checksum")) {
+        fail(field("workload") " " input ": " engine " and " first[same] \
+             " did not fire the same timers at the same ticks")
+    }
+    if (!(place in seen)) {
+        seen[place] = 1
+        if (!(input in rank))
+            rank[input] = (input ~ /^[0-9]+$/) ? input + 0 : 0
+        places[++place_count] = place
+    }
+    # Of two cells with the same engine the one with more rounds counts.
+    if (rounds < most[key])
+        next
+    if (rounds > most[key])
+        count[key] = 0
+    most[key] = rounds
+    ns[key, ++count[key]] = field("ns_per_operation")
+    floor_ns[key, count[key]] = field("floor_ns")
+    woken[key] = field("wakeups_per_fired")
+    fired[key] = field("fired")
+    bytes[key] = field("bytes_per_timer")
+    detail[key] = phases()
+    if (field("calls") != "")
+        limit[key, count[key]] = field("p50") " " field("p99") " " \
+            field("p99.9") " " field("p99.99") " " field("max")
+}
+
+# The median of the first count[key] of values[key, ...].
+function median(values, key,    n, i, j, x, sorted)
+{
+    n = count[key]
+    for (i = 1; i <= n; i++) {
+        x = values[key, i]
+        for (j = i - 1; j > 0 && sorted[j] > x; j--)
+            sorted[j + 1] = sorted[j]
+        sorted[j + 1] = x
+    }
+    return n % 2 ? sorted[(n + 1) / 2] : (sorted[n / 2] + sorted[n / 2 + 1]) / 2
+}
+
+function short_number(n)
+{
+    if (n >= 1000000)
+        return n / 1000000 " M"
+    return n >= 1000 ? n / 1000 " k" : n
+}
+
+function figure(key)
+{
+    return key in count ? sprintf("%.1f", median(ns, key)) : ""
+}
+
+function ratio(place,    wheel, heap)
+{
+    wheel = place SUBSEP "wheel"
+    heap = place SUBSEP "heap4"
+    if (!(wheel in count) || !(heap in count))
+        return ""
+    return sprintf("%.1f / %.1f **%.2f**", median(ns, heap),
+                   median(ns, wheel), median(ns, heap) / median(ns, wheel))
+}
+
+function sort_sizes(    i, j, input)
+{
+    for (input in rank) {
+        if (rank[input] == 0)
+            continue
+        for (i = size_count++; i > 0 && rank[sizes[i]] > rank[input]; i--)
+            sizes[i + 1] = sizes[i]
+        sizes[i + 1] = input
+    }
+}
+
+function print_ratios(    w, i, line, rule, any)
+{
+    line = "| workload |"
+    rule = "|---|"
+    for (i = 1; i <= size_count; i++) {
+        line = line " " short_number(sizes[i]) " |"
+        rule = rule "---|"
+    }
+    print "ns per operation of heap4 / wheel, and **how many times faster the" \
+        " wheel is**:\n"
+    print line "\n" rule
+    for (w = 1; w <= workload_count; w++) {
+        line = "| " workloads[w] " |"
+        any = 0
+        for (i = 1; i <= size_count; i++) {
+            cell = ratio(workloads[w] SUBSEP sizes[i])
+            any = any || cell != ""
+            line = line " " cell " |"
+        }
+        if (any)
+            print line
+    }
+    for (i = 1; i <= place_count; i++) {
+        split(places[i], part, SUBSEP)
+        if (part[1] == "trace")
+            print "\nTrace " part[2] ": " ratio(places[i]) ", in ns per call"
+    }
+}
+
+function print_all(    w, i, e, place, line, key)
+{
+    print "\nns per operation of all engines, wake-ups per fired timer (of" \
+        " the wheel and heap4; - where next to none fires), and bytes per timer" \
+        " with its share of the structure:\n"
+    line = "| workload | N |"
+    for (e = 1; e <= engine_count; e++)
+        line = line " " engines[e] " |"
+    print line " wake-ups | bytes | phases of the wheel |"
+    gsub(/[^|]+/, "---", line)
+    print line "---|---|---|"
+    for (i = 1; i <= place_count; i++) {
+        place = places[i]
+        split(place, part, SUBSEP)
+        line = "| " part[1] " | " \
+            (rank[part[2]] ? short_number(rank[part[2]]) : part[2]) " |"
+        for (e = 1; e <= engine_count; e++)
+            line = line " " figure(place SUBSEP engines[e]) " |"
+        key = place SUBSEP "wheel"
+        line = line " " wakeups(key)
+        if ((place SUBSEP "heap4") in count)
+            line = line " / " wakeups(place SUBSEP "heap4")
+        line = line " | " sprintf("%.0f", bytes[key])
+        if ((place SUBSEP "heap4") in count)
+            line = line " / " sprintf("%.0f", bytes[place SUBSEP "heap4"])
+        print line " | " detail[key] " |"
+    }
+}
+
+function wakeups(key)
+{
+    return fired[key] > 0 ? sprintf("%.3f", woken[key]) : "-"
+}
+
+# What touching the memory of expire costs in the same run.
+function print_floors(    i, key, line)
+{
+    for (i = 1; i <= place_count; i++) {
+        key = places[i] SUBSEP "wheel"
+        split(key, part, SUBSEP)
+        if (part[1] == "expire" && key in count)
+            line = line (line == "" ? "" : ", ") \
+                sprintf("%s %.1f", short_number(rank[part[2]]),
+                        median(floor_ns, key))
+    }
+    if (line != "")
+        print "\nFloor of expire, in ns per timer (its memory touched once to" \
+            " write and once, prefetched, to read and call): " line
+}
+
+function print_limits(    i, j, key)
+{
+    for (i = 1; i <= place_count; i++) {
+        key = places[i] SUBSEP "wheel"
+        split(key, part, SUBSEP)
+        if (part[1] != "limit")
+            continue
+        print "\nOne call of `tw_advance_clock_limit(..., 64)` with " \
+            short_number(rank[part[2]]) " timers pending, wall clock in ns," \
+            " a line per run:\n\n| p50 | p99 | p99.9 | p99.99 | max |\n" \
+            "|---|---|---|---|---|"
+        for (j = 1; j <= count[key]; j++) {
+            gsub(/ /, " | ", limit[key, j])
+            print "| " limit[key, j] " |"
+        }
+    }
+}
+
+# Postponed and cancelled timers may leave a wake-up behind: that is promised.
+function check_wakeups(    i, wheel, heap)
+{
+    for (i = 1; i <= place_count; i++) {
+        split(places[i], part, SUBSEP)
+        wheel = places[i] SUBSEP "wheel"
+        heap = places[i] SUBSEP "heap4"
+        if (part[1] ~ /^(hold|expire|burst|sparse)$/ && heap in count &&
+            woken[wheel] > woken[heap])
+            fail(part[1] " " part[2] ": the wheel wakes its loop more often")
+    }
+}
+
+function write_medians(    i, e, key)
+{
+    for (i = 1; i <= place_count; i++) {
+        split(places[i], part, SUBSEP)
+        for (e = 1; e <= engine_count; e++) {
+            key = places[i] SUBSEP engines[e]
+            if (key in count)
+                printf "%s\t%s\t%s\t%.3f\n", part[1], part[2], engines[e],
+                    median(ns, key) > medians
+        }
+    }
+}
+
+END {
+    workload_count = split("hold expire restart postpone startstop burst" \
+                           " sparse", workloads, " ")
+    engine_count = split("wheel heap4 heap2 rbtree list", engines, " ")
+    sort_sizes()
+    write_medians()
+    print machine "\n"
+    print_ratios()
+    print_all()
+    print_floors()
+    print_limits()
+    check_wakeups()
+    if (!failed)
+        print "\nAll engines fired the same timers at the same ticks."
+    exit failed
+}
