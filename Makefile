@@ -9,7 +9,7 @@ BUILD = .build
 
 # test/NAME.c each, and test/NAME.sh each.
 TESTS = promises memory model exhaustive peer_bugs_early_late \
-	peer_bugs_structure peer_bugs_callbacks
+	peer_bugs_structure peer_bugs_callbacks misuse
 TEST_SCRIPTS = examples
 
 TEST_PROGRAMS = $(TESTS:%=$(BUILD)/%)
@@ -71,7 +71,7 @@ $(BUILD)/%: test/%.c timingwheel.h $(wildcard test/*.h) $(BUILD)/flags
 $(DEMO): test/loops/epoll.c timingwheel.h $(BUILD)/flags
 	$(CC) -std=c99 $(CFLAGS) -o $@ $<
 
-# Every bench/engine_NAME.c is an engine; rbtree says so where libbsd is missing.
+# Every bench/engine_NAME.c is an engine; rbtree is empty without libbsd.
 bench/timers: $(wildcard bench/*.[ch]) timingwheel.h $(BUILD)/flags
 	$(CC) -std=c99 $(CFLAGS) -o $@ $(filter bench/%.c,$^)
 

@@ -1425,8 +1425,8 @@ static bool twi_move_on(timingwheel *tw, tw_timer *timer, unsigned shift)
 }
 
 /* Fires or moves on one timer of a chunk; false if all it has stay there. */
-TWI_COLD bool twi_handle_one(timingwheel *tw, twi_chunk *chunk,
-                                  unsigned shift, uint64_t due, twi_turn *turn)
+static bool twi_handle_one(timingwheel *tw, twi_chunk *chunk, unsigned shift,
+                           uint64_t due, twi_turn *turn)
 {
     while (chunk->slots[chunk->first] == NULL)
         chunk->first++;
@@ -1766,7 +1766,7 @@ static inline bool twi_next_tick(const timingwheel *tw, uint64_t *tick)
 
 TW_DEF bool tw_next_deadline(timingwheel *tw, uint64_t *deadline)
 {
-    uint64_t tick;
+    uint64_t tick = 0;
     if (tw == NULL || deadline == NULL || !twi_next_tick(tw, &tick))
         return false;
     *deadline = twi_time_of(tw, tick);
@@ -1775,7 +1775,7 @@ TW_DEF bool tw_next_deadline(timingwheel *tw, uint64_t *deadline)
 
 TW_DEF uint64_t tw_wait(timingwheel *tw, uint64_t now, uint64_t longest)
 {
-    uint64_t tick;
+    uint64_t tick = 0;
     if (tw == NULL || !twi_next_tick(tw, &tick))
         return longest;
     if (tick <= tw->clock)
