@@ -104,7 +104,7 @@ static void cancelled_elsewhere(void)
     expect(cancel_elsewhere, "pending on another wheel");
 }
 
-/* ---------------------------------------------- a pending timer destroyed -- */
+/* --------------------------------------------- a pending timer destroyed -- */
 
 static void overwrite(tw_timer *timer)
 {
@@ -162,7 +162,7 @@ static void initialised_again(void)
     expect(initialise_pending, "freed, moved or overwritten");
 }
 
-/* ------------------------------------------------------- inside a callback -- */
+/* ----------------------------------------------------- inside a callback -- */
 
 static void advance_own(timingwheel *wheel, tw_timer *timer)
 {
@@ -235,7 +235,7 @@ static void destroyed_inside(void)
     expect(callback_destroys, "a callback or visitor must not");
 }
 
-/* --------------------------------------------- before tw_init, after the end */
+/* ----------------------------------- before tw_init and after tw_destroy -- */
 
 static void forget_init(void)
 {
@@ -297,7 +297,7 @@ static void destroyed_twice(void)
     expect(destroy_twice, "before tw_init or after tw_destroy");
 }
 
-/* ------------------------------------------------------------- proper use -- */
+/* ------------------------------------------------------------ proper use -- */
 
 static void count_fired(timingwheel *wheel, tw_timer *timer)
 {
