@@ -497,6 +497,20 @@ static void two_timers_of_8(void)
     of_8(play_two, 149);
 }
 
+/* Both started at once: every phase and every pair of delays. */
+static void together_of_8(void)
+{
+    uint64_t *p = s.parameters;
+    s.size = 8;
+    s.tick = 1;
+    s.copies = 1;
+    p[1] = 0;
+    for (uint64_t phase = 0; phase < turn(); phase += thin)
+        for (p[0] = 0; p[0] <= 3 * turn(); p[0]++)
+            for (p[2] = 0; p[2] <= 3 * turn() && !has_failed(); p[2]++)
+                play_scene(play_two, next_manner(), phase);
+}
+
 static void moved_of_2(void)
 {
     of_2(play_moved);
@@ -564,6 +578,7 @@ static const tap_case cases[] = {
     {"two timers, wheels of 2", two_timers_of_2},
     {"two timers, wheels of 4", two_timers_of_4},
     {"two timers, wheels of 8", two_timers_of_8},
+    {"two timers started together, wheels of 8", together_of_8},
     {"one of two started again, wheels of 2", moved_of_2},
     {"one of two started again, wheels of 4", moved_of_4},
     {"one of two started again, wheels of 8", moved_of_8},
