@@ -124,9 +124,9 @@
                   wheel 1       [ ]      [9 10]  [ ]
 
    9 and 10 will fire straight from wheel 1: a bucket of few timers, or of one
-   tick, never cascades. Each wheel keeps a bitmap of its non-empty
-   buckets and enters the delay queue with its earliest one, so the heap has one
-   entry a wheel and is tiny.
+   tick, never cascades. Each wheel keeps a bitmap of its non-empty buckets and
+   enters the delay queue with its earliest one, so that the heap has one entry
+   a wheel and is tiny.
 
    A bucket is a queue of chunks, each of two cache lines with 13 pointers to
    timers. The next timers are known in advance and fetched while the current
@@ -512,7 +512,7 @@ TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period,
 /* A sentence on what a status means and what to do about it. Never NULL. */
 TW_DEF const char *tw_strerror(int status);
 
-/* Fills *stats. Costs a walk over the unused memory and the bucket bitmaps. */
+/* Fills *stats. Costs a look at every bucket and all unused memory. */
 TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats);
 
 /* Checks every invariant of the structure, for tests and debugging; false if
@@ -847,11 +847,13 @@ static size_t twi_wheel_bytes(const timingwheel *tw)
 TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
 {
     static const twi_bucket empty = {0, 0, NULL, NULL};
+    size_t size = (size_t)tw->size_mask + 1;
+    if (size > SIZE_MAX / 2 / sizeof(twi_bucket))
+        return NULL; /* where addresses have 16 bits */
     void *memory;
     void *start = twi_allocate(tw, twi_wheel_bytes(tw), &memory);
     if (start == NULL)
         return NULL;
-    size_t size = (size_t)tw->size_mask + 1;
     twi_wheel *wheel = (twi_wheel *)start;
     wheel->earliest = 0;
     wheel->summary = 0;
@@ -1923,7 +1925,7 @@ TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon)
         return TW_EINVAL;
     /* One chunk a timer, one for a timer on its way from one to another, and
      * four to sort with. */
-    if (timers > SIZE_MAX / TWI_CHUNK_BYTES - 5)
+    if (timers > SIZE_MAX / TWI_CHUNK_BYTES - 7)
         return TW_ENOMEM;
     uint64_t added;
     const twi_slab *before = tw->slabs;
