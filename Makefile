@@ -9,7 +9,7 @@ BUILD = .build
 
 # test/NAME.c each, and test/NAME.sh each.
 TESTS = promises memory model exhaustive peer_bugs_early_late \
-	peer_bugs_structure peer_bugs_callbacks misuse
+	peer_bugs_structure peer_bugs_callbacks misuse states
 TEST_SCRIPTS = examples
 
 TEST_PROGRAMS = $(TESTS:%=$(BUILD)/%)

@@ -25,7 +25,7 @@ options_for() {
     case $1-$2 in
     model-valgrind) echo --operations 40000 ;;
     model-*) echo --operations 1000000 ;;
-    exhaustive-*) echo --quick ;;
+    exhaustive-* | states-*) echo --quick ;;
     esac
 }
 
