@@ -18,6 +18,14 @@ DEMO = $(BUILD)/demo
 CHECK_PACKAGES = clang clang-tidy libclang-rt-dev cppcheck valgrind \
 	universal-ctags libc6-dev-i386 \
 	gcc-$(shell gcc -dumpversion 2>/dev/null)-multilib
+TARGET_PACKAGES = musl-tools qemu-user qemu-system-arm gcc-avr avr-libc simavr \
+	gcc-arm-none-eabi libnewlib-arm-none-eabi \
+	gcc-s390x-linux-gnu libc6-dev-s390x-cross \
+	gcc-powerpc-linux-gnu libc6-dev-powerpc-cross \
+	gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
+	gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
+	gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
+	gcc-mingw-w64-x86-64-win32 wine64
 BENCH_PACKAGES = hyperfine gnuplot-nox libbsd-dev pkg-config
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
@@ -26,11 +34,13 @@ help:
 	@echo 'make test        every test; needs a C compiler and make'
 	@echo 'make check       the tests under sanitizers and valgrind, and the'
 	@echo '                 compile gates and static analysis of the header'
+	@echo 'make targets     one trace on other machines, emulated: the same hash'
 	@echo 'make bench       against heaps, trees and lists, some minutes'
 	@echo 'make bench-full  the same with up to 100 million timers'
 	@echo 'make all         builds tests, demo and benchmark, runs nothing'
 	@echo 'make install     the header to $$PREFIX/include ($(PREFIX))'
 	@echo 'make deps        apt-get installs what check and bench need'
+	@echo 'make deps-targets  the same for targets (some 3 GB)'
 	@echo 'make clean       removes what was built'
 	@echo
 	@echo 'CC, CFLAGS and PREFIX can be overridden: make test CC=clang'
@@ -47,6 +57,9 @@ test: $(TEST_PROGRAMS)
 check:
 	@test/check.sh $(TESTS)
 
+targets:
+	@test/targets.sh
+
 bench: bench/timers
 	@bench/run.sh
 
@@ -61,6 +74,11 @@ deps:
 	$(SUDO) apt-get update
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y \
 	    --no-install-recommends $(CHECK_PACKAGES) $(BENCH_PACKAGES)
+
+deps-targets:
+	$(SUDO) apt-get update
+	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y \
+	    --no-install-recommends $(TARGET_PACKAGES)
 
 clean:
 	rm -rf $(BUILD) bench/timers
@@ -81,4 +99,5 @@ $(BUILD)/flags: FORCE
 	@mkdir -p $(BUILD)
 	@echo '$(CC) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(CFLAGS)' >$@
 
-.PHONY: help all demo test check bench bench-full install deps clean FORCE
+.PHONY: help all demo test check targets bench bench-full install deps \
+	deps-targets clean FORCE

@@ -108,7 +108,7 @@ xargs -P "$cores" -I '{}' sh -c '{}' <"$build/compile"
 
 # shellcheck disable=SC2086
 {
-    test/run.sh $programs test/gates.sh
+    test/run.sh $programs test/gates.sh test/cost.sh
     echo $? >"$build/status"
 } | tee "$build/log" | sed '$d'
 sed -n 's/.*\(\*\*\* SKIPPED.*\)/\1/p' "$build/log"
