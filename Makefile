@@ -9,7 +9,8 @@ BUILD = .build
 
 # test/NAME.c each, and test/NAME.sh each.
 TESTS = promises memory model exhaustive peer_bugs_early_late \
-	peer_bugs_structure peer_bugs_callbacks misuse states
+	peer_bugs_structure peer_bugs_callbacks misuse states \
+	corruption
 TEST_SCRIPTS = examples
 
 TEST_PROGRAMS = $(TESTS:%=$(BUILD)/%)
@@ -35,6 +36,8 @@ help:
 	@echo 'make check       the tests under sanitizers and valgrind, and the'
 	@echo '                 compile gates and static analysis of the header'
 	@echo 'make targets     one trace on other machines, emulated: the same hash'
+	@echo 'make fuzz        libFuzzer on every call, against the oracle, 3 minutes'
+	@echo 'make coverage    lines, branches and MC/DC of the header (clang-19)'
 	@echo 'make bench       against heaps, trees and lists, some minutes'
 	@echo 'make bench-full  the same with up to 100 million timers'
 	@echo 'make all         builds tests, demo and benchmark, runs nothing'
@@ -59,6 +62,12 @@ check:
 
 targets:
 	@test/targets.sh
+
+fuzz:
+	@test/fuzz/run.sh
+
+coverage:
+	@test/coverage.sh
 
 bench: bench/timers
 	@bench/run.sh
@@ -99,5 +108,5 @@ $(BUILD)/flags: FORCE
 	@mkdir -p $(BUILD)
 	@echo '$(CC) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(CFLAGS)' >$@
 
-.PHONY: help all demo test check targets bench bench-full install deps \
-	deps-targets clean FORCE
+.PHONY: help all demo test check targets fuzz coverage bench bench-full \
+	install deps deps-targets clean FORCE

@@ -1696,7 +1696,7 @@ static void twi_advance(timingwheel *tw, uint64_t now, twi_turn *turn)
             twi_revisit_deferred(tw, turn);
         if (!twi_is_due(tw, target) && !tw->revisit)
             break;
-        if (turn->work == 0 || turn->pulled != NULL) {
+        if (turn->work == 0) {
             twi_end_call(tw);
             return;
         }
