@@ -130,14 +130,17 @@
 
    A bucket is a queue of chunks, each of two cache lines with 13 pointers to
    timers. The next timers are known in advance and fetched while the current
-   one is handled; that is what makes it fast with a million timers.
+   one is handled; that is what makes it fast with a million timers. One chunk
+   is the bucket's own and always at hand, which makes it fast with a hundred.
 
        chunk  | next | prev | ordinal home live range | t1 | t2 | ... | t13 |
 
    Cost: start, cancel and postpone are O(1), whatever is pending. A timer
    cascades at most once a wheel on its way down, mostly once. Advancing over
    any span in which nothing is due is O(1). Memory: 24 bytes a timer in your
-   own struct, and about 10 in the chunks when they are full.
+   own struct, and about 10 in the chunks when they are full. A wheel takes 160
+   bytes a bucket (88 on a 32-bit machine), 40 KiB for 256 of them: where memory
+   is short, choose fewer.
 
 
    CONTRACT
@@ -300,41 +303,49 @@ struct tw_timer {
  * `timingwheel` must be complete for you to place one. */
 
 #define TWI_LEVELS 64      /* wheels of 2 buckets need 64 to reach 2^64      */
+#if UINTPTR_MAX > 0xffffffff
 #define TWI_CHUNK_BYTES 128 /* two cache lines                               */
+#else
+#define TWI_CHUNK_BYTES 64
+#endif
 #define TWI_SLOTS ((TWI_CHUNK_BYTES - 2 * sizeof(void *) - 8) / sizeof(void *))
 
-/* 13 timers of one bucket (28 on a 32-bit machine), and their places in the
+/* Up to 13 timers of one bucket (12 on a 32-bit machine), and its place in the
  * bucket's doubly linked list. A chunk starts at a multiple of its size, so
- * that the address of a slot tells its chunk. While a chunk is unused only next
- * and ordinal mean anything. */
+ * that the address of a slot tells its chunk. A chunk whose last timer leaves
+ * is taken out of its list, but for a bucket's own one: see TWI_KEPT. While a
+ * chunk is unused only next and ordinal mean anything. */
 typedef struct twi_chunk {
     struct twi_chunk *next;
     struct twi_chunk *prev;
-    uint16_t ordinal; /* its number in its slab, from 1                      */
+    uint16_t ordinal; /* its number in its slab, from 1; 0: a bucket's own   */
     uint16_t bucket;  /* home: which bucket ...                              */
     uint8_t level;    /* ... of which wheel, or TWI_LEVELS + a twi_aside     */
-    uint8_t live;     /* timers in it; never 0 while in a list               */
+    uint8_t live;     /* timers in it, plus TWI_KEPT                         */
     uint8_t first;    /* slots first .. end-1 are in use; those of cancelled */
     uint8_t end;      /* timers among them hold NULL                         */
     tw_timer *slots[TWI_SLOTS];
 } twi_chunk;
 
-/* The timers of one slot of one wheel, in start order (for one tick). */
+/* The timers of one slot of one wheel, in start order (for one tick). It has a
+ * chunk of its own, which stays in its list while it is empty. */
 typedef struct twi_bucket {
     uint64_t earliest; /* the span of ticks that its timers were placed for; */
     uint64_t latest;   /* earliest is its place in the delay queue           */
-    twi_chunk *head;   /* NULL: empty                                        */
+    twi_chunk *head;
     twi_chunk *tail;
 } twi_bucket;
 
 /* One wheel. It enters the delay queue with its earliest non-empty bucket. */
 typedef struct twi_wheel {
     uint64_t earliest;    /* of that bucket                                  */
-    uint64_t summary;     /* one bit a word of `nonempty`                    */
-    uint64_t *nonempty;   /* one bit a bucket                                */
-    twi_bucket *buckets;  /* wheel_size of them                              */
+    uint64_t summary;     /* one bit a word of `marks`                       */
+    uint64_t *marks;      /* one bit a bucket, set if it may have timers     */
+    twi_chunk *own;       /* the own chunks of its wheel_size buckets        */
+    twi_bucket *buckets;  /* the buckets themselves                          */
+    timingwheel *tw;      /* whose it is; for TW_DEBUG                       */
     void *memory;         /* as TW_MALLOC gave it                            */
-    uint32_t first;       /* index of that bucket                            */
+    uint32_t first;       /* index of its earliest non-empty bucket          */
     uint32_t queue_index; /* where the delay queue has it                    */
     unsigned level;       /* a bucket spans wheel_size^level ticks ...       */
     unsigned shift;       /* ... which is 2^shift                            */
@@ -381,6 +392,7 @@ struct timingwheel {
     uint64_t cascaded;   /* since tw_init                                    */
     twi_slab *slabs;     /* newest first                                     */
     twi_slab *cutting;   /* those before it are all cut                      */
+    uint32_t nonempty_aside; /* one bit a twi_aside                          */
     bool advancing;      /* inside tw_advance_clock, tw_poll or tw_drain     */
     bool visiting;       /* inside tw_foreach                                */
     uint32_t seal;       /* TWI_SEAL from tw_init to tw_destroy; for TW_DEBUG */
@@ -481,7 +493,8 @@ TW_DEF uint64_t tw_deadline(const tw_timer *timer);
 /* Allocates now what could be needed later: after TW_OK, `timers` timers
  * pending at once with deadlines up to `horizon` (an absolute time) cannot
  * fail, nor does starting, advancing or sorting them allocate. Takes 128 bytes
- * a timer, the price of the worst case. TW_ENOMEM changes nothing. */
+ * a timer (64 on a 32-bit machine), the price of the worst case. TW_ENOMEM
+ * changes nothing. */
 TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon);
 
 /* Gives back memory that holds no timer, a reserve included. Does nothing
@@ -570,10 +583,12 @@ TW_DEF bool tw_check(const timingwheel *tw);
 #if defined(__GNUC__) || defined(__clang__)
 #define TWI_PREFETCH(address) __builtin_prefetch((address), 1)
 #define TWI_COLD static __attribute__((noinline, cold))
+#define TWI_APART static __attribute__((noinline))
 #define TWI_RARE(expr) __builtin_expect(!!(expr), 0)
 #else
 #define TWI_PREFETCH(address) ((void)(address))
 #define TWI_COLD static
+#define TWI_APART static
 #define TWI_RARE(expr) (expr)
 #endif
 
@@ -630,18 +645,27 @@ static inline bool twi_is_pending(const tw_timer *timer)
 }
 
 /* ---------------------------------------------------- memory and chunks ---
- * Chunks are cut from slabs, each a quarter of what there is already. A chunk
- * whose last timer leaves goes to a list of unused ones and is taken from there
- * first, so that there is never more than one chunk per pending timer. */
+ * Each bucket of a wheel has a chunk of its own. More are cut from slabs, each
+ * a quarter of what there is already. Such a chunk goes to a list of unused
+ * ones when its last timer leaves and is taken from there first, so that there
+ * is never more than one of them per pending timer. */
 
 #define TWI_LEAST_CHUNKS 7     /* a first slab of 1 KiB                      */
 #define TWI_MOST_CHUNKS 0xffff /* what an ordinal can count                  */
+
+/* Added to the live timers of an own chunk that may stay in its list when they
+ * leave: it is alone there, and its bucket is not the first of its wheel, for
+ * whose emptying the delay queue waits. So `live` does not fall to 0, and where
+ * timers are few a start and a cancel neither link nor unlink a chunk, nor do
+ * they jump on how many timers they meet, which would be mispredicted. */
+#define TWI_KEPT 0x80
 
 typedef char twi_chunk_has_its_size
     [sizeof(twi_chunk) == TWI_CHUNK_BYTES ? 1 : -1];
 typedef char twi_slab_fits_a_chunk
     [sizeof(twi_slab) <= TWI_CHUNK_BYTES ? 1 : -1];
-
+typedef char twi_wheel_fits_a_chunk
+    [sizeof(twi_wheel) <= TWI_CHUNK_BYTES ? 1 : -1];
 /* TW_MALLOC, at a multiple of TWI_CHUNK_BYTES; *memory is what to free. */
 static void *twi_allocate(timingwheel *tw, size_t bytes, void **memory)
 {
@@ -675,17 +699,43 @@ static twi_slab *twi_slab_of(twi_chunk *chunk)
     return (twi_slab *)(void *)(chunk - chunk->ordinal);
 }
 
+static inline bool twi_is_own(const twi_chunk *chunk)
+{
+    return chunk->ordinal == 0;
+}
+
+/* How many timers a chunk holds. */
+static inline unsigned twi_live(const twi_chunk *chunk)
+{
+    return chunk->live & (TWI_KEPT - 1U);
+}
+
+/* The wheel to whose buckets an own chunk belongs; it stands before the first
+ * of them. */
+static twi_wheel *twi_wheel_of(twi_chunk *own)
+{
+    return (twi_wheel *)(void *)(own - own->bucket - 1);
+}
+
+static inline twi_bucket *twi_bucket_at(const twi_wheel *wheel, size_t index)
+{
+    return &wheel->buckets[index];
+}
+
 #ifdef TW_DEBUG
 static const timingwheel *twi_owner_of(const tw_timer *timer)
 {
     tw_timer **slot = (tw_timer **)timer->place;
     twi_chunk *chunk = twi_chunk_of(slot);
-    return twi_slab_of(chunk)->tw;
+    return twi_is_own(chunk) ? twi_wheel_of(chunk)->tw : twi_slab_of(chunk)->tw;
 }
 #endif
 
+/* A chunk that holds no timer and is in no list. */
 static void twi_give_back(timingwheel *tw, twi_chunk *chunk)
 {
+    if (twi_is_own(chunk))
+        return; /* its bucket will find it */
     chunk->next = tw->unused;
     tw->unused = chunk;
 }
@@ -749,13 +799,19 @@ static size_t twi_uncut(const timingwheel *tw)
     return uncut;
 }
 
-/* A chunk for `bucket` of the wheel at `level`, with its range of used slots
- * empty at `start`; the caller links it. NULL if memory has run out. */
+/* A chunk for `bucket` of the wheel at `level`, for timers to be put in from
+ * the first slot on or, if `in_front`, from the last one back; the caller links
+ * it. The bucket's own, if that is free; NULL if memory has run out. */
 static inline twi_chunk *twi_take_chunk(timingwheel *tw, unsigned level,
-                                        uint32_t bucket, unsigned start)
+                                        uint32_t bucket, bool in_front)
 {
+    twi_chunk *own =
+        level < TWI_LEVELS ? &tw->wheels[level]->own[bucket] : NULL;
     twi_chunk *chunk = tw->unused;
-    if (chunk != NULL)
+    unsigned start = in_front ? TWI_SLOTS : 0;
+    if (own != NULL && twi_live(own) == 0)
+        chunk = own;
+    else if (chunk != NULL)
         tw->unused = chunk->next;
     else if ((chunk = twi_new_chunk(tw)) == NULL)
         return NULL;
@@ -775,8 +831,9 @@ static inline void twi_prefetch(const twi_chunk *chunk)
 {
     if (chunk == NULL)
         return;
-    for (unsigned i = chunk->first; i < chunk->end; i++)
-        TWI_PREFETCH(chunk->slots[i]);
+    tw_timer *const *end = &chunk->slots[chunk->end];
+    for (tw_timer *const *i = &chunk->slots[chunk->first]; i < end; i++)
+        TWI_PREFETCH(*i);
 }
 
 /* ---------------------------------------------------------- delay queue ---
@@ -840,15 +897,37 @@ static void twi_queue_remove(timingwheel *tw, uint32_t index)
 static size_t twi_wheel_bytes(const timingwheel *tw)
 {
     size_t size = (size_t)tw->size_mask + 1;
-    return sizeof(twi_wheel) + (size + 63) / 64 * sizeof(uint64_t) +
-           size * sizeof(twi_bucket);
+    return sizeof(twi_chunk) + (size + 63) / 64 * sizeof(uint64_t) +
+           size * (sizeof(twi_chunk) + sizeof(twi_bucket));
+}
+
+/* Makes a bucket empty, with its own chunk ready for the next timer. If that is
+ * still among those aside it has to do without. */
+static inline void twi_clear_bucket(const twi_wheel *wheel, uint32_t index)
+{
+    twi_chunk *own = &wheel->own[index];
+    twi_bucket *bucket = twi_bucket_at(wheel, index);
+    bool is_free = twi_live(own) == 0;
+    bucket->earliest = UINT64_MAX;
+    bucket->latest = 0;
+    if (TWI_RARE(bucket->head != own || bucket->tail != own)) {
+        bucket->head = is_free ? own : NULL;
+        bucket->tail = bucket->head;
+        if (!is_free)
+            return;
+        own->next = NULL;
+        own->prev = NULL;
+        own->level = (uint8_t)wheel->level;
+    }
+    own->live = TWI_KEPT;
+    own->first = 0;
+    own->end = 0;
 }
 
 TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
 {
-    static const twi_bucket empty = {0, 0, NULL, NULL};
     size_t size = (size_t)tw->size_mask + 1;
-    if (size > SIZE_MAX / 2 / sizeof(twi_bucket))
+    if (size > SIZE_MAX / 4 / sizeof(twi_chunk))
         return NULL; /* where addresses have 16 bits */
     void *memory;
     void *start = twi_allocate(tw, twi_wheel_bytes(tw), &memory);
@@ -857,17 +936,24 @@ TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
     twi_wheel *wheel = (twi_wheel *)start;
     wheel->earliest = 0;
     wheel->summary = 0;
-    wheel->buckets = (twi_bucket *)(void *)(wheel + 1);
-    wheel->nonempty = (uint64_t *)(void *)(wheel->buckets + size);
+    wheel->own = (twi_chunk *)start + 1;
+    wheel->buckets = (twi_bucket *)(void *)(wheel->own + size);
+    wheel->marks = (uint64_t *)(void *)(wheel->buckets + size);
     wheel->memory = memory;
+    wheel->tw = tw;
     wheel->first = 0;
     wheel->queue_index = 0;
     wheel->level = level;
     wheel->shift = level * tw->size_bits;
-    for (size_t i = 0; i < size; i++)
-        wheel->buckets[i] = empty;
-    for (size_t i = 0; i < (size + 63) / 64; i++)
-        wheel->nonempty[i] = 0;
+    for (uint32_t i = 0; i < size; i++) {
+        wheel->own[i].ordinal = 0;
+        wheel->own[i].bucket = (uint16_t)i;
+        wheel->own[i].live = 0;
+        wheel->buckets[i].head = NULL;
+        twi_clear_bucket(wheel, i);
+    }
+    for (uint32_t i = 0; i < (size + 63) / 64; i++)
+        wheel->marks[i] = 0;
     return tw->wheels[level] = wheel;
 }
 
@@ -895,23 +981,41 @@ static inline uint32_t twi_index_of(const timingwheel *tw,
     return (uint32_t)((tick >> wheel->shift) & tw->size_mask);
 }
 
+static inline bool twi_is_empty(const twi_bucket *bucket)
+{
+    return bucket->head == NULL || twi_live(bucket->head) == 0;
+}
+
+/* The earliest bucket of a wheel that has one. */
+static inline twi_bucket *twi_first_of(const twi_wheel *wheel)
+{
+    return twi_bucket_at(wheel, wheel->first);
+}
+
 static inline bool twi_same_step(uint64_t a, uint64_t b, unsigned shift)
 {
     return (a >> shift) == (b >> shift);
 }
 
-/* The first non-empty bucket at or after the clock's own, going round. */
-static inline uint32_t twi_first_bucket(const timingwheel *tw,
-                                        const twi_wheel *wheel)
+/* The first bucket with a mark at or after the clock's own, going round. */
+static inline uint32_t twi_first_mark(const timingwheel *tw,
+                                      const twi_wheel *wheel)
 {
     uint32_t from = twi_index_of(tw, wheel, tw->clock);
     uint32_t word = from / 64;
-    uint64_t bits = wheel->nonempty[word] >> (from % 64);
+    uint64_t bits = wheel->marks[word] >> (from % 64);
     if (bits != 0)
         return from + twi_lowest_bit(bits);
     uint64_t after = wheel->summary & (~UINT64_C(1) << word);
     word = twi_lowest_bit(after != 0 ? after : wheel->summary);
-    return word * 64 + twi_lowest_bit(wheel->nonempty[word]);
+    return word * 64 + twi_lowest_bit(wheel->marks[word]);
+}
+
+/* From now on it matters when a bucket loses its last timer. */
+static inline void twi_not_kept(const twi_bucket *bucket)
+{
+    if (bucket->head != NULL)
+        bucket->head->live &= TWI_KEPT - 1;
 }
 
 /* Bucket `index` has become the earliest of its wheel, for `tick`. */
@@ -921,6 +1025,7 @@ static void twi_offer(timingwheel *tw, twi_wheel *wheel, uint32_t index,
     twi_entry entry;
     entry.tick = tick;
     entry.wheel = wheel;
+    twi_not_kept(twi_bucket_at(wheel, index));
     wheel->first = index;
     wheel->earliest = tick;
     twi_queue_up(tw, wheel->queue_index, entry);
@@ -931,9 +1036,7 @@ static inline void twi_bucket_filled(timingwheel *tw, twi_wheel *wheel,
                                      uint32_t index, uint64_t tick)
 {
     bool was_empty = wheel->summary == 0;
-    wheel->buckets[index].earliest = tick;
-    wheel->buckets[index].latest = tick;
-    wheel->nonempty[index / 64] |= UINT64_C(1) << (index % 64);
+    wheel->marks[index / 64] |= UINT64_C(1) << (index % 64);
     wheel->summary |= UINT64_C(1) << (index / 64);
     if (was_empty) {
         wheel->queue_index = tw->queued++;
@@ -945,42 +1048,113 @@ static inline void twi_bucket_filled(timingwheel *tw, twi_wheel *wheel,
 static void twi_offer_later(timingwheel *tw, twi_wheel *wheel, uint32_t index)
 {
     twi_entry entry;
-    entry.tick = wheel->buckets[index].earliest;
+    entry.tick = twi_bucket_at(wheel, index)->earliest;
     entry.wheel = wheel;
+    twi_not_kept(twi_bucket_at(wheel, index));
     wheel->first = index;
     wheel->earliest = entry.tick;
     twi_queue_down(tw, wheel->queue_index, entry);
+}
+
+static inline void twi_unmark(twi_wheel *wheel, uint32_t index)
+{
+    wheel->marks[index / 64] &= ~(UINT64_C(1) << (index % 64));
+    if (wheel->marks[index / 64] == 0)
+        wheel->summary &= ~(UINT64_C(1) << (index / 64));
+}
+
+/* The next bucket with timers after the first one, which has lost its mark;
+ * those on the way that were emptied before lose theirs. False if there is
+ * none. */
+static bool twi_find_next(const timingwheel *tw, twi_wheel *wheel,
+                          uint32_t *index)
+{
+    while (wheel->summary != 0) {
+        *index = twi_first_mark(tw, wheel);
+        if (!twi_is_empty(twi_bucket_at(wheel, *index)))
+            return true;
+        twi_unmark(wheel, *index);
+    }
+    return false;
+}
+
+/* The first bucket of a wheel has lost its last timer: the next one takes its
+ * place, which is seldom far. */
+static void twi_first_emptied(timingwheel *tw, twi_wheel *wheel)
+{
+    uint32_t index = wheel->first;
+    uint64_t *marks = &wheel->marks[index / 64];
+    twi_clear_bucket(wheel, index);
+    *marks &= ~(UINT64_C(1) << (index % 64));
+    uint64_t ahead = *marks >> (index % 64);
+    if (ahead != 0)
+        index += twi_lowest_bit(ahead);
+    if (ahead == 0 || twi_is_empty(twi_bucket_at(wheel, index))) {
+        if (*marks == 0)
+            wheel->summary &= ~(UINT64_C(1) << (wheel->first / 64));
+        if (!twi_find_next(tw, wheel, &index)) {
+            twi_queue_remove(tw, wheel->queue_index);
+            return;
+        }
+    }
+    twi_offer_later(tw, wheel, index);
+    twi_prefetch(twi_bucket_at(wheel, index)->head);
 }
 
 /* Bucket `index` has lost its last timer. */
 static void twi_bucket_emptied(timingwheel *tw, twi_wheel *wheel,
                                uint32_t index)
 {
-    wheel->nonempty[index / 64] &= ~(UINT64_C(1) << (index % 64));
-    if (wheel->nonempty[index / 64] == 0)
-        wheel->summary &= ~(UINT64_C(1) << (index / 64));
-    if (wheel->summary == 0) {
-        twi_queue_remove(tw, wheel->queue_index);
-    } else if (wheel->first == index) {
-        twi_offer_later(tw, wheel, twi_first_bucket(tw, wheel));
-        twi_prefetch(wheel->buckets[wheel->first].head);
+    if (wheel->first == index) {
+        twi_first_emptied(tw, wheel);
+        return;
     }
+    twi_clear_bucket(wheel, index);
+    twi_unmark(wheel, index);
 }
 
 /* The bucket that a chunk is in. */
 static inline twi_bucket *twi_home(timingwheel *tw, const twi_chunk *chunk)
 {
     return chunk->level < TWI_LEVELS
-               ? &tw->wheels[chunk->level]->buckets[chunk->bucket]
+               ? twi_bucket_at(tw->wheels[chunk->level], chunk->bucket)
                : &tw->aside[chunk->level - TWI_LEVELS];
+}
+
+/* The own chunk of a bucket comes back from aside: an empty bucket wants it. */
+static void twi_return_own(twi_chunk *own)
+{
+    const twi_wheel *wheel = twi_wheel_of(own);
+    if (twi_bucket_at(wheel, own->bucket)->head == NULL)
+        twi_clear_bucket(wheel, own->bucket);
+}
+
+/* Takes the only chunk out of its bucket; it has no timers left. */
+static void twi_release_last_chunk(timingwheel *tw, twi_chunk *chunk)
+{
+    twi_give_back(tw, chunk);
+    if (chunk->level < TWI_LEVELS) {
+        twi_bucket_emptied(tw, tw->wheels[chunk->level], chunk->bucket);
+        return;
+    }
+    unsigned aside = chunk->level - TWI_LEVELS;
+    tw->aside[aside].head = NULL;
+    tw->aside[aside].tail = NULL;
+    tw->nonempty_aside &= ~(UINT32_C(1) << aside);
+    if (twi_is_own(chunk))
+        twi_return_own(chunk);
 }
 
 /* Takes a chunk without timers out of its bucket. */
 static void twi_release_chunk(timingwheel *tw, twi_chunk *chunk)
 {
-    twi_bucket *bucket = twi_home(tw, chunk);
     if (tw->walk == chunk)
         tw->walk = chunk->next;
+    if (chunk->prev == NULL && chunk->next == NULL) {
+        twi_release_last_chunk(tw, chunk);
+        return;
+    }
+    twi_bucket *bucket = twi_home(tw, chunk);
     if (chunk->prev != NULL)
         chunk->prev->next = chunk->next;
     else
@@ -990,8 +1164,8 @@ static void twi_release_chunk(timingwheel *tw, twi_chunk *chunk)
     else
         bucket->tail = chunk->prev;
     twi_give_back(tw, chunk);
-    if (bucket->head == NULL && chunk->level < TWI_LEVELS)
-        twi_bucket_emptied(tw, tw->wheels[chunk->level], chunk->bucket);
+    if (twi_is_own(chunk) && chunk->level >= TWI_LEVELS)
+        twi_return_own(chunk);
 }
 
 /* Empties a slot. The last one in use is free to be used again at once. */
@@ -1015,10 +1189,11 @@ static inline void twi_fill_slot(tw_timer **slot, tw_timer *timer)
 static inline bool twi_add_last(timingwheel *tw, twi_bucket *bucket,
                                 unsigned level, uint32_t index)
 {
-    twi_chunk *chunk = twi_take_chunk(tw, level, index, 0);
+    twi_chunk *chunk = twi_take_chunk(tw, level, index, false);
     if (chunk == NULL)
         return false;
     chunk->prev = bucket->tail;
+    twi_not_kept(bucket);
     if (bucket->tail != NULL)
         bucket->tail->next = chunk;
     else
@@ -1031,10 +1206,11 @@ static inline bool twi_add_last(timingwheel *tw, twi_bucket *bucket,
 static inline bool twi_add_first(timingwheel *tw, twi_bucket *bucket,
                                  unsigned level, uint32_t index)
 {
-    twi_chunk *chunk = twi_take_chunk(tw, level, index, TWI_SLOTS);
+    twi_chunk *chunk = twi_take_chunk(tw, level, index, true);
     if (chunk == NULL)
         return false;
     chunk->next = bucket->head;
+    twi_not_kept(bucket);
     if (bucket->head != NULL)
         bucket->head->prev = chunk;
     else
@@ -1050,7 +1226,8 @@ static inline bool twi_lacks_room_behind(const twi_bucket *bucket)
 
 static inline bool twi_lacks_room_in_front(const twi_bucket *bucket)
 {
-    return bucket->head == NULL || bucket->head->first == 0;
+    const twi_chunk *chunk = bucket->head;
+    return chunk == NULL || chunk->first == 0;
 }
 
 /* The next slot behind all timers of a bucket that has room there. */
@@ -1085,6 +1262,7 @@ static void twi_append(timingwheel *tw, enum twi_aside aside, twi_bucket *from)
     twi_bucket *to = &tw->aside[aside];
     if (from->head == NULL)
         return;
+    tw->nonempty_aside |= UINT32_C(1) << aside;
     for (twi_chunk *chunk = from->head; chunk != NULL; chunk = chunk->next)
         chunk->level = (uint8_t)(TWI_LEVELS + aside);
     if (to->head == NULL) {
@@ -1121,16 +1299,29 @@ TWI_COLD tw_timer **twi_place_overdue(timingwheel *tw, uint64_t tick)
         bucket->latest = tick;
         tw->unsorted[aside] = false;
     }
+    tw->nonempty_aside |= UINT32_C(1) << aside;
     tw->unsorted[aside] |= tick < bucket->latest;
     twi_widen(bucket, tick);
     return twi_slot_behind(bucket);
+}
+
+/* An empty bucket forgets what it had. Its own chunk, if it is there, will be
+ * filled from slot `start` on or, from TWI_SLOTS, back from the last one. */
+static inline void twi_reuse(twi_bucket *bucket, unsigned start)
+{
+    bucket->earliest = UINT64_MAX;
+    bucket->latest = 0;
+    if (TWI_RARE(bucket->head == NULL))
+        return;
+    bucket->head->first = (uint8_t)start;
+    bucket->head->end = (uint8_t)start;
 }
 
 /* A bucket of a wheel takes in a timer for `tick`. */
 static inline void twi_account(timingwheel *tw, twi_wheel *wheel,
                                uint32_t index, uint64_t tick)
 {
-    twi_widen(&wheel->buckets[index], tick);
+    twi_widen(twi_bucket_at(wheel, index), tick);
     if (TWI_RARE(tick < wheel->earliest))
         twi_offer(tw, wheel, index, tick);
 }
@@ -1140,13 +1331,15 @@ static inline tw_timer **twi_place_last(timingwheel *tw, twi_wheel *wheel,
                                         uint64_t tick)
 {
     uint32_t index = twi_index_of(tw, wheel, tick);
-    twi_bucket *bucket = &wheel->buckets[index];
-    if (twi_lacks_room_behind(bucket)) {
-        if (!twi_add_last(tw, bucket, wheel->level, index))
-            return NULL;
-        if (bucket->head == bucket->tail)
-            twi_bucket_filled(tw, wheel, index, tick);
-    }
+    twi_bucket *bucket = twi_bucket_at(wheel, index);
+    bool was_empty = twi_is_empty(bucket);
+    if (was_empty)
+        twi_reuse(bucket, 0);
+    if (twi_lacks_room_behind(bucket) &&
+        !twi_add_last(tw, bucket, wheel->level, index))
+        return NULL;
+    if (was_empty)
+        twi_bucket_filled(tw, wheel, index, tick);
     twi_account(tw, wheel, index, tick);
     return twi_slot_behind(bucket);
 }
@@ -1156,13 +1349,15 @@ static inline tw_timer **twi_place_first(timingwheel *tw, twi_wheel *wheel,
                                          uint64_t tick)
 {
     uint32_t index = twi_index_of(tw, wheel, tick);
-    twi_bucket *bucket = &wheel->buckets[index];
-    if (twi_lacks_room_in_front(bucket)) {
-        if (!twi_add_first(tw, bucket, wheel->level, index))
-            return NULL;
-        if (bucket->head == bucket->tail)
-            twi_bucket_filled(tw, wheel, index, tick);
-    }
+    twi_bucket *bucket = twi_bucket_at(wheel, index);
+    bool was_empty = twi_is_empty(bucket);
+    if (was_empty)
+        twi_reuse(bucket, TWI_SLOTS);
+    if (twi_lacks_room_in_front(bucket) &&
+        !twi_add_first(tw, bucket, wheel->level, index))
+        return NULL;
+    if (was_empty)
+        twi_bucket_filled(tw, wheel, index, tick);
     twi_account(tw, wheel, index, tick);
     return twi_slot_in_front(bucket);
 }
@@ -1193,6 +1388,36 @@ static inline tw_timer **twi_place(timingwheel *tw, uint64_t tick)
     return twi_place_last(tw, wheel, tick);
 }
 
+/* Starts a timer where that is all there is to do: it is not pending, and its
+ * bucket has room and keeps its place in the delay queue. False otherwise. */
+static inline bool twi_start_at_once(timingwheel *tw, tw_timer *timer,
+                                     uint64_t deadline)
+{
+    uint64_t tick = twi_tick_of(tw, deadline);
+    if (tw->count >= tw->most || twi_is_pending(timer) || tick <= tw->clock)
+        return false;
+    unsigned log2 = twi_highest_bit(tick - tw->clock);
+    twi_wheel *wheel = tw->wheels[(log2 * tw->per_bit) >> 16];
+    if (wheel == NULL || tick < wheel->earliest)
+        return false;
+    uint64_t step = tick >> wheel->shift;
+    if (step - (tw->clock >> wheel->shift) > tw->size_mask)
+        return false;
+    uint32_t index = (uint32_t)(step & tw->size_mask);
+    twi_bucket *bucket = twi_bucket_at(wheel, index);
+    if (wheel->marks[index / 64] == 0 || twi_lacks_room_behind(bucket))
+        return false;
+    wheel->marks[index / 64] |= UINT64_C(1) << (index % 64);
+    uint64_t empty = 0 - (uint64_t)(bucket->tail->live == TWI_KEPT);
+    bucket->earliest |= empty;
+    bucket->latest &= ~empty;
+    twi_widen(bucket, tick);
+    twi_fill_slot(twi_slot_behind(bucket), timer);
+    timer->deadline = deadline;
+    tw->count++;
+    return true;
+}
+
 /* Why no timer can be started although `most` says so; TW_OK if it can. */
 TWI_COLD int twi_refusal(const timingwheel *tw, const tw_timer *timer)
 {
@@ -1203,12 +1428,11 @@ TWI_COLD int twi_refusal(const timingwheel *tw, const tw_timer *timer)
     return twi_is_pending(timer) ? TW_OK : TW_EFULL;
 }
 
-TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
+/* tw_start where it takes more than a look: the timer or the bucket is moved,
+ * a chunk is needed, or there is something to refuse. */
+TWI_APART int twi_start_anyhow(timingwheel *tw, tw_timer *timer,
+                               uint64_t deadline)
 {
-    if (tw == NULL || timer == NULL)
-        return TW_EINVAL;
-    TWI_RULE_READY(tw);
-    TWI_RULE_OWN(tw, timer);
     if (TWI_RARE(tw->count >= tw->most)) {
         int status = twi_refusal(tw, timer);
         if (status != TW_OK)
@@ -1226,6 +1450,17 @@ TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     else
         tw->count++;
     return TW_OK;
+}
+
+TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
+{
+    if (tw == NULL || timer == NULL)
+        return TW_EINVAL;
+    TWI_RULE_READY(tw);
+    TWI_RULE_OWN(tw, timer);
+    if (twi_start_at_once(tw, timer, deadline))
+        return TW_OK;
+    return twi_start_anyhow(tw, timer, deadline);
 }
 
 /* The multiple of the highest power of two in low..high, low <= high. */
@@ -1304,13 +1539,14 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
  * 3. A timer that was postponed is met in its old bucket and placed anew.
  * 4. If memory runs out, the rest of a crowd stays and is handled as in 2. */
 
-#define TWI_CROWD 5 /* most timers that are worth looking through each time  */
+#ifndef TWI_CROWD
+#define TWI_CROWD 8 /* most timers that are worth looking through each time  */
+#endif
 #define TWI_AHEAD 3 /* chunks whose timers are prefetched while cascading    */
 
-/* What one call may still do, and what it did. */
+/* What one call may still do. */
 typedef struct twi_turn {
     size_t work;      /* timers that may still be fired or cascaded          */
-    size_t fired;
     bool pull;        /* tw_poll: give the timer to the caller, and stop     */
     tw_timer *pulled;
 } twi_turn;
@@ -1335,9 +1571,10 @@ static inline tw_timer **twi_place_below(timingwheel *tw,
     for (; level > finest; level--) {
         if ((wheel = tw->wheels[level]) == NULL)
             continue;
-        twi_bucket *bucket = &wheel->buckets[twi_index_of(tw, wheel, tick)];
-        if (bucket->head != NULL && bucket->earliest <= tick &&
-            bucket->latest >= tick)
+        const twi_bucket *bucket =
+            twi_bucket_at(wheel, twi_index_of(tw, wheel, tick));
+        if (bucket->earliest <= tick && bucket->latest >= tick &&
+            !twi_is_empty(bucket))
             break;
     }
     wheel = tw->wheels[level];
@@ -1378,13 +1615,13 @@ static bool twi_cascade_chunk(timingwheel *tw, const twi_wheel *wheel,
  * chunks on their way into the cache. */
 static void twi_cascade(timingwheel *tw, twi_wheel *wheel, twi_turn *turn)
 {
-    twi_bucket *bucket = &wheel->buckets[wheel->first];
+    twi_bucket *bucket = twi_first_of(wheel);
     const twi_chunk *ahead = bucket->tail;
     for (unsigned i = 0; i < TWI_AHEAD && ahead != NULL; i++) {
         twi_prefetch(ahead);
         ahead = ahead->prev;
     }
-    while (bucket->tail != NULL) {
+    while (!twi_is_empty(bucket)) {
         if (ahead != NULL) {
             twi_prefetch(ahead);
             ahead = ahead->prev;
@@ -1402,7 +1639,6 @@ static inline void twi_fire(timingwheel *tw, tw_timer *timer, twi_turn *turn)
     timer->place = TW_FIRED;
     tw->count--;
     tw->fired++;
-    turn->fired++;
     turn->work--;
     if (turn->pull) {
         turn->pulled = timer;
@@ -1493,7 +1729,7 @@ static void twi_measure(const timingwheel *tw, twi_bucket *bucket)
  * be moved for want of memory), with those owed. */
 static void twi_keep_rest(timingwheel *tw, twi_wheel *wheel)
 {
-    twi_bucket *bucket = &wheel->buckets[wheel->first];
+    twi_bucket *bucket = twi_first_of(wheel);
     twi_measure(tw, bucket);
     if (twi_same_step(bucket->earliest, tw->clock, wheel->shift)) {
         twi_offer_later(tw, wheel, wheel->first);
@@ -1516,50 +1752,95 @@ static inline bool twi_is_crowd(const twi_bucket *bucket)
     return bucket->earliest != bucket->latest && !twi_is_small(bucket);
 }
 
-/* Fires the timer that is alone in its bucket, the commonest case where timers
- * are few; false if it is not alone, or was postponed. */
-static bool twi_fire_sole(timingwheel *tw, twi_wheel *wheel, twi_turn *turn)
+/* Fires the timer that is alone in the first bucket of a wheel; false if it was
+ * postponed. All is in order again before the callback. */
+static inline bool twi_fire_sole(timingwheel *tw, twi_wheel *wheel,
+                                 twi_chunk *chunk, twi_turn *turn)
 {
-    twi_bucket *bucket = &wheel->buckets[wheel->first];
-    twi_chunk *chunk = bucket->head;
-    if (chunk->live != 1 || chunk->next != NULL)
-        return false;
-    unsigned i = chunk->first;
-    while (chunk->slots[i] == NULL)
-        i++;
-    tw_timer *timer = chunk->slots[i];
-    TWI_RULE_INTACT(timer, &chunk->slots[i]);
+    tw_timer **slot = &chunk->slots[chunk->first];
+    while (*slot == NULL)
+        slot++;
+    tw_timer *timer = *slot;
+    TWI_RULE_INTACT(timer, slot);
     if (timer->deadline > tw->clock * tw->tick)
         return false;
-    bucket->head = NULL;
-    bucket->tail = NULL;
+    chunk->live = 0;
     twi_give_back(tw, chunk);
-    twi_bucket_emptied(tw, wheel, wheel->first);
+    twi_first_emptied(tw, wheel);
     twi_fire(tw, timer, turn);
     return true;
+}
+
+/* The same for one of a few timers, if it is the only one that is due and none
+ * of the others was postponed beyond the bucket's step. */
+static bool twi_fire_one(timingwheel *tw, twi_wheel *wheel, twi_chunk *chunk,
+                         twi_turn *turn)
+{
+    twi_bucket *bucket = twi_first_of(wheel);
+    uint64_t due = tw->clock * tw->tick, earliest = UINT64_MAX, latest = 0;
+    unsigned found = TWI_SLOTS;
+    for (unsigned i = chunk->first; i < chunk->end; i++) {
+        const tw_timer *timer = chunk->slots[i];
+        if (timer == NULL)
+            continue;
+        TWI_RULE_INTACT(timer, &chunk->slots[i]);
+        uint64_t deadline = timer->deadline;
+        if (deadline <= due) {
+            if (found != TWI_SLOTS)
+                return false;
+            found = i;
+            continue;
+        }
+        earliest = deadline < earliest ? deadline : earliest;
+        latest = deadline > latest ? deadline : latest;
+    }
+    earliest = twi_tick_of(tw, earliest);
+    if (found == TWI_SLOTS || !twi_same_step(earliest, tw->clock, wheel->shift))
+        return false;
+    tw_timer *timer = chunk->slots[found];
+    chunk->slots[found] = NULL;
+    chunk->first = (uint8_t)(chunk->first + (found == chunk->first));
+    chunk->live--;
+    bucket->earliest = earliest;
+    bucket->latest = twi_tick_of(tw, latest);
+    twi_offer_later(tw, wheel, wheel->first);
+    twi_fire(tw, timer, turn);
+    return true;
+}
+
+/* The commonest cases where timers are few, without the detours of the others;
+ * false if it was none of them. */
+static inline bool twi_fire_quickly(timingwheel *tw, twi_wheel *wheel,
+                                    twi_turn *turn)
+{
+    const twi_bucket *bucket = twi_first_of(wheel);
+    if (!twi_is_small(bucket))
+        return false;
+    if (bucket->head->live == 1)
+        return twi_fire_sole(tw, wheel, bucket->head, turn);
+    return twi_fire_one(tw, wheel, bucket->head, turn);
 }
 
 /* Handles the head of the delay queue, as said above. */
 static void twi_come_up(timingwheel *tw, twi_wheel *wheel, uint64_t tick,
                         twi_turn *turn)
 {
-    twi_bucket *bucket = &wheel->buckets[wheel->first];
+    twi_bucket *bucket = twi_first_of(wheel);
     twi_set_clock(tw, tick);
-    if (twi_fire_sole(tw, wheel, turn))
+    if (twi_fire_quickly(tw, wheel, turn))
         return;
     if (twi_is_crowd(bucket)) {
         for (unsigned level = 1; level <= wheel->level; level++) {
             twi_wheel *other = tw->wheels[level];
             if (other != NULL && other->summary != 0 &&
-                other->earliest == tick &&
-                twi_is_crowd(&other->buckets[other->first]))
+                other->earliest == tick && twi_is_crowd(twi_first_of(other)))
                 twi_cascade(tw, other, turn);
         }
-        if (bucket->head == NULL || turn->work == 0)
+        if (twi_is_empty(bucket) || turn->work == 0)
             return;
     }
     twi_fire_bucket(tw, bucket, wheel->shift, tick, turn);
-    if (bucket->head != NULL && (tw->walk == NULL || twi_is_small(bucket)))
+    if (!twi_is_empty(bucket) && (tw->walk == NULL || twi_is_small(bucket)))
         twi_keep_rest(tw, wheel);
 }
 
@@ -1567,7 +1848,7 @@ static void twi_come_up(timingwheel *tw, twi_wheel *wheel, uint64_t tick,
  * False if memory ran out. */
 static bool twi_split_owed(timingwheel *tw, unsigned bit)
 {
-    twi_bucket halves[2] = {{0, 0, NULL, NULL}, {0, 0, NULL, NULL}};
+    twi_bucket halves[2] = {{0, 0, NULL, NULL}, {0, 0, NULL, NULL}}, rest;
     twi_bucket *owed = &tw->aside[TWI_OWED];
     twi_chunk *chunk;
     bool fits = true;
@@ -1585,8 +1866,12 @@ static bool twi_split_owed(timingwheel *tw, unsigned bit)
             twi_clear_slot(tw, from);
         }
     }
+    rest = *owed;
+    owed->head = NULL;
+    owed->tail = NULL;
     twi_append(tw, TWI_OWED, &halves[0]);
     twi_append(tw, TWI_OWED, &halves[1]);
+    twi_append(tw, TWI_OWED, &rest);
     return fits;
 }
 
@@ -1611,19 +1896,27 @@ TWI_COLD void twi_sort_owed(timingwheel *tw)
     tw->unsorted[TWI_OWED] = false;
 }
 
-/* Ends a call: what was deferred in it is owed by the next one. */
+/* What was deferred in a call is owed by the next one. */
+TWI_COLD void twi_owe_deferred(timingwheel *tw)
+{
+    bool unsorted = tw->unsorted[TWI_DEFERRED];
+    tw->revisit = false;
+    if (tw->aside[TWI_DEFERRED].head == NULL)
+        return;
+    if (tw->aside[TWI_OWED].head == NULL)
+        tw->unsorted[TWI_OWED] = false;
+    twi_append(tw, TWI_OWED, &tw->aside[TWI_DEFERRED]);
+    tw->nonempty_aside &= ~(UINT32_C(1) << TWI_DEFERRED);
+    tw->unsorted[TWI_OWED] |= unsorted;
+}
+
+/* Ends a call. */
 static inline void twi_end_call(timingwheel *tw)
 {
     tw->walk = NULL;
     tw->advancing = false;
-    tw->revisit = false;
-    if (TWI_RARE(tw->aside[TWI_DEFERRED].head != NULL)) {
-        bool unsorted = tw->unsorted[TWI_DEFERRED];
-        if (tw->aside[TWI_OWED].head == NULL)
-            tw->unsorted[TWI_OWED] = false;
-        twi_append(tw, TWI_OWED, &tw->aside[TWI_DEFERRED]);
-        tw->unsorted[TWI_OWED] |= unsorted;
-    }
+    if (TWI_RARE(tw->nonempty_aside != 0))
+        twi_owe_deferred(tw);
 }
 
 /* Fires what is owed: in order of ticks, up to the head of the delay queue.
@@ -1641,14 +1934,6 @@ TWI_COLD void twi_fire_owed(timingwheel *tw, twi_turn *turn)
     twi_fire_bucket(tw, owed, 0, tick, turn);
     if (tw->walk == NULL && owed->head != NULL)
         twi_measure(tw, owed);
-}
-
-/* True if what is owed comes before the head of the delay queue. */
-static inline bool twi_owed_is_next(const timingwheel *tw)
-{
-    const twi_bucket *owed = &tw->aside[TWI_OWED];
-    return owed->head != NULL &&
-           (tw->queued == 0 || owed->earliest < tw->queue[0].tick);
 }
 
 /* Places those deferred timers anew that have been postponed meanwhile. */
@@ -1675,14 +1960,40 @@ TWI_COLD void twi_revisit_deferred(timingwheel *tw, twi_turn *turn)
     }
 }
 
-static inline bool twi_is_due(const timingwheel *tw, uint64_t target)
+/* Looks at the timers outside of the wheels. True if what is owed comes next,
+ * before the head of the delay queue, or if there was no work left to look. */
+TWI_COLD bool twi_look_aside(timingwheel *tw, uint64_t target, twi_turn *turn)
 {
-    return (tw->queued != 0 && tw->queue[0].tick <= target) ||
-           TWI_RARE(tw->aside[TWI_OWED].head != NULL &&
-                    tw->aside[TWI_OWED].earliest <= target);
+    const twi_bucket *owed = &tw->aside[TWI_OWED];
+    if (tw->revisit)
+        twi_revisit_deferred(tw, turn);
+    if (tw->revisit)
+        return true;
+    if (owed->head == NULL || owed->earliest > target)
+        return false;
+    return tw->queued == 0 || owed->earliest < tw->queue[0].tick;
 }
 
-/* Handles what is due at `now` as far as the turn allows. */
+/* Handles what is due up to the tick `target`; false if it had to stop before,
+ * because the turn is over. */
+static bool twi_handle_due(timingwheel *tw, uint64_t target, twi_turn *turn)
+{
+    for (;;) {
+        bool owed_is_next = false;
+        if (TWI_RARE(tw->nonempty_aside != 0))
+            owed_is_next = twi_look_aside(tw, target, turn);
+        if (!owed_is_next && (tw->queued == 0 || tw->queue[0].tick > target))
+            return true;
+        if (turn->work == 0)
+            return false;
+        if (TWI_RARE(owed_is_next))
+            twi_fire_owed(tw, turn);
+        else
+            twi_come_up(tw, tw->queue[0].wheel, tw->queue[0].tick, turn);
+    }
+}
+
+/* What a call of tw_advance_clock or tw_poll does. */
 static void twi_advance(timingwheel *tw, uint64_t now, twi_turn *turn)
 {
     uint64_t target = tw->tick == 1 ? now : now / tw->tick;
@@ -1691,21 +2002,7 @@ static void twi_advance(timingwheel *tw, uint64_t now, twi_turn *turn)
     tw->advancing = true;
     if (TWI_RARE(tw->aside[TWI_OWED].head != NULL) && tw->unsorted[TWI_OWED])
         twi_sort_owed(tw);
-    for (;;) {
-        if (TWI_RARE(tw->revisit))
-            twi_revisit_deferred(tw, turn);
-        if (!twi_is_due(tw, target) && !tw->revisit)
-            break;
-        if (turn->work == 0) {
-            twi_end_call(tw);
-            return;
-        }
-        if (TWI_RARE(twi_owed_is_next(tw)))
-            twi_fire_owed(tw, turn);
-        else
-            twi_come_up(tw, tw->queue[0].wheel, tw->queue[0].tick, turn);
-    }
-    if (turn->pulled == NULL) {
+    if (twi_handle_due(tw, target, turn) && turn->pulled == NULL) {
         tw->clock = target;
         if (now > tw->now)
             tw->now = now;
@@ -1726,11 +2023,12 @@ static bool twi_is_busy(const timingwheel *tw)
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit)
 {
-    twi_turn turn = {limit, 0, false, NULL};
+    twi_turn turn = {limit, false, NULL};
     if (tw == NULL || limit == 0 || twi_is_busy(tw))
         return 0;
+    uint64_t fired = tw->fired;
     twi_advance(tw, now, &turn);
-    return turn.fired;
+    return (size_t)(tw->fired - fired);
 }
 
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now)
@@ -1740,7 +2038,7 @@ TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now)
 
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 {
-    twi_turn turn = {SIZE_MAX, 0, true, NULL};
+    twi_turn turn = {SIZE_MAX, true, NULL};
     if (tw == NULL || twi_is_busy(tw))
         return NULL;
     twi_advance(tw, now, &turn);
@@ -1749,20 +2047,27 @@ TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 
 /* -------------------------------------------------------- next deadline --- */
 
+/* Lowers *tick to that of the first overdue timer; false if it is not set. */
+TWI_COLD bool twi_next_aside(const timingwheel *tw, bool found, uint64_t *tick)
+{
+    for (unsigned i = TWI_OWED; i <= TWI_DEFERRED; i++) {
+        const twi_bucket *bucket = &tw->aside[i];
+        if (bucket->head != NULL && (!found || bucket->earliest < *tick)) {
+            *tick = bucket->earliest;
+            found = true;
+        }
+    }
+    return found;
+}
+
 /* The tick of the next timer; false if none is pending. */
 static inline bool twi_next_tick(const timingwheel *tw, uint64_t *tick)
 {
     bool found = tw->queued != 0;
     if (found)
         *tick = tw->queue[0].tick;
-    for (unsigned i = TWI_OWED; i <= TWI_DEFERRED; i++) {
-        const twi_bucket *bucket = &tw->aside[i];
-        if (TWI_RARE(bucket->head != NULL) &&
-            (!found || bucket->earliest < *tick)) {
-            *tick = bucket->earliest;
-            found = true;
-        }
-    }
+    if (TWI_RARE(tw->nonempty_aside != 0))
+        found = twi_next_aside(tw, found, tick);
     return found;
 }
 
@@ -1845,7 +2150,7 @@ static size_t twi_visit_bucket(const twi_bucket *bucket, tw_visitor *visit,
     size_t visited = 0;
     twi_chunk *next;
     for (twi_chunk *chunk = bucket->head; chunk != NULL; chunk = next) {
-        unsigned left = chunk->live;
+        unsigned left = twi_live(chunk);
         next = chunk->next;
         visited += left;
         for (unsigned i = chunk->first; left != 0; i++)
@@ -1863,7 +2168,7 @@ static size_t twi_visit_all(timingwheel *tw, tw_visitor *visit, void *context)
     for (unsigned level = 0; level < TWI_LEVELS; level++)
         if (tw->wheels[level] != NULL)
             for (size_t i = 0; i <= tw->size_mask; i++)
-                visited += twi_visit_bucket(&tw->wheels[level]->buckets[i],
+                visited += twi_visit_bucket(twi_bucket_at(tw->wheels[level], i),
                                             visit, context);
     for (unsigned i = 0; i < TWI_ASIDES; i++)
         visited += twi_visit_bucket(&tw->aside[i], visit, context);
@@ -1940,6 +2245,15 @@ TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon)
     return TW_ENOMEM;
 }
 
+/* True if a wheel holds no timer, and none of its chunks are aside. */
+static bool twi_is_idle(const timingwheel *tw, const twi_wheel *wheel)
+{
+    size_t live = 0;
+    for (uint32_t i = 0; i <= tw->size_mask; i++)
+        live += twi_live(&wheel->own[i]);
+    return wheel->summary == 0 && live == 0;
+}
+
 /* Counts for each slab how many of its chunks are unused. */
 static void twi_count_idle(timingwheel *tw)
 {
@@ -1967,7 +2281,7 @@ TW_DEF void tw_trim(timingwheel *tw)
     if (tw == NULL || twi_is_busy(tw))
         return;
     for (unsigned level = 0; level < TWI_LEVELS; level++)
-        if (tw->wheels[level] != NULL && tw->wheels[level]->summary == 0)
+        if (tw->wheels[level] != NULL && twi_is_idle(tw, tw->wheels[level]))
             twi_remove_wheel(tw, level);
     twi_count_idle(tw);
     twi_forget_idle(tw);
@@ -2034,12 +2348,12 @@ static void twi_gather(timingwheel *tw)
 {
     while (tw->queued != 0) {
         twi_wheel *wheel = tw->queue[0].wheel;
-        twi_append(tw, TWI_DRAINED, &wheel->buckets[wheel->first]);
+        twi_append(tw, TWI_DRAINED, twi_first_of(wheel));
         twi_bucket_emptied(tw, wheel, wheel->first);
     }
     for (unsigned i = TWI_OWED; i <= TWI_DEFERRED; i++)
-        if (tw->aside[i].head != NULL)
-            twi_append(tw, TWI_DRAINED, &tw->aside[i]);
+        twi_append(tw, TWI_DRAINED, &tw->aside[i]);
+    tw->nonempty_aside &= UINT32_C(1) << TWI_DRAINED;
     tw->walk = NULL;
 }
 
@@ -2113,7 +2427,7 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
             continue;
         stats->wheels++;
         for (size_t i = 0; i <= tw->size_mask; i++)
-            stats->buckets += wheel->buckets[i].head != NULL;
+            stats->buckets += !twi_is_empty(twi_bucket_at(wheel, i));
     }
     for (unsigned i = 0; i < TWI_ASIDES; i++)
         stats->buckets += tw->aside[i].head != NULL;
@@ -2127,7 +2441,10 @@ static bool twi_chunk_is_sound(const timingwheel *tw, const twi_chunk *chunk,
                                uint64_t earliest, size_t *timers)
 {
     unsigned live = 0;
-    if (chunk->live == 0 || chunk->end > TWI_SLOTS || chunk->first > chunk->end)
+    if (chunk->end > TWI_SLOTS || chunk->first > chunk->end || chunk->live == 0)
+        return false;
+    if (chunk->live >= TWI_KEPT && (!twi_is_own(chunk) || chunk->next != NULL ||
+                                    chunk->prev != NULL))
         return false;
     for (unsigned i = chunk->first; i < chunk->end; i++) {
         const tw_timer *timer = chunk->slots[i];
@@ -2139,7 +2456,7 @@ static bool twi_chunk_is_sound(const timingwheel *tw, const twi_chunk *chunk,
             return false;
     }
     *timers += live;
-    return live == chunk->live;
+    return live == twi_live(chunk);
 }
 
 /* The same for all chunks of a bucket, which they must know as their home. */
@@ -2155,10 +2472,10 @@ static bool twi_bucket_is_sound(const timingwheel *tw, const twi_bucket *bucket,
             !twi_chunk_is_sound(tw, chunk, bucket->earliest, timers))
             return false;
         prev = chunk;
-        ++*chunks;
+        *chunks += !twi_is_own(chunk);
     }
     return bucket->tail == prev &&
-           (prev == NULL || bucket->earliest <= bucket->latest);
+           (twi_is_empty(bucket) || bucket->earliest <= bucket->latest);
 }
 
 /* True if the buckets of a wheel are sound and in its window, and its bitmap
@@ -2168,24 +2485,27 @@ static bool twi_wheel_is_sound(const timingwheel *tw, const twi_wheel *wheel,
 {
     uint64_t step = tw->clock >> wheel->shift;
     for (uint32_t i = 0; i <= tw->size_mask; i++) {
-        const twi_bucket *bucket = &wheel->buckets[i];
-        bool marked = (wheel->nonempty[i / 64] >> (i % 64) & 1) != 0;
-        if (marked != (bucket->head != NULL) ||
+        const twi_bucket *bucket = twi_bucket_at(wheel, i);
+        bool is_empty = twi_is_empty(bucket);
+        bool marked = (wheel->marks[i / 64] >> (i % 64) & 1) != 0;
+        if ((!is_empty && !marked) ||
             (marked && (wheel->summary >> (i / 64) & 1) == 0) ||
             !twi_bucket_is_sound(tw, bucket, wheel->level, i, timers, chunks))
             return false;
-        if (marked && (bucket->earliest < tw->clock ||
-                       twi_index_of(tw, wheel, bucket->earliest) != i ||
-                       (bucket->earliest >> wheel->shift) - step >
-                           tw->size_mask))
+        if (!is_empty &&
+            (bucket->earliest < tw->clock ||
+             twi_index_of(tw, wheel, bucket->earliest) != i ||
+             (bucket->earliest >> wheel->shift) - step > tw->size_mask))
             return false;
     }
     for (uint32_t word = 0; word <= tw->size_mask / 64; word++)
-        if ((wheel->summary >> word & 1) != (wheel->nonempty[word] != 0))
+        if ((wheel->summary >> word & 1) != (wheel->marks[word] != 0))
             return false;
     return wheel->summary == 0 ||
-           (wheel->first == twi_first_bucket(tw, wheel) &&
-            wheel->earliest == wheel->buckets[wheel->first].earliest &&
+           (wheel->first == twi_first_mark(tw, wheel) &&
+            !twi_is_empty(twi_first_of(wheel)) &&
+            twi_first_of(wheel)->head->live < TWI_KEPT &&
+            wheel->earliest == twi_first_of(wheel)->earliest &&
             wheel->queue_index < tw->queued &&
             tw->queue[wheel->queue_index].wheel == wheel &&
             tw->queue[wheel->queue_index].tick == wheel->earliest);
@@ -2213,7 +2533,8 @@ TW_DEF bool tw_check(const timingwheel *tw)
         wheels += tw->wheels[level]->summary != 0;
     }
     for (unsigned i = 0; i < TWI_ASIDES; i++)
-        if (!twi_bucket_is_sound(tw, &tw->aside[i], TWI_LEVELS + i, 0, &timers,
+        if ((tw->nonempty_aside >> i & 1) != (tw->aside[i].head != NULL) ||
+            !twi_bucket_is_sound(tw, &tw->aside[i], TWI_LEVELS + i, 0, &timers,
                                  &chunks))
             return false;
     for (const twi_slab *slab = tw->slabs; slab != NULL; slab = slab->next)

@@ -715,6 +715,51 @@ static void trims(void)
     inject(play_trims, 1, 0);
 }
 
+/* A few timers are postponed so far that they need another wheel when their
+ * bucket comes up. Without memory for that wheel they are owed from the chunk
+ * that is the bucket's own; meanwhile trimming must leave it, the bucket must
+ * do without it, and the timers go to places of their own later. */
+static void postpone_a_few_far(void)
+{
+    for (unsigned i = 0; i < 5; i++)
+        start(&items[i], 3);
+    for (unsigned i = 0; i < 5; i++)
+        postpone(&items[i], 100000 + i);
+    advance(3);
+    trim();
+}
+
+static void play_owed_from_own_chunk(void)
+{
+    postpone_a_few_far();
+    for (unsigned i = 10; i < 40; i++)
+        start(&items[i], tw_now(&tw) + 1 + i % 16);
+    cancel(&items[2]);
+    advance(30);
+    trim();
+    advance(100003);
+}
+
+static void owed_from_own_chunk(void)
+{
+    inject(play_owed_from_own_chunk, 1, 0);
+}
+
+static void play_owed_and_drained(void)
+{
+    postpone_a_few_far();
+    start(&items[20], tw_now(&tw) + 16);
+    drain();
+    trim();
+    start(&items[21], tw_now(&tw) + 16);
+    advance(tw_now(&tw) + 16);
+}
+
+static void owed_and_drained(void)
+{
+    inject(play_owed_and_drained, 1, 0);
+}
+
 static void play_reserves(void)
 {
     start(&items[0], 77);
@@ -1168,6 +1213,9 @@ static const tap_case cases[] = {
     {"out of memory: polls", polls},
     {"out of memory: drains whose visitors start timers", drains},
     {"out of memory: trims", trims},
+    {"out of memory: owed from a bucket's own chunk", owed_from_own_chunk},
+    {"out of memory: owed from a bucket's own chunk, and drained",
+     owed_and_drained},
     {"out of memory: tw_reserve", reserves},
     {"out of memory: a mix of everything", mix},
     {"out of memory: a mix within few wheels", mix_within_few_wheels},
