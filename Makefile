@@ -7,18 +7,23 @@ CFLAGS ?= -O2 -g -Wall -Wextra
 PREFIX ?= /usr/local
 BUILD = .build
 
-# test/NAME.c each, and test/NAME.sh each.
-TESTS = promises memory model exhaustive peer_bugs_early_late \
-	peer_bugs_structure peer_bugs_callbacks misuse states \
-	corruption
+# Every test/NAME.c is a test, but those that a script of its own runs; and
+# test/NAME.sh each.
+TESTS = $(filter-out cost trace,$(patsubst test/%.c,%,$(wildcard test/*.c)))
 TEST_SCRIPTS = examples
 
 TEST_PROGRAMS = $(TESTS:%=$(BUILD)/%)
 DEMO = $(BUILD)/demo
 
+# What `make check` needs beyond a C compiler: sanitizers, valgrind, static
+# analysis; coverage, proofs, mutation; and the compilers and emulators of other
+# machines. gcc-12-multilib and not gcc-multilib, which cannot be there together
+# with cross compilers.
 CHECK_PACKAGES = clang clang-tidy libclang-rt-dev cppcheck valgrind \
 	universal-ctags libc6-dev-i386 \
-	gcc-$(shell gcc -dumpversion 2>/dev/null)-multilib
+	gcc-$(shell gcc -dumpversion 2>/dev/null)-multilib \
+	clang-19 clang-tidy-19 libclang-rt-19-dev llvm-19 python3 \
+	frama-c-base why3 z3 tcc
 TARGET_PACKAGES = musl-tools qemu-user qemu-system-arm gcc-avr avr-libc simavr \
 	gcc-arm-none-eabi libnewlib-arm-none-eabi \
 	gcc-s390x-linux-gnu libc6-dev-s390x-cross \
@@ -26,24 +31,25 @@ TARGET_PACKAGES = musl-tools qemu-user qemu-system-arm gcc-avr avr-libc simavr \
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
 	gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
 	gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
-	gcc-mingw-w64-x86-64-win32 wine64
+	gcc-mingw-w64-x86-64-win32 wine64 emscripten
 BENCH_PACKAGES = hyperfine gnuplot-nox libbsd-dev pkg-config
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 help:
 	@echo 'make demo        a server on epoll with 2,000 connections, for 10 s'
 	@echo 'make test        every test; needs a C compiler and make'
-	@echo 'make check       the tests under sanitizers and valgrind, and the'
-	@echo '                 compile gates and static analysis of the header'
-	@echo 'make targets     one trace on other machines, emulated: the same hash'
+	@echo 'make check       all of test/README.md: 25 minutes on two processors'
+	@echo 'make soak        500 million random operations against the oracle'
 	@echo 'make fuzz        libFuzzer on every call, against the oracle, 3 minutes'
+	@echo 'make targets     one trace on other machines, emulated: the same hash'
 	@echo 'make coverage    lines, branches and MC/DC of the header (clang-19)'
+	@echo 'make prove       CBMC and Frama-C on the functions of the header'
+	@echo 'make mutate      do the tests notice when the header is changed?'
 	@echo 'make bench       against heaps, trees and lists, some minutes'
 	@echo 'make bench-full  the same with up to 100 million timers'
 	@echo 'make all         builds tests, demo and benchmark, runs nothing'
 	@echo 'make install     the header to $$PREFIX/include ($(PREFIX))'
-	@echo 'make deps        apt-get installs what check and bench need'
-	@echo 'make deps-targets  the same for targets (some 3 GB)'
+	@echo 'make deps        apt-get installs what check and bench need (6 GB)'
 	@echo 'make clean       removes what was built'
 	@echo
 	@echo 'CC, CFLAGS and PREFIX can be overridden: make test CC=clang'
@@ -60,6 +66,9 @@ test: $(TEST_PROGRAMS)
 check:
 	@test/check.sh $(TESTS)
 
+soak:
+	@ONLY='^soak' test/check.sh
+
 targets:
 	@test/targets.sh
 
@@ -68,6 +77,12 @@ fuzz:
 
 coverage:
 	@test/coverage.sh
+
+prove:
+	@test/prove/run.sh
+
+mutate:
+	@test/mutate/run.sh
 
 bench: bench/timers
 	@bench/run.sh
@@ -79,15 +94,13 @@ install:
 	install -d $(DESTDIR)$(PREFIX)/include
 	install -m 644 timingwheel.h $(DESTDIR)$(PREFIX)/include
 
+# With APT_OPTIONS='-o Dpkg::Options::=--force-unsafe-io' it is faster, where a
+# power cut would do no harm.
 deps:
 	$(SUDO) apt-get update
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y \
-	    --no-install-recommends $(CHECK_PACKAGES) $(BENCH_PACKAGES)
-
-deps-targets:
-	$(SUDO) apt-get update
-	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y \
-	    --no-install-recommends $(TARGET_PACKAGES)
+	    --no-install-recommends $(APT_OPTIONS) \
+	    $(CHECK_PACKAGES) $(TARGET_PACKAGES) $(BENCH_PACKAGES)
 
 clean:
 	rm -rf $(BUILD) bench/timers
@@ -108,5 +121,5 @@ $(BUILD)/flags: FORCE
 	@mkdir -p $(BUILD)
 	@echo '$(CC) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(CFLAGS)' >$@
 
-.PHONY: help all demo test check targets fuzz coverage bench bench-full \
-	install deps deps-targets clean FORCE
+.PHONY: help all demo test check soak fuzz targets coverage prove mutate bench \
+	bench-full install deps clean FORCE

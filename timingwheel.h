@@ -563,9 +563,24 @@ TW_DEF bool tw_check(const timingwheel *tw);
 #endif
 
 #ifdef TW_DEBUG
-#define TWI_RULE(expr, sentence) TW_ASSERT((expr) && sentence)
+#define TWI_RULE(expr, sentence) TW_ASSERT(((void)(sentence), (expr)))
 #else
 #define TWI_RULE(expr, sentence) ((void)0)
+#endif
+
+/* What is provided for although it cannot happen. A release tests the condition
+ * all the same, a build with TWI_TEST asserts it, and one with TWI_COVERAGE,
+ * which cannot be made to see it fail, takes it for granted. */
+#if defined(TWI_COVERAGE)
+#define TWI_ALWAYS(expr) true
+#define TWI_NEVER(expr) false
+#elif defined(TWI_TEST)
+#include <assert.h>
+#define TWI_ALWAYS(expr) (assert(expr), (expr))
+#define TWI_NEVER(expr) (assert(!(expr)), (expr))
+#else
+#define TWI_ALWAYS(expr) (expr)
+#define TWI_NEVER(expr) (expr)
 #endif
 
 /* Misuse of a wheel or timer, as far as it can be noticed. */
@@ -574,7 +589,7 @@ TW_DEF bool tw_check(const timingwheel *tw);
     TWI_RULE((tw)->seal == TWI_SEAL,    \
              "the wheel is used before tw_init or after tw_destroy")
 #define TWI_RULE_OWN(tw, timer)                                           \
-    TWI_RULE(!twi_is_pending(timer) || twi_owner_of(timer) == (tw),       \
+    TWI_RULE(!twi_is_elsewhere((tw), (timer)),                            \
              "the timer is pending on another wheel: cancel it there first")
 #define TWI_RULE_INTACT(timer, slot)                                      \
     TWI_RULE((timer)->place == (uintptr_t)(slot),                         \
@@ -723,11 +738,14 @@ static inline twi_bucket *twi_bucket_at(const twi_wheel *wheel, size_t index)
 }
 
 #ifdef TW_DEBUG
-static const timingwheel *twi_owner_of(const tw_timer *timer)
+/* True if `timer` is pending, but on another wheel. */
+static bool twi_is_elsewhere(const timingwheel *tw, const tw_timer *timer)
 {
-    tw_timer **slot = (tw_timer **)timer->place;
-    twi_chunk *chunk = twi_chunk_of(slot);
-    return twi_is_own(chunk) ? twi_wheel_of(chunk)->tw : twi_slab_of(chunk)->tw;
+    if (!twi_is_pending(timer))
+        return false;
+    twi_chunk *chunk = twi_chunk_of((tw_timer **)timer->place);
+    return tw != (twi_is_own(chunk) ? twi_wheel_of(chunk)->tw
+                                    : twi_slab_of(chunk)->tw);
 }
 #endif
 
@@ -813,7 +831,9 @@ static inline twi_chunk *twi_take_chunk(timingwheel *tw, unsigned level,
         chunk = own;
     else if (chunk != NULL)
         tw->unused = chunk->next;
-    else if ((chunk = twi_new_chunk(tw)) == NULL)
+    else
+        chunk = twi_new_chunk(tw);
+    if (chunk == NULL)
         return NULL;
     chunk->next = NULL;
     chunk->prev = NULL;
@@ -910,7 +930,7 @@ static inline void twi_clear_bucket(const twi_wheel *wheel, uint32_t index)
     bool is_free = twi_live(own) == 0;
     bucket->earliest = UINT64_MAX;
     bucket->latest = 0;
-    if (TWI_RARE(bucket->head != own || bucket->tail != own)) {
+    if (TWI_RARE(bucket->head != own)) {
         bucket->head = is_free ? own : NULL;
         bucket->tail = bucket->head;
         if (!is_free)
@@ -927,10 +947,10 @@ static inline void twi_clear_bucket(const twi_wheel *wheel, uint32_t index)
 TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
 {
     size_t size = (size_t)tw->size_mask + 1;
-    if (size > SIZE_MAX / 4 / sizeof(twi_chunk))
-        return NULL; /* where addresses have 16 bits */
-    void *memory;
-    void *start = twi_allocate(tw, twi_wheel_bytes(tw), &memory);
+    void *memory, *start = NULL;
+    /* Only where addresses have 16 bits can a wheel be too large for them. */
+    if (TWI_ALWAYS(size <= SIZE_MAX / 4 / sizeof(twi_chunk)))
+        start = twi_allocate(tw, twi_wheel_bytes(tw), &memory);
     if (start == NULL)
         return NULL;
     twi_wheel *wheel = (twi_wheel *)start;
@@ -1367,12 +1387,7 @@ TWI_COLD tw_timer **twi_place_in_new(timingwheel *tw, unsigned level,
                                      uint64_t tick)
 {
     twi_wheel *wheel = twi_add_wheel(tw, level);
-    if (wheel == NULL)
-        return NULL;
-    tw_timer **slot = twi_place_last(tw, wheel, tick);
-    if (slot == NULL)
-        twi_remove_wheel(tw, level);
-    return slot;
+    return wheel == NULL ? NULL : twi_place_last(tw, wheel, tick);
 }
 
 /* A slot for a timer that is started now: the last of its tick. NULL if memory
@@ -1405,12 +1420,16 @@ static inline bool twi_start_at_once(timingwheel *tw, tw_timer *timer,
         return false;
     uint32_t index = (uint32_t)(step & tw->size_mask);
     twi_bucket *bucket = twi_bucket_at(wheel, index);
-    if (wheel->marks[index / 64] == 0 || twi_lacks_room_behind(bucket))
+    if (twi_lacks_room_behind(bucket))
         return false;
-    wheel->marks[index / 64] |= UINT64_C(1) << (index % 64);
-    uint64_t empty = 0 - (uint64_t)(bucket->tail->live == TWI_KEPT);
-    bucket->earliest |= empty;
-    bucket->latest &= ~empty;
+    if (bucket->tail->live >= TWI_KEPT) { /* it may be empty */
+        if (wheel->marks[index / 64] == 0)
+            return false;
+        wheel->marks[index / 64] |= UINT64_C(1) << (index % 64);
+        uint64_t empty = 0 - (uint64_t)(bucket->tail->live == TWI_KEPT);
+        bucket->earliest |= empty;
+        bucket->latest &= ~empty;
+    }
     twi_widen(bucket, tick);
     twi_fill_slot(twi_slot_behind(bucket), timer);
     timer->deadline = deadline;
@@ -1569,18 +1588,18 @@ static inline tw_timer **twi_place_below(timingwheel *tw,
     unsigned finest = level == 0 ? 0 : twi_level_of(tw, tick);
     twi_wheel *wheel;
     for (; level > finest; level--) {
-        if ((wheel = tw->wheels[level]) == NULL)
+        wheel = tw->wheels[level];
+        if (wheel == NULL)
             continue;
         const twi_bucket *bucket =
             twi_bucket_at(wheel, twi_index_of(tw, wheel, tick));
-        if (bucket->earliest <= tick && bucket->latest >= tick &&
-            !twi_is_empty(bucket))
+        if (bucket->earliest <= tick && bucket->latest >= tick)
             break;
     }
     wheel = tw->wheels[level];
-    if (TWI_RARE(wheel == NULL) && (wheel = twi_add_wheel(tw, level)) == NULL)
-        return NULL;
-    return twi_place_first(tw, wheel, tick);
+    if (TWI_RARE(wheel == NULL))
+        wheel = twi_add_wheel(tw, level);
+    return wheel == NULL ? NULL : twi_place_first(tw, wheel, tick);
 }
 
 /* Cascades the timers of the last chunk of a bucket; false if it had to stop,
@@ -2013,11 +2032,12 @@ static void twi_advance(timingwheel *tw, uint64_t now, twi_turn *turn)
 /* True, and an assertion in a debug build, where the clock must not move. */
 static bool twi_is_busy(const timingwheel *tw)
 {
+    bool busy = tw->advancing || tw->visiting;
     TWI_RULE_READY(tw);
-    TWI_RULE(!tw->advancing && !tw->visiting,
+    TWI_RULE(!busy,
              "a callback or visitor must not advance, poll, trim or destroy "
              "the wheel that it runs under");
-    return tw->advancing || tw->visiting;
+    return busy;
 }
 
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
@@ -2443,9 +2463,6 @@ static bool twi_chunk_is_sound(const timingwheel *tw, const twi_chunk *chunk,
     unsigned live = 0;
     if (chunk->end > TWI_SLOTS || chunk->first > chunk->end || chunk->live == 0)
         return false;
-    if (chunk->live >= TWI_KEPT && (!twi_is_own(chunk) || chunk->next != NULL ||
-                                    chunk->prev != NULL))
-        return false;
     for (unsigned i = chunk->first; i < chunk->end; i++) {
         const tw_timer *timer = chunk->slots[i];
         if (timer == NULL)
@@ -2467,8 +2484,10 @@ static bool twi_bucket_is_sound(const timingwheel *tw, const twi_bucket *bucket,
     const twi_chunk *prev = NULL;
     for (const twi_chunk *chunk = bucket->head; chunk != NULL;
          chunk = chunk->next) {
+        bool may_be_kept = twi_is_own(chunk) && bucket->head == bucket->tail;
         if (chunk->prev != prev || chunk->level != level ||
             (level < TWI_LEVELS && chunk->bucket != index) ||
+            (chunk->live >= TWI_KEPT && !may_be_kept) ||
             !twi_chunk_is_sound(tw, chunk, bucket->earliest, timers))
             return false;
         prev = chunk;

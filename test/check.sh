@@ -1,12 +1,17 @@
 #!/bin/sh
-# check.sh - what `make check` runs: every test, the examples and the demo again
-# under sanitizers, every test under valgrind, then the gates. Prints TAP and
-# ends with the line `N passed, N failed`. Run from the top of the repository.
+# check.sh - what `make check` runs, beyond `make test`: every test under
+# sanitizers and valgrind, and what takes more tools or more time. The table in
+# test/README.md says what each part shows. Prints TAP and ends with the line
+# `N passed, N failed`. Run from the top of the repository.
 #
 #     test/check.sh TEST...        names without test/ and .c
+#     ONLY='soak|asan' test/check.sh TEST...
 #
-# What a tool is missing for is skipped, loudly, and listed again at the end;
-# with STRICT set it fails.
+# As many parts run at a time as there are processors, except for those that
+# use all of them alone. What they print is kept in .build/check/said and shown
+# in the order of the list, whichever ends first. What a tool is missing for is
+# skipped, loudly, and listed again at the end; with STRICT set it fails. What
+# is random depends on the commit, or on SEED (test/seed.sh).
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -14,31 +19,28 @@ set -u
 build=.build/check
 tests=$*
 cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+seed=$(test/seed.sh)
+operations=${SOAK:-500000000} # random ones, and a tenth of it sanitized
+limit=1800 # seconds, for each part
 
 rm -rf "$build"
-mkdir -p "$build/bin"
-: >"$build/compile"
-programs=
+mkdir -p "$build/bin" "$build/parts" "$build/play" "$build/said"
+: >"$build/alone"
+: >"$build/together"
 
-# Fewer operations where everything is slow; the full number is `make test`'s.
-options_for() {
-    case $1-$2 in
-    model-valgrind) echo --operations 40000 ;;
-    model-*) echo --operations 1000000 ;;
-    exhaustive-* | states-*) echo --quick ;;
-    esac
-}
+# ------------------------------------------------------------- the parts ---
 
-# script NAME LINE...: an executable that test/run.sh will run as NAME.
-script() {
-    script=$build/$1
-    shift
+# part LIST NAME LINE...: a script, to be run alone or together with others.
+part() {
+    list=$1 name=$2
+    shift 2
+    echo "$name" | grep -qE "${ONLY:-.}" || return 0
     {
         echo '#!/bin/sh'
         printf '%s\n' "$@"
-    } >"$script"
-    chmod +x "$script"
-    programs="$programs $script"
+    } >"$build/parts/$name"
+    chmod +x "$build/parts/$name"
+    echo "$name" >>"$build/$list"
 }
 
 # works COMPILER FLAG...: can it compile, link and run a program with these?
@@ -49,68 +51,188 @@ works() {
         "$build/works"
 }
 
-skip_variant() {
-    script "$1" ". test/tap.sh" "skip 'every test under $1' '$2'" tap_end
+# skip_part NAME WHAT REASON
+skip_part() {
+    part together "$1" ". test/tap.sh" "skip '$2' '$3'" tap_end
 }
 
-# variant NAME RUNNER COMPILER FLAG...: every test, compiled so and run under
-# RUNNER, a command or nothing.
+# Fewer operations where everything is slow; the full number is `make test`'s.
+options_for() {
+    case $1-$2 in
+    model-valgrind) echo "--seed $seed --operations 40000" ;;
+    model-*) echo "--seed $seed --operations 1000000" ;;
+    exhaustive-* | states-*) echo --quick ;;
+    fuzz-*) echo test/fuzz/corpus/* ;;
+    esac
+}
+
+# compiled NAME RUNNER SOURCE OPTIONS COMPILER FLAG...: a part that compiles a
+# program, and runs it under RUNNER, which is a command or nothing.
+compiled() {
+    name=$1 runner=$2 source=$3 options=$4
+    shift 4
+    part together "$name" \
+        "$* -std=c99 -g -o $build/bin/$name $source &&" \
+        "    exec $runner $build/bin/$name $options"
+}
+
+# variant NAME RUNNER COMPILER FLAG...: every test, and the inputs of the fuzz
+# corpus, compiled so and run under RUNNER.
 variant() {
     variant=$1 runner=$2
     shift 2
     if ! works "$@"; then
-        skip_variant "$variant" "$* does not work here"
+        skip_part "$variant" "every test under $variant" \
+            "$* does not work here"
         return
     fi
     for test in $tests; do
-        binary=$build/bin/$test.$variant
-        echo "$* -std=c99 -g -o $binary test/$test.c" >>"$build/compile"
-        script "$test.$variant" \
-            "exec $runner $binary $(options_for "$test" "$variant")"
+        compiled "$test.$variant" "$runner" "test/$test.c" \
+            "$(options_for "$test" "$variant")" "$@"
     done
+    compiled "fuzz-corpus.$variant" "$runner" test/fuzz/fuzz.c \
+        "$(options_for fuzz "$variant")" "$@" -DFUZZ_REPLAY
 }
 
-# rest NAME COMPILER FLAG...: the examples, which build themselves, and a short
-# run of the demo.
-rest() {
+# soak NAME OPERATIONS SEED COMPILER FLAG...
+soak() {
+    name=$1 soak_operations=$2 soak_seed=$3
+    shift 3
+    if works "$@"; then
+        part together "$name" "exec test/soak.sh $soak_operations $soak_seed $*"
+    else
+        skip_part "$name" "$soak_operations random operations" \
+            "$* does not work here"
+    fi
+}
+
+# examples NAME COMPILER FLAG...: they compile themselves; and a short run of
+# the demo.
+examples() {
     variant=$1
     shift
     works "$@" || return
-    script "examples.$variant" \
+    part together "examples.$variant" \
         "CC='$*' CFLAGS='-g $warnings' exec test/examples.sh"
-    binary=$build/bin/demo.$variant
-    echo "$* -std=c99 -g -o $binary test/loops/epoll.c" >>"$build/compile"
-    script "demo.$variant" "build=$build" '. test/tap.sh' \
+    part together "demo.$variant" "build=$build" \
+        "$* -std=c99 -g -o $build/bin/demo test/loops/epoll.c &&" \
+        '. test/tap.sh &&' \
         "expect 'no timer is early or lost' \\" \
-        "    $binary --connections 200 --seconds 2" tap_end
+        "    $build/bin/demo --connections 200 --seconds 2" tap_end
 }
 
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
-memory='-O1 -fno-omit-frame-pointer -fno-sanitize-recover=all'
+sanitized='-O1 -fno-omit-frame-pointer -fno-sanitize-recover=all'
+memory="$sanitized -fsanitize=address,undefined"
+msan="$sanitized -fsanitize=memory -fsanitize-memory-track-origins"
+
+# ---------------------------------------------------------------- the list ---
+
+# The longest first, so that no core is idle at the end.
+part alone fuzz 'exec test/fuzz/run.sh'
+part together prove 'exec test/prove/run.sh'
+part together coverage 'exec test/coverage.sh'
+part together targets 'exec test/targets.sh'
 # shellcheck disable=SC2086
 {
-    rest asan-gcc gcc $memory -fsanitize=address,undefined
-    variant asan-gcc '' gcc $memory -fsanitize=address,undefined
-    variant asan-clang '' clang $memory -fsanitize=address,undefined
-    variant msan-clang '' clang $memory -fsanitize=memory \
-        -fsanitize-memory-track-origins
+    soak soak-1.O2 $((operations / 2)) "$((seed * 16 + 1))" gcc -O2
+    soak soak-2.O2 $((operations / 2)) "$((seed * 16 + 2))" gcc -O2
+    soak soak.asan-gcc $((operations / 20)) "$((seed * 16 + 3))" gcc $memory
+    soak soak.asan-clang $((operations / 20)) "$((seed * 16 + 4))" \
+        clang $memory
+    compiled states-full '' test/states.c --full gcc -O2
+    if command -v valgrind >/dev/null 2>&1; then
+        variant valgrind \
+            'valgrind -q --error-exitcode=99 --leak-check=full' gcc -O1
+    else
+        skip_part valgrind 'every test under valgrind' 'valgrind is missing'
+    fi
+    part together gates 'exec test/gates.sh'
+    variant asan-gcc '' gcc $memory
+    variant asan-clang '' clang $memory
+    variant msan-clang '' clang $msan
     variant m32-gcc '' gcc -O2 -m32 -I/usr/include/x86_64-linux-gnu
+    examples asan-gcc gcc $memory
 }
-if command -v valgrind >/dev/null 2>&1; then
-    variant valgrind \
-        'valgrind -q --error-exitcode=99 --leak-check=full' gcc -O1
-else
-    skip_variant valgrind 'valgrind is missing'
-fi
+part together cost 'exec test/cost.sh'
+part alone mutate \
+    "exec test/mutate/run.sh --sample ${SAMPLE:-3} --seed $seed"
 
-# A program that does not compile is missing, and fails when it is run.
-xargs -P "$cores" -I '{}' sh -c '{}' <"$build/compile"
+# ----------------------------------------------------------- to run them ---
+
+# job NAME LIMIT: one part, what it says, and how it ended: its status, how many
+# seconds it took, and how many of a processor.
+cat >"$build/job" <<'END'
+#!/bin/sh
+said=.build/check/said/$1
+began=$(date +%s)
+timeout -k 10 "$2" .build/check/parts/"$1" >"$said" 2>&1 </dev/null &
+echo $! >"$said.pid"
+wait $!
+status=$?
+times >"$said.times"
+used=$(awk -F '[ms ]+' 'NR == 2 { print int($1 * 60 + $2 + $3 * 60 + $4) }' \
+    "$said.times")
+echo "$status $(($(date +%s) - began)) $used" >"$said.new"
+mv "$said.new" "$said.end"
+END
+chmod +x "$build/job"
+
+# The script that stands for a part in front of test/run.sh: waits for it and
+# shows what it said.
+play() {
+    cat >"$build/play/$1" <<END
+#!/bin/sh
+until [ -e $build/said/$1.end ]; do
+    [ ! -e $build/said/all.end ] || exit 1
+    sleep 0.2
+done
+cat $build/said/$1
+read -r status seconds used <$build/said/$1.end
+[ "\$status" != 124 ] || echo '# stopped after $limit s'
+echo "# $1: \$seconds s, of a processor \$used s"
+exit "\$status"
+END
+    chmod +x "$build/play/$1"
+}
+
+# Those that use every processor come first and last.
+run_parts() {
+    grep -vx mutate "$build/alone" |
+        xargs -r -I '{}' "$build/job" '{}' "$limit"
+    xargs -r -P "$cores" -I '{}' "$build/job" '{}' "$limit" <"$build/together"
+    grep -x mutate "$build/alone" |
+        xargs -r -I '{}' "$build/job" '{}' "$limit"
+    : >"$build/said/all.end"
+}
+
+stop_parts() {
+    trap - INT TERM
+    kill "$running"
+    cat "$build"/said/*.pid | xargs kill 2>/dev/null
+    exit 130
+}
+
+programs=
+for name in $(grep -vx mutate "$build/alone") $(cat "$build/together") \
+    $(grep -x mutate "$build/alone"); do
+    play "$name"
+    programs="$programs $build/play/$name"
+done
+began=$(date +%s)
+echo "# seed $seed; to repeat: SEED=$seed make check"
+run_parts &
+running=$!
+trap stop_parts INT TERM
 
 # shellcheck disable=SC2086
 {
-    test/run.sh $programs test/gates.sh test/cost.sh
+    test/run.sh $programs
     echo $? >"$build/status"
 } | tee "$build/log" | sed '$d'
+cat "$build"/said/*.end | awk -v wall=$(($(date +%s) - began)) '
+    { used += $3 }
+    END { printf "# %d parts, %d s, of a processor %d s\n", NR, wall, used }'
 sed -n 's/.*\(\*\*\* SKIPPED.*\)/\1/p' "$build/log"
 tail -n 1 "$build/log"
 exit "$(cat "$build/status")"

@@ -732,10 +732,11 @@ static void postpone_a_few_far(void)
 static void play_owed_from_own_chunk(void)
 {
     postpone_a_few_far();
-    for (unsigned i = 10; i < 40; i++)
-        start(&items[i], tw_now(&tw) + 1 + i % 16);
+    for (unsigned i = 10; i < ITEMS; i++)
+        start(&items[i], tw_now(&tw) + 1 + i);
     cancel(&items[2]);
-    advance(30);
+    for (unsigned i = 1; i < 12; i++)
+        advance(UINT64_C(1) << i);
     trim();
     advance(100003);
 }

@@ -230,6 +230,23 @@ static void trimmed_inside(void)
     expect(callback_trims, "a callback or visitor must not");
 }
 
+static void advance_visited(tw_timer *timer, void *wheel)
+{
+    (void)timer;
+    tw_advance_clock((timingwheel *)wheel, 20);
+}
+
+static void visitor_advances(void)
+{
+    tw_start(&tw, &timers[0], 10);
+    tw_foreach(&tw, advance_visited, &tw);
+}
+
+static void advanced_in_visitor(void)
+{
+    expect(visitor_advances, "a callback or visitor must not");
+}
+
 static void destroyed_inside(void)
 {
     expect(callback_destroys, "a callback or visitor must not");
@@ -347,6 +364,7 @@ static const tap_case cases[] = {
     {"a callback polls its own wheel", polled_inside},
     {"a callback trims its own wheel", trimmed_inside},
     {"a callback destroys its own wheel", destroyed_inside},
+    {"a visitor advances its own wheel", advanced_in_visitor},
     {"started before tw_init", started_before_init},
     {"advanced before tw_init", advanced_before_init},
     {"started after tw_destroy", started_after_destroy},

@@ -1,0 +1,447 @@
+/* corners.c - what the other tests never or hardly come to: the largest slab,
+ * a sort with exactly the memory that it needs, and the faults that tw_check
+ * finds only after it has looked at nearly everything.
+ *
+ *     corners [CASE...]
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "heap.h"
+
+#define TW_STATIC
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "../timingwheel.h"
+
+#include "tap.h"
+
+static timingwheel tw;
+static heap memory;
+
+static void set_up(void)
+{
+    static const heap fresh;
+    tw_config config = {0};
+    memory = fresh;
+    config.alloc_context = &memory;
+    CHECK(tw_init(&tw, &config) == TW_OK);
+}
+
+/* Nothing may be left after it. */
+static void tear_down(void)
+{
+    CHECK(tw_check(&tw));
+    tw_destroy(&tw);
+    CHECK(memory.blocks == 0 && memory.bytes == 0 && memory.strays == 0);
+}
+
+static tw_timer *idle_timers(size_t count)
+{
+    tw_timer *timers = (tw_timer *)calloc(count, sizeof(*timers));
+    if (timers == NULL)
+        abort();
+    return timers;
+}
+
+/* -------------------------------------------------------------- memory --- */
+
+/* Fills a whole chunk, then empties all but its last slot: `kept` holds it. */
+static void hold_chunk(tw_timer *kept, tw_timer *others)
+{
+    for (size_t i = 0; i < TWI_SLOTS - 1; i++)
+        tw_start(&tw, &others[i], 1000);
+    tw_start(&tw, kept, 1000);
+    for (size_t i = 0; i < TWI_SLOTS - 1; i++)
+        tw_cancel(&tw, &others[i]);
+}
+
+/* A quarter of a million chunks, of which a quarter is more than a slab may
+ * have: an ordinal has 16 bits. Then all memory goes back. */
+static void largest_slab(void)
+{
+    const size_t reserved = 4 * ((size_t)TWI_MOST_CHUNKS + 1);
+    const size_t most = reserved + 100;
+    tw_timer *timers = idle_timers(most + TWI_SLOTS);
+    set_up();
+    CHECK(tw_reserve(&tw, reserved, 1000) == TW_OK);
+    size_t calls = memory.calls, bytes = memory.bytes, chunks = 0;
+    while (memory.calls == calls && chunks < most)
+        hold_chunk(&timers[chunks++], &timers[most]);
+    CHECK(chunks > reserved);
+    CHECK(memory.calls == calls + 1);
+    CHECK(memory.bytes - bytes ==
+          (TWI_MOST_CHUNKS + 2) * (size_t)TWI_CHUNK_BYTES - 1);
+    CHECK(tw_count(&tw) == chunks);
+    CHECK(tw_check(&tw));
+
+    for (size_t i = 0; i < chunks; i++)
+        CHECK(tw_cancel(&tw, &timers[i]));
+    tw_trim(&tw);
+    CHECK(memory.blocks == 0);
+    CHECK(tw_count(&tw) == 0);
+    tear_down();
+    free(timers);
+}
+
+/* -------------------------------------------------------------- sorting --- */
+
+#define MOST_OVERDUE 150
+
+static uint64_t random_state;
+
+static uint64_t random_below(uint64_t limit)
+{
+    random_state = random_state * UINT64_C(6364136223846793005) + 1442695041;
+    return (random_state >> 33) % limit;
+}
+
+typedef struct overdue {
+    tw_timer timer;
+    uint64_t start_number;
+} overdue;
+
+static overdue late[MOST_OVERDUE];
+static tw_timer fillers[64 * TWI_SLOTS];
+static overdue *last_fired;
+static uint64_t fired;
+static bool in_order;
+
+static void fires_in_order(timingwheel *wheel, tw_timer *timer)
+{
+    overdue *o = (overdue *)(void *)timer;
+    (void)wheel;
+    if (last_fired != NULL) {
+        uint64_t before = last_fired->timer.deadline;
+        in_order &= before < timer->deadline ||
+                    (before == timer->deadline &&
+                     last_fired->start_number < o->start_number);
+    }
+    last_fired = o;
+    fired++;
+}
+
+/* Starts overdue timers in any order of their ticks and cancels some, so that
+ * their chunks have holes; returns how many are left. */
+static uint64_t start_overdue(uint64_t ticks, uint64_t cancelled_of_ten)
+{
+    uint64_t count = 2 + random_below(MOST_OVERDUE - 1), left = count;
+    for (uint64_t i = 0; i < count; i++) {
+        tw_timer_init(&late[i].timer, fires_in_order);
+        late[i].start_number = i;
+        tw_start(&tw, &late[i].timer, random_below(ticks));
+    }
+    for (uint64_t i = 0; i < count; i++)
+        if (random_below(10) < cancelled_of_ten)
+            left -= tw_cancel(&tw, &late[i].timer);
+    return left;
+}
+
+static size_t spare_chunks(void)
+{
+    size_t spare = twi_uncut(&tw);
+    for (const twi_chunk *chunk = tw.unused; chunk != NULL; chunk = chunk->next)
+        spare++;
+    return spare;
+}
+
+/* Starts timers of one tick until `spare` chunks are left. */
+static uint64_t leave_spare(size_t spare)
+{
+    uint64_t started = 0;
+    while (spare_chunks() != spare) {
+        tw_timer_init(&fillers[started], NULL);
+        tw_start(&tw, &fillers[started], tw.clock + 1);
+        started++;
+    }
+    return started;
+}
+
+/* Fires overdue timers with `spare` chunks left and no more memory. */
+static void fire_overdue(size_t spare, uint64_t ticks, uint64_t holes)
+{
+    set_up();
+    tw_advance_clock(&tw, UINT64_C(1) << 40);
+    uint64_t left = start_overdue(ticks, holes);
+    uint64_t others = leave_spare(spare);
+    last_fired = NULL;
+    fired = 0;
+    in_order = true;
+    heap_fail(&memory, 1, true);
+    CHECK(tw_advance_clock(&tw, tw_now(&tw)) == left);
+    CHECK(fired == left && tw_count(&tw) == others);
+    CHECK(in_order);
+    heap_fail(&memory, 0, false);
+    tear_down();
+}
+
+/* Every amount of spare memory, many ranges of ticks, few holes or many. */
+static void sort_with_little_memory(void)
+{
+    static const uint64_t ranges[] = {2, 3, 16, 1000, UINT64_C(1) << 32};
+    random_state = 1;
+    for (size_t spare = 0; spare <= 5; spare++)
+        for (size_t range = 0; range < 5; range++)
+            for (uint64_t holes = 0; holes < 10; holes++)
+                for (int round = 0; round < 10; round++)
+                    fire_overdue(spare, ranges[range], holes);
+}
+
+/* With four chunks to spare it is a sort, which takes no memory; with three and
+ * no memory the timers stay as they are, and are looked through for each
+ * tick. */
+static void sort_takes_four_chunks(void)
+{
+    for (size_t spare = 3; spare <= 4; spare++) {
+        random_state = 2;
+        set_up();
+        tw_advance_clock(&tw, UINT64_C(1) << 40);
+        uint64_t left = start_overdue(1000, 3);
+        leave_spare(spare);
+        heap_fail(&memory, 1, true);
+        CHECK(left > 3);
+        CHECK(tw.unsorted[TWI_OWED]);
+        tw_advance_clock_limit(&tw, tw_now(&tw), 1);
+        CHECK(tw.unsorted[TWI_OWED] == (spare == 3));
+        CHECK(memory.failures == (spare == 3));
+        CHECK(spare_chunks() >= spare);
+        CHECK(tw_count(&tw) >= left - 1);
+        heap_fail(&memory, 0, false);
+        tear_down();
+    }
+}
+
+#define STRANDED_BUCKETS 8
+
+/* Timers that have been postponed to a wheel for which there is no memory are
+ * met in their old buckets and kept aside; the sort that these call for runs
+ * out of chunks. Still they fire in time and in order. */
+static void sort_without_memory(void)
+{
+    const uint64_t far = UINT64_C(1) << 40;
+    size_t count = STRANDED_BUCKETS * TWI_SLOTS, number = 0;
+    overdue *stranded = (overdue *)calloc(count, sizeof(*stranded));
+    if (stranded == NULL)
+        abort();
+    set_up();
+    for (size_t i = 0; i < count; i++) {
+        tw_timer_init(&stranded[i].timer, fires_in_order);
+        tw_start(&tw, &stranded[i].timer, 1000 * (1 + i / TWI_SLOTS));
+    }
+    leave_spare(4);
+    size_t others = tw_count(&tw) - count;
+    heap_fail(&memory, 1, true);
+    for (size_t i = 0; i < count; i++)
+        tw_postpone(&tw, &stranded[i].timer, far + i * 7919 % 1000);
+    CHECK(tw_advance_clock(&tw, 1000 * (STRANDED_BUCKETS + 1)) == others);
+    CHECK(tw_check(&tw) && tw_count(&tw) == count);
+    last_fired = NULL;
+    fired = 0;
+    in_order = true;
+    for (; number < 1000; number++)
+        tw_advance_clock(&tw, far + number);
+    CHECK(fired == count && in_order);
+    heap_fail(&memory, 0, false);
+    tear_down();
+    free(stranded);
+}
+
+/* ------------------------------------------------------------- tw_check --- */
+
+/* An empty wheel is not in the delay queue: what it last said of its place
+ * there does not matter. As long as it holds a timer it does. */
+static void wheel_gone_empty(void)
+{
+    tw_timer timer = TW_TIMER_INIT(NULL);
+    set_up();
+    CHECK(tw_start(&tw, &timer, 10) == TW_OK);
+    twi_wheel *wheel = tw.wheels[0];
+    CHECK(tw_check(&tw));
+    wheel->earliest++;
+    CHECK(!tw_check(&tw));
+    wheel->earliest--;
+    CHECK(tw_cancel(&tw, &timer));
+    CHECK(tw.wheels[0] == wheel && wheel->summary == 0);
+    wheel->earliest++;
+    CHECK(tw_check(&tw));
+    tear_down();
+}
+
+/* A bucket that says it holds timers from a tick which belongs to another. */
+static void bucket_of_another_tick(void)
+{
+    tw_timer timer = TW_TIMER_INIT(NULL);
+    set_up();
+    CHECK(tw_start(&tw, &timer, 10) == TW_OK);
+    twi_bucket *bucket = &tw.wheels[0]->buckets[10];
+    bucket->earliest = 9;
+    tw.wheels[0]->earliest = 9;
+    tw.queue[0].tick = 9;
+    CHECK(!tw_check(&tw));
+    bucket->earliest = 10;
+    tw.wheels[0]->earliest = 10;
+    tw.queue[0].tick = 10;
+    tear_down();
+}
+
+/* The second level of a bitmap says that there is something in a word of the
+ * first where there is nothing. */
+static void summary_of_nothing(void)
+{
+    tw_timer timer = TW_TIMER_INIT(NULL);
+    set_up();
+    CHECK(tw_start(&tw, &timer, 10) == TW_OK);
+    tw.wheels[0]->summary |= 8;
+    CHECK(!tw_check(&tw));
+    tw.wheels[0]->summary &= ~UINT64_C(8);
+    tear_down();
+}
+
+/* A bucket that was emptied may keep its mark; a word with a mark in it must
+ * not be missing from the summary even then. */
+static void mark_without_summary(void)
+{
+    tw_timer first = TW_TIMER_INIT(NULL), second = TW_TIMER_INIT(NULL);
+    set_up();
+    CHECK(tw_start(&tw, &second, 200) == TW_OK);
+    CHECK(tw_start(&tw, &first, 1) == TW_OK);
+    tw.wheels[0]->marks[1] |= 1; /* of bucket 64, which is empty */
+    CHECK(!tw_check(&tw));
+    tw.wheels[0]->summary |= 2;
+    CHECK(tw_check(&tw));
+    tear_down();
+}
+
+/* The head of the delay queue stands for a bucket with timers, and will notice
+ * when the last of them goes. */
+static void first_bucket_kept(void)
+{
+    tw_timer timer = TW_TIMER_INIT(NULL);
+    set_up();
+    CHECK(tw_start(&tw, &timer, 10) == TW_OK);
+    twi_chunk *chunk = tw.wheels[0]->buckets[10].head;
+    twi_chunk was = *chunk;
+    chunk->live |= TWI_KEPT;
+    CHECK(!tw_check(&tw));
+    chunk->live = TWI_KEPT;
+    chunk->first = 0;
+    chunk->end = 0;
+    CHECK(!tw_check(&tw));
+    *chunk = was;
+    tear_down();
+}
+
+/* Only a bucket's own chunk, alone in it, may be empty and stay. */
+static void wrong_chunk_kept(void)
+{
+    tw_timer *timers = idle_timers(TWI_SLOTS + 2);
+    set_up();
+    tw_advance_clock(&tw, 1);
+    for (size_t i = 0; i <= TWI_SLOTS; i++)
+        CHECK(tw_start(&tw, &timers[i], 10) == TW_OK);
+    CHECK(tw_start(&tw, &timers[TWI_SLOTS + 1], 1) == TW_OK);
+    twi_chunk *own = tw.wheels[0]->buckets[10].head;
+    twi_chunk *overdue_one = tw.aside[TWI_OWED].head;
+    CHECK(own->next != NULL && overdue_one->next == NULL);
+    own->live |= TWI_KEPT;
+    CHECK(!tw_check(&tw));
+    own->live &= TWI_KEPT - 1;
+    overdue_one->live |= TWI_KEPT;
+    CHECK(!tw_check(&tw));
+    overdue_one->live &= TWI_KEPT - 1;
+    tear_down();
+    free(timers);
+}
+
+static void aside_unnoticed(void)
+{
+    tw_timer timer = TW_TIMER_INIT(NULL);
+    set_up();
+    CHECK(tw_start(&tw, &timer, 0) == TW_OK);
+    tw.nonempty_aside ^= UINT32_C(1) << TWI_OWED;
+    CHECK(!tw_check(&tw));
+    tw.nonempty_aside ^= UINT32_C(1) << TWI_OWED;
+    tear_down();
+}
+
+/* A slab that has been cut up says it had one more chunk, and cut that too. */
+static void slab_of_another_size(void)
+{
+    size_t started = 0;
+    tw_timer *timers = idle_timers(64 * TWI_SLOTS);
+    set_up();
+    while (tw.slabs == NULL || tw.slabs->next == NULL)
+        CHECK(tw_start(&tw, &timers[started++], 10) == TW_OK);
+    twi_slab *older = tw.slabs->next;
+    CHECK(older->cut == older->chunks);
+    older->chunks++;
+    older->cut++;
+    CHECK(!tw_check(&tw));
+    older->chunks--;
+    older->cut--;
+    tear_down();
+    free(timers);
+}
+
+/* ----------------------------------------------------------- cascading --- */
+
+#define CROWD 20
+
+/* A crowd in wheel 2 comes up at 1036. On its way down to wheel 0 it passes the
+ * bucket of wheel 1 where timers for the same ticks were, until they were
+ * cancelled, and may be put there or pass it; it fires in time. */
+static void cascade_past_emptied_bucket(void)
+{
+    static tw_timer crowd[CROWD + 1], before, gone[2];
+    tw_config config = {0};
+    set_up();
+    config.wheel_size = 16;
+    config.alloc_context = &memory;
+    tw_init(&tw, &config);
+    tw_start(&tw, &crowd[0], 1036);
+    for (int i = 1; i <= CROWD; i++)
+        tw_start(&tw, &crowd[i], 1050 + (uint64_t)i % 2);
+    tw_advance_clock(&tw, 900);
+    tw_start(&tw, &before, 1038);
+    tw_start(&tw, &gone[0], 1050);
+    tw_start(&tw, &gone[1], 1051);
+    tw_cancel(&tw, &gone[0]);
+    tw_cancel(&tw, &gone[1]);
+    CHECK(tw_advance_clock(&tw, 1036) == 1);
+    CHECK(tw_check(&tw));
+    CHECK(tw_advance_clock(&tw, 1049) == 1);
+    CHECK(tw_advance_clock(&tw, 1050) == CROWD / 2);
+    CHECK(tw_check(&tw));
+    CHECK(tw_advance_clock(&tw, 1051) == CROWD / 2);
+    tear_down();
+}
+
+static const tap_case cases[] = {
+    {"memory grows by no more than the largest slab, and all goes back",
+     largest_slab},
+    {"overdue timers fire in order, however little memory there is",
+     sort_with_little_memory},
+    {"sorting overdue timers takes four chunks and no memory",
+     sort_takes_four_chunks},
+    {"a sort that runs out of memory loses and confuses nothing",
+     sort_without_memory},
+    {"tw_check is content with a wheel that has become empty",
+     wheel_gone_empty},
+    {"tw_check sees a bucket with a tick that is another's",
+     bucket_of_another_tick},
+    {"tw_check sees a summary of buckets that are empty", summary_of_nothing},
+    {"tw_check sees a mark that the summary lacks", mark_without_summary},
+    {"tw_check sees that the emptying of a first bucket would go unnoticed",
+     first_bucket_kept},
+    {"tw_check sees an empty chunk that should be gone", wrong_chunk_kept},
+    {"tw_check sees overdue timers that would go unnoticed", aside_unnoticed},
+    {"tw_check sees a slab of another size", slab_of_another_size},
+    {"a cascade meets buckets that cancels have emptied",
+     cascade_past_emptied_bucket},
+};
+
+int main(int argc, char **argv)
+{
+    return TAP_RUN(cases, argc, argv);
+}
