@@ -302,12 +302,8 @@ struct tw_timer {
 /* What follows up to the functions is private too; it stands here because
  * `timingwheel` must be complete for you to place one. */
 
-#define TWI_LEVELS 64      /* wheels of 2 buckets need 64 to reach 2^64      */
-#if UINTPTR_MAX > 0xffffffff
-#define TWI_CHUNK_BYTES 128 /* two cache lines                               */
-#else
-#define TWI_CHUNK_BYTES 64
-#endif
+#define TWI_LEVELS 64 /* wheels of 2 buckets need 64 to reach 2^64           */
+#define TWI_CHUNK_BYTES (16 * sizeof(void *)) /* two lines on 64 bits        */
 #define TWI_SLOTS ((TWI_CHUNK_BYTES - 2 * sizeof(void *) - 8) / sizeof(void *))
 
 /* Up to 13 timers of one bucket (12 on a 32-bit machine), and its place in the
@@ -668,6 +664,10 @@ static inline bool twi_is_pending(const tw_timer *timer)
 #define TWI_LEAST_CHUNKS 7     /* a first slab of 1 KiB                      */
 #define TWI_MOST_CHUNKS 0xffff /* what an ordinal can count                  */
 
+/* The room, in chunks, of a twi_wheel in front of its own chunks. */
+#define TWI_WHEEL_CHUNKS \
+    ((sizeof(twi_wheel) + sizeof(twi_chunk) - 1) / sizeof(twi_chunk))
+
 /* Added to the live timers of an own chunk that may stay in its list when they
  * leave: it is alone there, and its bucket is not the first of its wheel, for
  * whose emptying the delay queue waits. So `live` does not fall to 0, and where
@@ -679,8 +679,7 @@ typedef char twi_chunk_has_its_size
     [sizeof(twi_chunk) == TWI_CHUNK_BYTES ? 1 : -1];
 typedef char twi_slab_fits_a_chunk
     [sizeof(twi_slab) <= TWI_CHUNK_BYTES ? 1 : -1];
-typedef char twi_wheel_fits_a_chunk
-    [sizeof(twi_wheel) <= TWI_CHUNK_BYTES ? 1 : -1];
+
 /* TW_MALLOC, at a multiple of TWI_CHUNK_BYTES; *memory is what to free. */
 static void *twi_allocate(timingwheel *tw, size_t bytes, void **memory)
 {
@@ -729,7 +728,7 @@ static inline unsigned twi_live(const twi_chunk *chunk)
  * of them. */
 static twi_wheel *twi_wheel_of(twi_chunk *own)
 {
-    return (twi_wheel *)(void *)(own - own->bucket - 1);
+    return (twi_wheel *)(void *)(own - own->bucket - TWI_WHEEL_CHUNKS);
 }
 
 static inline twi_bucket *twi_bucket_at(const twi_wheel *wheel, size_t index)
@@ -917,7 +916,8 @@ static void twi_queue_remove(timingwheel *tw, uint32_t index)
 static size_t twi_wheel_bytes(const timingwheel *tw)
 {
     size_t size = (size_t)tw->size_mask + 1;
-    return sizeof(twi_chunk) + (size + 63) / 64 * sizeof(uint64_t) +
+    return TWI_WHEEL_CHUNKS * sizeof(twi_chunk) +
+           (size + 63) / 64 * sizeof(uint64_t) +
            size * (sizeof(twi_chunk) + sizeof(twi_bucket));
 }
 
@@ -956,7 +956,7 @@ TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
     twi_wheel *wheel = (twi_wheel *)start;
     wheel->earliest = 0;
     wheel->summary = 0;
-    wheel->own = (twi_chunk *)start + 1;
+    wheel->own = (twi_chunk *)start + TWI_WHEEL_CHUNKS;
     wheel->buckets = (twi_bucket *)(void *)(wheel->own + size);
     wheel->marks = (uint64_t *)(void *)(wheel->buckets + size);
     wheel->memory = memory;

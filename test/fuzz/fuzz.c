@@ -464,7 +464,7 @@ static void set_up(void)
 {
     static const uint64_t ticks[] = {1, 1, 2, 3, 10, 1000, 0, 4096};
     static const uint32_t sizes[] = {2, 2,  4,  4,  4,  8,  8,   16,
-                                     16, 32, 64, 64, 64, 128, 256, 4096};
+                                     16, 32, 64, 64, 64, 128, 256, 512};
     tw_config config = {0, 0, 0, 0, NULL};
     unsigned choice = byte();
     wheel_size = sizes[choice % 16];

@@ -34,7 +34,7 @@ fi
 flags_of() {
     case $1 in
     sanitized) echo -O1 -fsanitize=fuzzer,address,undefined \
-        -fno-sanitize-recover=all ;;
+        -fno-sanitize-coverage=trace-cmp -fno-sanitize-recover=all ;;
     plain) echo -O2 -fsanitize=fuzzer ;;
     esac
 }
@@ -101,8 +101,8 @@ echo "# seed $seed, $seconds s"
 : >"$build/began"
 sum=0 rounds=0 found=
 round "$seconds"
-# A slow machine is given up to twice as long.
-while [ -z "$found" ] && [ "$sum" -lt "$least" ] && [ "$rounds" -lt 4 ]; do
+# A slow machine is given up to three times as long.
+while [ -z "$found" ] && [ "$sum" -lt "$least" ] && [ "$rounds" -lt 7 ]; do
     round $(((seconds + 2) / 3))
 done
 for worker in $workers; do
