@@ -1,0 +1,164 @@
+/* placement.c - proofs of where timingwheel.h puts a tick, and of how long it
+ * says to wait: for all inputs of 64 bits. What divides is in arithmetic.c.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "prove.h"
+
+/* Index of the highest and of the lowest bit; run with the compiler's
+ * instructions and with the portable code. */
+void bits(void)
+{
+    uint64_t word = nondet_u64();
+    ASSUME(word != 0);
+    unsigned highest = twi_highest_bit(word);
+    unsigned lowest = twi_lowest_bit(word);
+    ASSERT(highest < 64 && word >> highest == 1);
+    ASSERT(lowest < 64 && (word >> lowest & 1) == 1);
+    ASSERT((word & ((UINT64_C(1) << lowest) - 1)) == 0);
+    REACHED("the end");
+}
+
+/* Any wheel size, any clock, any tick ahead of it: the level exists, its window
+ * holds the tick, and that of the finer wheel does not. */
+void level(void)
+{
+    unsigned size_bits = any_below(12) + 1;
+    set_size(size_bits);
+    tw.clock = nondet_u64();
+    uint64_t tick = nondet_u64();
+    ASSUME(tick > tw.clock);
+    unsigned found = twi_level_of(&tw, tick);
+    ASSERT(found < TWI_LEVELS && found * size_bits < 64);
+    unsigned shift = found * size_bits;
+    uint64_t steps = (tick >> shift) - (tw.clock >> shift);
+    ASSERT(steps <= tw.size_mask);
+    if (found > 0) {
+        shift -= size_bits;
+        ASSERT((tick >> shift) - (tw.clock >> shift) > tw.size_mask);
+        REACHED("a coarse wheel");
+    }
+    REACHED("the end");
+}
+
+/* Any wheel of any size, and two ticks in its window: the bucket is as many
+ * ahead of the clock's own as there are steps, going round, and one bucket does
+ * not get ticks of two turns. */
+void bucket(void)
+{
+    twi_wheel wheel = {0};
+    set_size(any_below(12) + 1);
+    wheel.shift = any_below(64);
+    tw.clock = nondet_u64();
+    uint64_t a = nondet_u64(), b = nondet_u64();
+    ASSUME(a >= tw.clock && b >= tw.clock);
+    uint64_t step = tw.clock >> wheel.shift;
+    uint64_t ahead = (a >> wheel.shift) - step;
+    ASSUME(ahead <= tw.size_mask);
+    ASSUME((b >> wheel.shift) - step <= tw.size_mask);
+    uint32_t own = twi_index_of(&tw, &wheel, tw.clock);
+    uint32_t index = twi_index_of(&tw, &wheel, a);
+    ASSERT(index <= tw.size_mask);
+    ASSERT(index == ((own + ahead) & tw.size_mask));
+    if (index == twi_index_of(&tw, &wheel, b)) {
+        ASSERT(twi_same_step(a, b, wheel.shift));
+        REACHED("one bucket");
+    }
+    REACHED("the end");
+}
+
+/* Any window, moved on with the clock: a tick in it that the clock has not
+ * passed is still in it. */
+void window(void)
+{
+    set_size(any_below(12) + 1);
+    unsigned shift = any_below(64);
+    uint64_t before = nondet_u64(), now = nondet_u64(), tick = nondet_u64();
+    ASSUME(before <= now && now <= tick);
+    ASSUME((tick >> shift) - (before >> shift) <= tw.size_mask);
+    ASSERT((tick >> shift) - (now >> shift) <= tw.size_mask);
+    REACHED("the end");
+}
+
+/* Any window: no tick in it is rounder than the one taken. */
+void roundest(void)
+{
+    uint64_t low = nondet_u64(), high = nondet_u64(), other = nondet_u64();
+    ASSUME(low <= high && low <= other && other <= high);
+    uint64_t taken = twi_roundest(low, high);
+    ASSERT(low <= taken && taken <= high);
+    /* The lowest bit set in a number; 0, the roundest of all, has none. */
+    uint64_t round = taken & ~(taken - (taken != 0));
+    uint64_t other_round = other & ~(other - (other != 0));
+    ASSERT(taken == 0 || (other != 0 && other_round <= round));
+    REACHED("the end");
+}
+
+static twi_chunk chunk;
+static twi_wheel wheel0;
+
+/* Anything pending: a head of the delay queue, timers owed, timers deferred, or
+ * not. Returns whether there is something, and the earliest tick of it. */
+static bool make_pending(uint64_t *first)
+{
+    bool found = false;
+    *first = UINT64_MAX;
+    if (nondet_bool()) {
+        tw.queued = 1;
+        tw.queue[0].wheel = &wheel0;
+        *first = tw.queue[0].tick = nondet_u64();
+        found = true;
+    }
+    for (unsigned i = TWI_OWED; i <= TWI_DEFERRED; i++) {
+        if (nondet_bool())
+            continue;
+        uint64_t tick = nondet_u64();
+        tw.aside[i].head = &chunk;
+        tw.nonempty_aside |= UINT32_C(1) << i;
+        tw.aside[i].earliest = tick;
+        *first = tick < *first ? tick : *first;
+        found = true;
+    }
+    return found;
+}
+
+/* What the two functions must say about ticks of that length. */
+static void check_wait(uint64_t tick)
+{
+    static const timingwheel none = {0};
+    uint64_t first, deadline = nondet_u64(), left_alone = deadline;
+    tw = none;
+    set_tick(tick);
+    bool found = make_pending(&first);
+    tw.clock = nondet_u64();
+    ASSUME(tw.clock <= tw.last_tick);
+    uint64_t now = nondet_u64(), longest = nondet_u64();
+    uint64_t sleep = tw_wait(&tw, now, longest);
+    bool told = tw_next_deadline(&tw, &deadline);
+    ASSERT(told == found);
+    ASSERT(sleep <= longest);
+    if (!found) {
+        ASSERT(deadline == left_alone && sleep == longest);
+        REACHED("nothing pending");
+    } else if (first > tw.last_tick) {
+        ASSERT(deadline == UINT64_MAX && sleep == longest);
+        REACHED("beyond 64 bits");
+    } else if (first <= tw.clock || deadline <= now) {
+        ASSERT(deadline == first * tw.tick && sleep == 0);
+        REACHED("due");
+    } else {
+        ASSERT(deadline == first * tw.tick);
+        ASSERT(sleep == longest || sleep == deadline - now);
+        ASSERT(sleep <= deadline - now);
+        REACHED("later");
+    }
+}
+
+/* Any clock, pending timers and sleep asked for: the time to wait ends exactly
+ * when the first deadline does, and never beyond `longest`. */
+void wait(void)
+{
+    static const uint64_t ticks[] = {1, 1024};
+    for (unsigned i = 0; i < sizeof(ticks) / sizeof(*ticks); i++)
+        check_wait(ticks[i]);
+}

@@ -1,0 +1,183 @@
+#!/bin/sh
+# run.sh - proofs of timingwheel.h: what holds for all inputs, not only for
+# those that a test thinks of. Prints TAP. Run from the top of the repository.
+#
+#     test/prove/run.sh [PATTERN]
+#
+# - CBMC: functions of the header on any state within the bound that the case
+#   names, in placement.c, queue.c, chunks.c and wheels.c; see prove.h. Every
+#   check that CBMC has is on, wrapping of unsigned numbers included.
+# - WP of Frama-C: contracts of what multiplies and divides, in arithmetic.c.
+# - EVA of Frama-C: seeded operations in four data models without an alarm, in
+#   eva.c. OPERATIONS is how many a model, by default 200; 1,000 take minutes.
+#
+# CBMC is taken from Debian 13 where it is not installed (get-cbmc.sh); Frama-C
+# is the packages frama-c-base, why3 and z3. What cannot be had is skipped,
+# loudly. With PATTERN only the cases whose names match it are run.
+#
+# SPDX-License-Identifier: MIT
+set -u
+
+build=.build/prove
+folder=test/prove
+pattern=${1:-}
+operations=${OPERATIONS:-200}
+
+rm -rf "$build"
+mkdir -p "$build"
+. test/tap.sh
+
+wanted() {
+    case $1 in
+    *"$pattern"*) ;;
+    *) return 1 ;;
+    esac
+}
+
+# ------------------------------------------------------------------ CBMC ---
+
+checks='--bounds-check --pointer-check --pointer-overflow-check
+    --pointer-primitive-check --signed-overflow-check --unsigned-overflow-check
+    --conversion-check --div-by-zero-check --undefined-shift-check
+    --unwinding-assertions --drop-unused-functions --slice-formula'
+
+# Every property holds, but each REACHED fails; and there is one of these.
+is_proved() {
+    grep -q '^\*\* [0-9]* of [0-9]* failed' "$1" || return
+    grep '^\[.*: [A-Z]*$' "$1" | grep -v ': SUCCESS$' |
+        grep -v 'reached: .*: FAILURE$'
+    grep 'reached: .*: SUCCESS$' "$1"
+    grep -q 'reached: .*: FAILURE$' "$1" || echo 'nothing is reached'
+}
+
+# prove NAME FILE FUNCTION [OPTION...]
+prove() {
+    prove_name="cbmc: $1" prove_file=$2 prove_function=$3
+    shift 3
+    wanted "$prove_name" || return
+    if [ -n "$no_cbmc" ]; then
+        skip "$prove_name" "$no_cbmc"
+        return
+    fi
+    # shellcheck disable=SC2086
+    "$cbmc" $checks --unwind 14 "$@" --function "$prove_function" \
+        "$folder/$prove_file.c" >"$build/log" 2>&1
+    expect_nothing "$prove_name" is_proved "$build/log"
+    [ -s "$build/said" ] || grep -q '^\*\* ' "$build/log" ||
+        tail -n 3 "$build/log" | sed 's/^/# /'
+}
+
+no_cbmc=
+cbmc=$(command -v cbmc || echo .build/cbmc/cbmc)
+if ! have "$cbmc" && wanted 'cbmc: ' &&
+    ! "$folder/get-cbmc.sh" >"$build/get-cbmc.log" 2>&1; then
+    no_cbmc="cbmc is missing ($(tail -n 1 "$build/get-cbmc.log"))"
+fi
+
+prove 'highest and lowest bit, every number' placement bits
+prove 'highest and lowest bit in portable code, every number' \
+    placement bits -DPROVE_PORTABLE
+prove 'finest wheel for a tick, every size, clock and tick' placement level
+prove 'bucket of a tick, every size, level, clock and two ticks' \
+    placement bucket
+prove 'window moves with the clock, every size, level, clock and tick' \
+    placement window
+prove 'roundest tick of a window, every window' placement roundest
+prove 'next deadline and wait, every clock and tick, ticks of 1 and 1024' \
+    placement wait
+for size_bits in 1 6 8; do
+    prove "first mark of a wheel of 2^$size_bits, every bitmap and clock" \
+        wheels first_mark -DSIZE_BITS=$size_bits --unwindset make_bitmap.0:65
+done
+heaps='every heap up to'
+prove "delay queue, entry moves up, $heaps 5" queue queue_up -DQUEUED=5
+prove "delay queue, earlier bucket, $heaps 5" queue offer -DQUEUED=5
+prove "delay queue, entry moves down, $heaps 4" queue queue_down -DQUEUED=4
+prove "delay queue, entry leaves, $heaps 4" queue queue_remove -DQUEUED=4
+prove "delay queue, later bucket, $heaps 4" queue offer_later -DQUEUED=4
+prove 'memory is aligned and inside, 0..1024 bytes, every odd start' \
+    chunks allocate
+prove 'chunk of a slot, every slot' chunks chunk_of
+prove 'unused chunk is taken, lists up to 2' chunks take_chunk
+prove 'chunk joins a list of 0..2, or memory is out' chunks add_chunk
+prove 'chunk leaves a list of 1..3' chunks release_chunk
+prove 'slot behind or in front, every chunk, lists of 1..2' chunks slots
+prove 'list joins a list, 0..2 chunks each, 3 in all' chunks append
+
+# --------------------------------------------------------------- Frama-C ---
+
+export WHY3CONFIG="$PWD/$build/why3.conf"
+no_frama_c=
+have frama-c || no_frama_c='frama-c is missing (frama-c-base)'
+
+all_proved() {
+    frama-c -wp -wp-rte -warn-unsigned-overflow -wp-prover z3 \
+        -wp-timeout 30 -wp-par 1 -wp-fct "$1" -cpp-extra-args=-U__GNUC__ \
+        "$folder/arithmetic.c" >"$build/log" 2>&1
+    cat "$build/log"
+    awk '/Proved goals:/ { proved = $(NF - 2); all = $NF }
+        END { exit !(all > 1 && proved == all) }' "$build/log"
+}
+
+# contract FUNCTION NAME
+contract() {
+    wanted "wp: $2" || return
+    if [ -n "$no_frama_c" ] || ! have why3 || ! have z3; then
+        skip "wp: $2" "${no_frama_c:-why3 or z3 is missing}"
+        return
+    fi
+    [ -e "$WHY3CONFIG" ] ||
+        why3 config detect -C "$WHY3CONFIG" >"$build/why3.log" 2>&1
+    expect "wp: $2" all_proved "$1"
+}
+
+contract twi_tick_of 'tick of a deadline, every tick length and deadline'
+contract twi_time_of 'time of a tick, every tick length and tick'
+contract tw_after 'tw_after, every clock and delay'
+contract tw_next_period 'tw_next_period, every time and period'
+
+# analyse MODEL [OPTION...]
+analyse() {
+    analyse_model=$1
+    shift
+    frama-c -eva -eva-slevel 10000000 -eva-plevel 5000 -eva-no-results \
+        -absolute-valid-range 0x10000-0x7ffff -machdep "$analyse_model" \
+        -cpp-extra-args="-U__GNUC__ -DOPERATIONS=$operations $*" \
+        "$folder/eva.c" >"$build/log" 2>&1
+    grep -v superposing "$build/log" | tail -n 25
+}
+
+# No alarm, no assertion left open, and it got to the end.
+no_alarm() {
+    analyse "$@"
+    grep -q '^ *0 alarms generated' "$build/log" &&
+        grep -q 'Frama_C_show_each_end' "$build/log" &&
+        grep -q 'Assertions *[1-9][0-9]* valid *0 unknown *0 invalid' \
+            "$build/log"
+}
+
+an_alarm() {
+    analyse "$@"
+    grep -q '^ *[1-9][0-9]* alarms* generated' "$build/log"
+}
+
+# eva CHECK NAME MODEL [OPTION...]
+eva() {
+    eva_check=$1 eva_name="eva: $2"
+    shift 2
+    wanted "$eva_name" || return
+    if [ -n "$no_frama_c" ]; then
+        skip "$eva_name" "$no_frama_c"
+        return
+    fi
+    expect "$eva_name" "$eva_check" "$@"
+}
+
+for model in gcc_x86_64 gcc_x86_32 gcc_x86_16 msvc_x86_64; do
+    eva no_alarm "$operations operations, $model, no alarm" "$model"
+done
+eva no_alarm "$operations operations, memory scarce, no alarm" \
+    gcc_x86_64 -DSCARCE
+eva an_alarm 'a fault put in on purpose gives an alarm' gcc_x86_64 -DBREAK
+
+tap_end
