@@ -155,8 +155,9 @@ part together targets 'exec test/targets.sh'
     examples asan-gcc gcc $memory
 }
 part together cost 'exec test/cost.sh'
+part together mutate-bugs 'exec test/mutate/run.sh --bugs'
 part alone mutate \
-    "exec test/mutate/run.sh --sample ${SAMPLE:-3} --seed $seed"
+    "exec test/mutate/run.sh --sample ${SAMPLE:-4} --seed $seed"
 
 # ----------------------------------------------------------- to run them ---
 

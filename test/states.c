@@ -3,9 +3,9 @@
  *
  *     states [--quick | --full] [CASE...]
  *
- * --full searches to the end what is cut short otherwise; --quick is for
- * sanitizers and valgrind. A case says how many states it has found, whether
- * these are all there are, and how many steps it has tried.
+ * --full searches further, mostly to the end; --quick is for sanitizers and
+ * valgrind. A case says how many states it has found, whether these are all
+ * there are, and how many steps it has tried.
  *
  * A breadth-first search over the library as it is shipped. From each state
  * that it has found it tries every start, cancel and (where the case says
@@ -34,12 +34,12 @@
  *  - what is known only of buckets that may cascade, where none does.
  * Where two ways lead to one state and the oracle is stricter after one of
  * them, that one counts. States are told apart by 64 bits of hash. That all
- * this is so is measured: of states that were met again by another way, a sample
- * is entered by that way too, and a case says how many of these came to other
- * states; more than a few mean that the list above has to be looked at.
+ * this is so is measured: of states that were met again by another way, a
+ * sample is entered by that way too, and a case says how many of these came to
+ * other states; more than a few mean that the list above has to be looked at.
  *
  * A bucket of few timers fires in place and never cascades. What is few is set
- * by each case: 5 timers as the library has it, 1, or 0, so that two or three
+ * by each case: 5 timers, 1, or 0, so that two or three
  * timers cascade. They also are crowds of 6 that are started together and act
  * alike, more than a bucket keeps; or single ones in a chunk of their own,
  * since a bucket of two chunks cascades as well.
@@ -1126,7 +1126,7 @@ static void three_postponed(void)
     static const search what = {
         .size = 2, .wheels = 2, .groups = 3, .few = 0, .soonest = -1,
         .reach = 2, .reserved = true, .postponed = 3, .limits = 3,
-        .delays = 1, .delay = {1}, .most = 3, .most_full = 0,
+        .delays = 1, .delay = {1}, .most = 3, .most_full = 300,
     };
     explore(&what);
 }
@@ -1146,7 +1146,7 @@ static void three_on_three(void)
     static const search what = {
         .size = 2, .wheels = 3, .groups = 3, .few = 1, .soonest = 1,
         .reach = 4, .reserved = true, .limits = 3, .delays = 1, .delay = {1},
-        .most = 8, .most_full = 0,
+        .most = 8, .most_full = 100,
     };
     explore(&what);
 }
@@ -1166,7 +1166,7 @@ static void cascading_on_4(void)
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .few = 0, .soonest = -1,
         .reach = 13, .reserved = true, .limits = 3, .delays = 1, .delay = {5},
-        .most = 8, .most_full = 0,
+        .most = 8, .most_full = 150,
     };
     explore(&what);
 }
@@ -1176,7 +1176,7 @@ static void far_on_4(void)
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .few = 5, .soonest = 1,
         .reach = 24, .reserved = true, .limits = 1, .delays = 1, .delay = {5},
-        .most = 3, .most_full = 0,
+        .most = 3, .most_full = 30,
     };
     explore(&what);
 }
@@ -1196,7 +1196,7 @@ static void one_postponed_on_4(void)
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .few = 5, .soonest = 1,
         .reach = 13, .reserved = true, .postponed = 1, .limits = 1,
-        .delays = 1, .delay = {5}, .most = 5, .most_full = 0,
+        .delays = 1, .delay = {5}, .most = 5, .most_full = 60,
     };
     explore(&what);
 }
@@ -1206,7 +1206,7 @@ static void cascading_postponed_on_4(void)
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .few = 0, .soonest = 1,
         .reach = 13, .reserved = true, .postponed = 1, .limits = 1,
-        .delays = 1, .delay = {5}, .most = 5, .most_full = 0,
+        .delays = 1, .delay = {5}, .most = 5, .most_full = 60,
     };
     explore(&what);
 }

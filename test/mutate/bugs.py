@@ -1,0 +1,144 @@
+# bugs.py - mistakes that other timer libraries have been shipped with, made in
+# timingwheel.h: 1 to 18 are theirs, 19 to 24 are further ones that a hierarchy
+# with a delay queue invites. Each names the test case that has to notice it.
+# `test/mutate/run.sh --bugs` tries them.
+#
+# A change stands as (function, text, new text). Blanks in the text match any
+# white space; a text that the function no longer has is an error.
+#
+# SPDX-License-Identifier: MIT
+import re
+
+from mutants import functions_of, without_comments
+
+
+class Bug:
+    def __init__(self, number, name, where, test, case, *changes):
+        self.number, self.name, self.where = number, name, where
+        self.test, self.case, self.changes = test, case, changes
+
+    def apply(self, header):
+        for function, text, new in self.changes:
+            start, end = body_of(header, function)
+            pattern = re.escape(text).replace('\\ ', r'\s+')
+            match = re.compile(pattern).search(header, start, end)
+            if match is None:
+                raise LookupError('%s in %s' % (text, function))
+            header = header[:match.start()] + new + header[match.end():]
+        return header
+
+
+def body_of(header, function):
+    begin = header.index('TWI_IMPLEMENTED\n')
+    for name, _, start, end in functions_of(without_comments(header), begin):
+        if name == function:
+            return start, end
+    raise LookupError('the function ' + function)
+
+
+BUGS = [
+    Bug(1, 'an overdue start moves the clock backwards', 'Linux, July 2020',
+        'peer_bugs_early_late', 'A6 (V1)',
+        ('twi_place_overdue', 'bool was_empty',
+         'tw->clock = tick; tw->now = tick * tw->tick; bool was_empty')),
+    Bug(2, 'reach is judged by the deadline, not by the distance',
+        'Linux, July 2020',
+        'peer_bugs_early_late', 'B22 ',
+        ('twi_level_of', '(tick >> shift) - (tw->clock >> shift) >',
+         '(tick >> shift) >')),
+    Bug(3, 'a deadline equal to the clock is taken for one ahead of it',
+        'tokio issue 2473',
+        'promises', 'the callback\'s own clock counts as passed',
+        ('twi_place', 'tick <= tw->clock', 'tick < tw->clock')),
+    Bug(4, 'after enough uptime a bucket wraps onto the clock\'s own',
+        'tokio pull 8334',
+        'peer_bugs_early_late', 'B1 (V4)',
+        ('twi_level_of', '> tw->size_mask', '> tw->size_mask + 1')),
+    Bug(5, 'a huge delay overflows the deadline', 'netty issue 7765',
+        'peer_bugs_early_late', 'A9 (V5',
+        ('tw_after', 'delay > UINT64_MAX - now ? UINT64_MAX : now + delay',
+         'now + delay')),
+    Bug(6, 'a delay of exactly a turn of the wheel is a turn wrong',
+        'akka pull 1016',
+        'peer_bugs_early_late', 'B7 (V6)',
+        ('twi_level_of', '(tick - tw->clock) | 1', '(tick - tw->clock - 1)'),
+        ('twi_level_of', '> tw->size_mask', '> tw->size_mask + 1')),
+    Bug(7, 'a delay longer than the wheel fires early', 'rpc-perf issue 180',
+        'peer_bugs_early_late', 'A2 ',
+        ('twi_fire_bucket', 'timer != NULL && timer->deadline <= due',
+         'timer != NULL')),
+    Bug(8, 'the search for the next bucket passes over the clock\'s own',
+        'glommio pull 44',
+        'peer_bugs_early_late', 'B3 (V8)',
+        ('twi_first_mark', 'twi_index_of(tw, wheel, tw->clock)',
+         '(twi_index_of(tw, wheel, tw->clock) + 1) & tw->size_mask')),
+    Bug(9, 'off by one: not fired when its deadline has come',
+        'theine-go issue 64',
+        'peer_bugs_early_late', 'B6 (V9)',
+        ('twi_handle_due', 'tw->queue[0].tick > target',
+         'tw->queue[0].tick >= target')),
+    Bug(10, 'a bucket is released while it is being walked',
+        'bngblaster issue 361',
+        'peer_bugs_structure', 'C1 ',
+        ('twi_release_chunk', 'tw->walk = chunk->next;', ';')),
+    Bug(11, 'a sibling cancelled by a callback still fires',
+        'timer-wheel issue 2, iotivity-lite 7, muduo 668',
+        'peer_bugs_callbacks', 'E3 (V11)',
+        ('twi_clear_slot', '*slot = NULL;', '')),
+    Bug(12, 'a periodic timer\'s cancel in its own callback is ignored',
+        'seastar issue 2318',
+        'peer_bugs_callbacks', 'E8 (V12)',
+        ('twi_fire', 'timer->place = TW_FIRED;', ''),
+        ('twi_fire', 'timer->callback(tw, timer);',
+         'timer->callback(tw, timer); timer->place = TW_FIRED;')),
+    Bug(13, 'the wrong bit is cleared once the wheel has wrapped',
+        'seastar issue 2318',
+        'peer_bugs_structure', 'V13',
+        ('twi_first_emptied', '~(UINT64_C(1) << (index % 64))',
+         '~(UINT64_C(1) << (index - (tw->clock >> wheel->shift >> '
+         'tw->size_bits)) % 64)')),
+    Bug(14, 'moving the first timer later leaves the cached minimum stale',
+        'msquic issue 3206',
+        'peer_bugs_early_late', 'B4 (V14)',
+        ('twi_offer_later', 'wheel->earliest = entry.tick;', '')),
+    Bug(15, 'one timer, started again and again, starves the others',
+        'genode issue 1646',
+        'peer_bugs_structure', 'V15',
+        ('twi_account', 'tick < wheel->earliest', 'true')),
+    Bug(16, 'a timer taken out of its bucket keeps the old link',
+        'moka issue 565',
+        'peer_bugs_callbacks', 'E2 (V16)',
+        ('twi_cascade_chunk', 'twi_fill_slot(slot, timer);',
+         '*slot = timer;')),
+    Bug(17, 'cascading turns the order within a tick around',
+        'zephyr issue 111746',
+        'promises', 'promise 8: thousands, for several wheel sizes',
+        ('twi_place_below', ': twi_place_first(tw, wheel, tick)',
+         ': twi_place_last(tw, wheel, tick)')),
+    Bug(18, 'a timer that has fired still claims its place, which is reused',
+        'picotcp issue 308',
+        'peer_bugs_callbacks', 'V18',
+        ('twi_fire', 'timer->place = TW_FIRED;', '')),
+    Bug(19, 'an entry of the delay queue moves without knowing it', None,
+        'peer_bugs_structure', 'D1 (V19)',
+        ('twi_queue_set', 'entry.wheel->queue_index = index;', '')),
+    Bug(20, 'a bucket that was emptied stays in the delay queue', None,
+        'peer_bugs_structure', 'C10 (V20)',
+        ('twi_first_emptied', 'twi_queue_remove(tw, wheel->queue_index);',
+         ';')),
+    Bug(21, 'a new wheel is not cleared', None,
+        'peer_bugs_structure', 'V21',
+        ('twi_add_wheel', 'wheel->buckets[i].head = NULL;', ';'),
+        ('twi_add_wheel', 'wheel->marks[i] = 0;', ';')),
+    Bug(22, 'a start that fails loses the timer that was pending', None,
+        'peer_bugs_structure', 'C13 (V22)',
+        ('twi_start_anyhow', 'tw_timer **slot = twi_place(',
+         '(void)tw_cancel(tw, timer); tw_timer **slot = twi_place(')),
+    Bug(23, 'a reading below the clock moves it backwards', None,
+        'peer_bugs_callbacks', 'G1 (V23)',
+        ('twi_advance', 'target < tw->clock', 'false')),
+    Bug(24, 'the deadline 2^64 - 1 is never reached', None,
+        'peer_bugs_early_late', 'V24)',
+        ('twi_handle_due', 'tw->queue[0].tick > target',
+         'tw->queue[0].tick + 1 > target + 1')),
+]

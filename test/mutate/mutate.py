@@ -1,0 +1,457 @@
+# mutate.py - runs the tests on mutants of timingwheel.h and on the bugs of
+# bugs.py. run.sh calls it and turns its lines `pass NAME` and `fail NAME` into
+# TAP; what it is for and its options stand there.
+#
+# Every mutant goes through the tests of FAST, compiled by tcc, up to the first
+# that notices. Those that none of them notices are compiled by gcc -O2: if that
+# yields the same object, byte by byte, the change is none and does not count.
+# The rest goes through SLOW, then through SANITIZED; if it is in survivors.txt,
+# which says why it cannot be noticed, FAST is all it has to survive. In a
+# sample whatever survives FAST counts as a survivor.
+#
+# A case that takes several times as long as it does on the true header hangs,
+# which is noticed too. What counts is the processor's time, so that a busy
+# machine makes no difference.
+#
+# SPDX-License-Identifier: MIT
+import argparse
+import multiprocessing
+import os
+import re
+import resource
+import select
+import shutil
+import subprocess
+import sys
+import textwrap
+
+import bugs
+import mutants
+
+LEAST = 95.0  # per cent that have to be killed
+
+BUILD = '.build/mutate'
+SURVIVORS = 'test/mutate/survivors.txt'
+
+TCC = ['tcc', '-w']
+GCC = ['gcc', '-w', '-O1']
+ASAN = ['gcc', '-w', '-O1', '-g', '-fsanitize=address,undefined',
+        '-fno-sanitize-recover=all']
+
+
+class Test:
+    """A test program, how it is compiled and run, and what is known of its run
+    on the true header: its cases, and how long each takes."""
+
+    def __init__(self, name, compiler, *options, only=None):
+        self.name, self.compiler, self.options = name, compiler, list(options)
+        self.only = only  # a regular expression: functions it is good for
+        self.times = {}
+
+    def label(self):
+        kind = {'tcc': '', 'gcc': ' -O1'}[self.compiler[0]]
+        return self.name + (kind if self.compiler is not ASAN else ' asan')
+
+
+INSPECTION = r'tw_check|twi_\w+_is_sound'
+MISUSE = r'twi_is_busy|tw_(start|postpone|cancel|destroy|trim|foreach|drain)$'
+
+FAST = [
+    Test('mutants', TCC),
+    Test('corruption', TCC, only=INSPECTION),
+    Test('misuse', TCC, only=MISUSE),
+    Test('promises', TCC),
+    Test('corners', TCC),
+    Test('model', TCC, '--operations', '20000'),
+    Test('memory', TCC, 'memory: cascades', 'memory: one jump',
+         'memory: callbacks', 'memory: tw_start_within', 'memory: postponed',
+         'memory: a bucket', 'memory: bursts', 'memory: overdue',
+         'memory: limited', 'memory: polls', 'memory: trims', 'memory: owed',
+         'memory: tw_reserve', 'memory: starts at', 'memory: restarts'),
+]
+SLOW = [
+    Test('memory', GCC),
+    Test('peer_bugs_callbacks', GCC),
+    Test('peer_bugs_structure', GCC),
+    Test('states', GCC, '--quick'),
+    Test('exhaustive', GCC, '--quick'),
+    Test('peer_bugs_early_late', GCC),
+    Test('model', GCC, '--operations', '1000000'),
+]
+SANITIZED = [
+    Test('promises', ASAN),
+    Test('mutants', ASAN),
+    Test('memory', ASAN),
+    Test('model', ASAN, '--operations', '100000'),
+]
+# For the branches that tcc does not see.
+FOR_GCC = [
+    Test('promises', GCC),
+    Test('model', GCC, '--operations', '20000'),
+]
+
+
+# ------------------------------------------------------------------ running --
+
+def set_limits():
+    """For the child, in case that nobody looks after it any more."""
+    resource.setrlimit(resource.RLIMIT_CPU, (600, 600))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def processor_time(process):
+    with open('/proc/%d/stat' % process) as file:
+        fields = file.read().rpartition(')')[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+class Run:
+    """One run of a test program, up to its first failure: what has passed, how
+    long each case took, and which one failed, None if all is well."""
+
+    def __init__(self, command, times):
+        self.times = times  # of the cases on the true header, by name
+        self.names = list(times)
+        self.passed, self.failed = {}, None
+        self.since, self.rest = 0.0, b''
+        self.child = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, preexec_fn=set_limits)
+        self.follow()
+        self.child.kill()
+        self.child.stdout.close()
+        self.child.wait()
+
+    def running(self):
+        """The case that has begun last."""
+        number = len(self.passed)
+        return self.names[number] if number < len(self.names) else 'the end'
+
+    def follow(self):
+        source = self.child.stdout.fileno()
+        while self.failed is None:
+            ready, _, _ = select.select([source], [], [], 0.05)
+            data = os.read(source, 65536) if ready else None
+            if data is None:
+                self.lose_patience()
+            elif data:
+                self.read(data)
+            else:
+                self.ended(self.child.wait())
+                return
+
+    def read(self, data):
+        now = processor_time(self.child.pid)
+        *lines, self.rest = (self.rest + data).split(b'\n')
+        for line in lines:
+            line = line.decode('ascii', 'replace')
+            name = line.partition(' - ')[2]
+            if line.startswith('ok '):
+                self.passed[name] = now - self.since
+                self.since = now
+            elif line.startswith('not ok '):
+                self.failed = (name, 'fails')
+                return
+
+    def lose_patience(self):
+        """A case that takes several times as long as it should hangs."""
+        usual = self.times.get(self.running(), 0.0 if self.times else 600.0)
+        used = processor_time(self.child.pid) - self.since
+        if used > 0.15 + 3 * usual:
+            self.failed = (self.running(), 'hangs')
+
+    def ended(self, status):
+        if status != 0 and self.failed is None:
+            self.failed = (self.running(), 'crashes')
+
+
+class Workshop:
+    """A folder of its own for a worker: the header, and copies of the tests
+    that include it."""
+
+    def __init__(self, name):
+        self.folder = os.path.join(BUILD, name)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.makedirs(self.folder + '/test')
+        for file in os.listdir('test'):
+            if file.endswith(('.c', '.h')):
+                shutil.copy('test/' + file, self.folder + '/test')
+        with open(self.folder + '/code.c', 'w') as file:
+            file.write('#define TIMINGWHEEL_IMPLEMENTATION\n'
+                       '#include "timingwheel.h"\n')
+        self.compiled = set()
+
+    def take(self, header):
+        with open(self.folder + '/timingwheel.h', 'w') as file:
+            file.write(header)
+        self.compiled.clear()
+
+    def compile(self, test):
+        kind = test.label().replace(' ', '')
+        if kind not in self.compiled:
+            command = test.compiler + ['-std=c99', '-o', kind,
+                                       'test/%s.c' % test.name]
+            if subprocess.call(command, cwd=self.folder,
+                               stderr=subprocess.DEVNULL) != 0:
+                return None
+            self.compiled.add(kind)
+        return os.path.join(self.folder, kind)
+
+    def run(self, test, *words):
+        """The run of a test, or of some of its cases; raises SyntaxError if it
+        does not compile."""
+        program = self.compile(test)
+        if program is None:
+            raise SyntaxError(test.label())
+        return Run([program] + test.options + list(words), test.times)
+
+    def object(self):
+        """What gcc -O2 makes of the header alone."""
+        subprocess.check_call(
+            ['gcc', '-w', '-std=c99', '-O2', '-c', 'code.c'], cwd=self.folder)
+        with open(self.folder + '/code.o', 'rb') as file:
+            return file.read()
+
+
+def measure(shop, test, *words):
+    """Runs a test on the true header, which it has to pass."""
+    try:
+        run = shop.run(test, *words)
+    except SyntaxError:
+        sys.exit('%s does not compile' % test.label())
+    if run.failed is not None:
+        sys.exit('%s: "%s" %s on the true header' %
+                 (test.label(), *run.failed))
+    if not run.passed:
+        sys.exit('%s has no case "%s"' % (test.label(), *words))
+    test.times = run.passed
+    if not words:
+        print('# %-24s %3d cases in %5.2f s, the longest takes %.2f s' %
+              (test.label(), len(run.passed), sum(run.passed.values()),
+               max(run.passed.values())), flush=True)
+
+
+# ------------------------------------------------------------------ mutants --
+
+shop = header = true_object = listed = None
+
+
+def begin_worker(*given):
+    global shop, header, true_object, listed
+    header, true_object, listed = given
+    shop = Workshop('worker-%d' % os.getpid())
+
+
+def first_to_notice(tests, mutant):
+    for test in tests:
+        if test.only and not mutant.function.startswith('TWI_'):
+            if not re.match(test.only, mutant.function):
+                continue
+        failed = shop.run(test).failed
+        if failed is not None:
+            return '%s: %s' % (test.label(), failed[0]), failed[1]
+    return None
+
+
+def judge(mutant):
+    """What becomes of a mutant in the fast tests, and by which of them."""
+    shop.take(mutant.apply(header))
+    try:
+        fast = FOR_GCC if mutant.compiler == 'gcc' else FAST
+        found = first_to_notice(fast, mutant)
+        if found is not None:
+            return 'killed', found
+    except SyntaxError:
+        return 'invalid', None
+    return 'survived', None
+
+
+def judge_again(mutant):
+    """The same of one that has survived these."""
+    shop.take(mutant.apply(header))
+    try:
+        if shop.object() == true_object:
+            return 'same', None
+        found = first_to_notice(SLOW + SANITIZED, mutant)
+    except SyntaxError:
+        return 'invalid', None
+    return ('survived', None) if found is None else ('killed late', found)
+
+
+def read_survivors():
+    """The recorded survivors, {key: reason}. A reason holds for all that
+    follow it; a line that begins with spaces goes on with the one before."""
+    entries, reason, parts = {}, None, []
+    with open(SURVIVORS) as file:
+        text = file.read().replace('\n  ', ' ')
+    for line in text.split('\n'):
+        line = ' '.join(line.split())
+        if line.startswith('reason: '):
+            reason = line[len('reason: '):]
+        elif line and not line.startswith('#'):
+            parts.append(line[2:] if parts else line)
+            if len(parts) == 3:
+                entries[tuple(parts)] = reason
+                parts = []
+    return entries
+
+
+def entry(key):
+    """As survivors.txt has it."""
+    lines = [key[0]]
+    for mark, line in zip('-+', key[1:]):
+        lines += textwrap.wrap('%s %s' % (mark, line), 78,
+                               subsequent_indent='  ', break_long_words=False,
+                               break_on_hyphens=False)
+    return lines
+
+
+def say(good, name):
+    print('%s %s' % ('pass' if good else 'fail', name), flush=True)
+
+
+def comment(lines):
+    for line in lines:
+        print('# ' + line)
+
+
+def report(chosen, outcomes, recorded, strict):
+    """The cases about the mutants; of a sample only the share counts."""
+    by = {}
+    for mutant, (outcome, found) in zip(chosen, outcomes):
+        by.setdefault(outcome, []).append((mutant, found))
+    killed = len(by.get('killed', [])) + len(by.get('killed late', []))
+    survivors = [mutant for mutant, _ in by.get('survived', [])]
+    total = killed + len(survivors)
+    new = [m for m in survivors if m.key not in recorded]
+    noticed = [(m, found) for m, found in by.get('killed', [])
+               if m.key in recorded]
+    share = 100.0 * killed / max(total, 1)
+    comment(['%d do not compile, %d yield the same code' %
+             (len(by.get('invalid', [])), len(by.get('same', []))),
+             '%d are killed by the slow tests or the sanitizers only' %
+             len(by.get('killed late', []))])
+    if strict:
+        say(share >= LEAST, 'mutants: %d of %d killed (%.1f %%), '
+            'at least %.0f %%' % (killed, total, share, LEAST))
+    else:
+        known = 100.0 * (total - len(new)) / max(total, 1)
+        say(known >= LEAST, 'sample: of %d mutants %d killed (%.1f %%), '
+            '%d more listed, together at least %.0f %%' %
+            (total, killed, share, len(survivors) - len(new), LEAST))
+    for mutant in new:
+        comment(entry(mutant.key) + ['  is not listed'])
+    for mutant, found in noticed:
+        comment(entry(mutant.key) + ['  is killed by %s' % found[0]])
+    if not strict:
+        comment(['%d survivors, %d of them not listed; %d listed and killed' %
+                 (len(survivors), len(new), len(noticed))])
+        return
+    say(not new, 'survivors: %d, each with its reason in survivors.txt' %
+        len(survivors))
+    say(not noticed, 'no recorded survivor is killed')
+
+
+def workers(options, *given):
+    return multiprocessing.Pool(options.jobs, begin_worker, given)
+
+
+def logged(options, chosen, outcomes):
+    """Passes the outcomes on as they come, and logs them if asked to."""
+    for mutant, outcome in zip(chosen, outcomes):
+        if options.log:
+            with open(options.log, 'a') as file:
+                file.write('%s\n- %s\n+ %s\n' % mutant.key)
+                file.write('= %s %s\n' % (outcome[0], outcome[1] or ''))
+        yield outcome
+
+
+def run_all(options, text, recorded, chosen):
+    """What becomes of each of the chosen mutants."""
+    true_shop = Workshop('true')
+    true_shop.take(text)
+    for test in FAST + FOR_GCC:
+        measure(true_shop, test)
+    with workers(options, text, None, recorded) as pool:
+        outcomes = list(logged(options, chosen, pool.imap(judge, chosen)))
+    if options.sample > 1:
+        return outcomes
+    left = [i for i, mutant in enumerate(chosen)
+            if outcomes[i][0] == 'survived' and mutant.key not in recorded]
+    print('# %d go through the slow tests' % len(left), flush=True)
+    if left:
+        for test in SLOW + SANITIZED:
+            measure(true_shop, test)
+        again = [chosen[i] for i in left]
+        with workers(options, text, true_shop.object(), recorded) as pool:
+            late = list(logged(options, again, pool.imap(judge_again, again)))
+        for i, outcome in zip(left, late):
+            outcomes[i] = outcome
+    return outcomes
+
+
+def test_mutants(options, text):
+    every = mutants.mutants_of(text)
+    recorded = read_survivors()
+    chosen = [m for m in every
+              if not options.only or m.function in options.only]
+    chosen = chosen[options.seed % options.sample::options.sample]
+    print('# %d mutants, %d of them chosen' % (len(every), len(chosen)),
+          flush=True)
+    report(chosen, run_all(options, text, recorded, chosen), recorded,
+           options.sample == 1)
+    if options.sample > 1:
+        return
+    stale = set(recorded) - {mutant.key for mutant in every}
+    for key in sorted(stale):
+        comment(entry(key))
+    say(not stale, 'every recorded survivor is still a mutant')
+
+
+# --------------------------------------------------------------------- bugs --
+
+def test_bugs(text):
+    """Each bug has to be noticed by the very case that it names."""
+    true_shop, bug_shop = Workshop('true'), Workshop('bugs')
+    true_shop.take(text)
+    for bug in bugs.BUGS:
+        test = Test(bug.test, TCC)
+        measure(true_shop, test, bug.case)
+        say(*judge_bug(bug, bug_shop, text, test))
+
+
+def judge_bug(bug, bug_shop, text, test):
+    name = 'bug %d, %s: ' % (bug.number, bug.name)
+    try:
+        bug_shop.take(bug.apply(text))
+        failed = bug_shop.run(test, bug.case).failed
+    except LookupError as missing:
+        comment(['it would have to change: ' + ' '.join(str(missing).split())])
+        return False, name + 'cannot be made'
+    except SyntaxError:
+        return False, name + 'does not compile'
+    if failed is None or bug.case not in failed[0]:
+        return False, name + 'not killed by "%s"' % bug.case
+    return True, name + 'killed by "%s: %s"' % (test.name, failed[0])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--header', default='timingwheel.h')
+    parser.add_argument('--jobs', type=int, default=2)
+    parser.add_argument('--sample', type=int, default=1)
+    parser.add_argument('--seed', type=int, default=0)
+    parser.add_argument('--bugs', action='store_true')
+    parser.add_argument('--only', action='append')
+    parser.add_argument('--log')
+    options = parser.parse_args()
+    with open(options.header, encoding='ascii') as file:
+        text = file.read()
+    if not options.only and options.sample == 1:
+        test_bugs(text)
+    if not options.bugs:
+        test_mutants(options, text)
+
+
+if __name__ == '__main__':
+    main()
