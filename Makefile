@@ -59,7 +59,10 @@ all: $(TEST_PROGRAMS) $(DEMO) bench/timers
 demo: $(DEMO)
 	$(DEMO) $(DEMO_OPTIONS)
 
-test: $(TEST_PROGRAMS)
+# The compiler takes longer than most of the tests: two of it at a time.
+test:
+	@$(MAKE) -s --no-print-directory \
+	    $(if $(findstring j,$(MAKEFLAGS)),,-j2) $(TEST_PROGRAMS)
 	@CC='$(CC)' CFLAGS='$(CFLAGS)' \
 	    test/run.sh $(TEST_PROGRAMS) $(TEST_SCRIPTS:%=test/%.sh)
 

@@ -117,7 +117,7 @@ static struct {
     uint64_t operations;
     uint64_t round;
     bool one_round;
-} options = {1, 8000000, 0, false};
+} options = {1, 4000000, 0, false};
 
 /* The round that is running. */
 static struct {

@@ -1055,7 +1055,7 @@ static void cascading_on_2(void)
     static const search what = {
         .size = 2, .wheels = 3, .groups = 2, .few = 0, .soonest = -1,
         .reach = 4, .reserved = true, .postponed = 2, .limits = 3,
-        .delays = 1, .delay = {1}, .most = 20, .most_full = 0,
+        .delays = 1, .delay = {1}, .most = 10, .most_full = 0,
     };
     explore(&what);
 }
@@ -1065,7 +1065,7 @@ static void two_cascade_on_2(void)
     static const search what = {
         .size = 2, .wheels = 3, .groups = 2, .few = 1, .soonest = -1,
         .reach = 4, .reserved = true, .limits = 3, .delays = 2,
-        .delay = {0, 1}, .most = 10, .most_full = 0,
+        .delay = {0, 1}, .most = 5, .most_full = 0,
     };
     explore(&what);
 }
@@ -1075,7 +1075,7 @@ static void chunks_on_2(void)
     static const search what = {
         .size = 2, .wheels = 3, .groups = 2, .kind = OWN_CHUNKS, .few = 5,
         .soonest = -1, .reach = 4, .reserved = true, .limits = 3, .delays = 1,
-        .delay = {1}, .most = 10, .most_full = 0,
+        .delay = {1}, .most = 5, .most_full = 0,
     };
     explore(&what);
 }
@@ -1106,7 +1106,7 @@ static void three_in_place(void)
     static const search what = {
         .size = 2, .wheels = 2, .groups = 3, .few = 5, .soonest = -1,
         .reach = 2, .reserved = true, .postponed = 3, .limits = 2,
-        .delays = 1, .delay = {1}, .most = 10, .most_full = 0,
+        .delays = 1, .delay = {1}, .most = 5, .most_full = 0,
     };
     explore(&what);
 }
@@ -1116,7 +1116,7 @@ static void three_cascading(void)
     static const search what = {
         .size = 2, .wheels = 2, .groups = 3, .few = 0, .soonest = -1,
         .reach = 2, .reserved = true, .limits = 3, .delays = 1, .delay = {1},
-        .most = 10, .most_full = 0,
+        .most = 5, .most_full = 0,
     };
     explore(&what);
 }
@@ -1156,7 +1156,7 @@ static void in_place_on_4(void)
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .few = 5, .soonest = -1,
         .reach = 13, .reserved = true, .limits = 2, .delays = 1, .delay = {5},
-        .most = 10, .most_full = 0,
+        .most = 5, .most_full = 0,
     };
     explore(&what);
 }
