@@ -114,11 +114,11 @@ examples() {
     works "$@" || return
     part together "examples.$variant" \
         "CC='$*' CFLAGS='-g $warnings' exec test/examples.sh"
-    part together "demo.$variant" "build=$build" \
-        "$* -std=c99 -g -o $build/bin/demo test/loops/epoll.c &&" \
-        '. test/tap.sh &&' \
+    part together "demo.$variant" \
+        "build=$build/demo.$variant" 'mkdir -p "$build"' '. test/tap.sh' \
+        "$* -std=c99 -g -o \$build/demo test/loops/epoll.c || exit" \
         "expect 'no timer is early or lost' \\" \
-        "    $build/bin/demo --connections 200 --seconds 2" tap_end
+        '    "$build/demo" --connections 200 --seconds 2' tap_end
 }
 
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
