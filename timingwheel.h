@@ -1038,9 +1038,10 @@ static inline void twi_not_kept(const twi_bucket *bucket)
         bucket->head->live &= TWI_KEPT - 1;
 }
 
-/* Bucket `index` has become the earliest of its wheel, for `tick`. */
-static void twi_offer(timingwheel *tw, twi_wheel *wheel, uint32_t index,
-                      uint64_t tick)
+/* The wheel's entry in the delay queue as it has to be: by bucket `index`,
+ * whose first timer is due at `tick`. */
+static inline twi_entry twi_entry_by(twi_wheel *wheel, uint32_t index,
+                                     uint64_t tick)
 {
     twi_entry entry;
     entry.tick = tick;
@@ -1048,7 +1049,14 @@ static void twi_offer(timingwheel *tw, twi_wheel *wheel, uint32_t index,
     twi_not_kept(twi_bucket_at(wheel, index));
     wheel->first = index;
     wheel->earliest = tick;
-    twi_queue_up(tw, wheel->queue_index, entry);
+    return entry;
+}
+
+/* Bucket `index` has become the earliest of its wheel, for `tick`. */
+static void twi_offer(timingwheel *tw, twi_wheel *wheel, uint32_t index,
+                      uint64_t tick)
+{
+    twi_queue_up(tw, wheel->queue_index, twi_entry_by(wheel, index, tick));
 }
 
 /* Bucket `index`, empty until now, is to hold a timer for `tick`. */
@@ -1067,13 +1075,8 @@ static inline void twi_bucket_filled(timingwheel *tw, twi_wheel *wheel,
 /* The earliest bucket of a wheel is another, or has a later tick. */
 static void twi_offer_later(timingwheel *tw, twi_wheel *wheel, uint32_t index)
 {
-    twi_entry entry;
-    entry.tick = twi_bucket_at(wheel, index)->earliest;
-    entry.wheel = wheel;
-    twi_not_kept(twi_bucket_at(wheel, index));
-    wheel->first = index;
-    wheel->earliest = entry.tick;
-    twi_queue_down(tw, wheel->queue_index, entry);
+    uint64_t tick = twi_bucket_at(wheel, index)->earliest;
+    twi_queue_down(tw, wheel->queue_index, twi_entry_by(wheel, index, tick));
 }
 
 static inline void twi_unmark(twi_wheel *wheel, uint32_t index)
@@ -1103,20 +1106,16 @@ static bool twi_find_next(const timingwheel *tw, twi_wheel *wheel,
 static void twi_first_emptied(timingwheel *tw, twi_wheel *wheel)
 {
     uint32_t index = wheel->first;
-    uint64_t *marks = &wheel->marks[index / 64];
     twi_clear_bucket(wheel, index);
-    *marks &= ~(UINT64_C(1) << (index % 64));
-    uint64_t ahead = *marks >> (index % 64);
+    twi_unmark(wheel, index);
+    uint64_t ahead = wheel->marks[index / 64] >> (index % 64);
     if (ahead != 0)
         index += twi_lowest_bit(ahead);
-    if (ahead == 0 || twi_is_empty(twi_bucket_at(wheel, index))) {
-        if (*marks == 0)
-            wheel->summary &= ~(UINT64_C(1) << (wheel->first / 64));
+    if (ahead == 0 || twi_is_empty(twi_bucket_at(wheel, index)))
         if (!twi_find_next(tw, wheel, &index)) {
             twi_queue_remove(tw, wheel->queue_index);
             return;
         }
-    }
     twi_offer_later(tw, wheel, index);
     twi_prefetch(twi_bucket_at(wheel, index)->head);
 }
@@ -1149,32 +1148,12 @@ static void twi_return_own(twi_chunk *own)
         twi_clear_bucket(wheel, own->bucket);
 }
 
-/* Takes the only chunk out of its bucket; it has no timers left. */
-static void twi_release_last_chunk(timingwheel *tw, twi_chunk *chunk)
-{
-    twi_give_back(tw, chunk);
-    if (chunk->level < TWI_LEVELS) {
-        twi_bucket_emptied(tw, tw->wheels[chunk->level], chunk->bucket);
-        return;
-    }
-    unsigned aside = chunk->level - TWI_LEVELS;
-    tw->aside[aside].head = NULL;
-    tw->aside[aside].tail = NULL;
-    tw->nonempty_aside &= ~(UINT32_C(1) << aside);
-    if (twi_is_own(chunk))
-        twi_return_own(chunk);
-}
-
 /* Takes a chunk without timers out of its bucket. */
 static void twi_release_chunk(timingwheel *tw, twi_chunk *chunk)
 {
+    twi_bucket *bucket = twi_home(tw, chunk);
     if (tw->walk == chunk)
         tw->walk = chunk->next;
-    if (chunk->prev == NULL && chunk->next == NULL) {
-        twi_release_last_chunk(tw, chunk);
-        return;
-    }
-    twi_bucket *bucket = twi_home(tw, chunk);
     if (chunk->prev != NULL)
         chunk->prev->next = chunk->next;
     else
@@ -1184,7 +1163,14 @@ static void twi_release_chunk(timingwheel *tw, twi_chunk *chunk)
     else
         bucket->tail = chunk->prev;
     twi_give_back(tw, chunk);
-    if (twi_is_own(chunk) && chunk->level >= TWI_LEVELS)
+    if (chunk->level < TWI_LEVELS) {
+        if (bucket->head == NULL)
+            twi_bucket_emptied(tw, tw->wheels[chunk->level], chunk->bucket);
+        return;
+    }
+    if (bucket->head == NULL)
+        tw->nonempty_aside &= ~(UINT32_C(1) << (chunk->level - TWI_LEVELS));
+    if (twi_is_own(chunk))
         twi_return_own(chunk);
 }
 
@@ -1289,10 +1275,8 @@ static void twi_append(timingwheel *tw, enum twi_aside aside, twi_bucket *from)
         *to = *from;
     } else {
         tw->unsorted[aside] |= from->earliest < to->latest;
-        if (from->earliest < to->earliest)
-            to->earliest = from->earliest;
-        if (from->latest > to->latest)
-            to->latest = from->latest;
+        twi_widen(to, from->earliest);
+        twi_widen(to, from->latest);
         to->tail->next = from->head;
         from->head->prev = to->tail;
         to->tail = from->tail;
@@ -1774,8 +1758,9 @@ static inline bool twi_is_crowd(const twi_bucket *bucket)
 /* Fires the timer that is alone in the first bucket of a wheel; false if it was
  * postponed. All is in order again before the callback. */
 static inline bool twi_fire_sole(timingwheel *tw, twi_wheel *wheel,
-                                 twi_chunk *chunk, twi_turn *turn)
+                                 twi_turn *turn)
 {
+    twi_chunk *chunk = twi_first_of(wheel)->head;
     tw_timer **slot = &chunk->slots[chunk->first];
     while (*slot == NULL)
         slot++;
@@ -1792,10 +1777,10 @@ static inline bool twi_fire_sole(timingwheel *tw, twi_wheel *wheel,
 
 /* The same for one of a few timers, if it is the only one that is due and none
  * of the others was postponed beyond the bucket's step. */
-static bool twi_fire_one(timingwheel *tw, twi_wheel *wheel, twi_chunk *chunk,
-                         twi_turn *turn)
+static bool twi_fire_one(timingwheel *tw, twi_wheel *wheel, twi_turn *turn)
 {
     twi_bucket *bucket = twi_first_of(wheel);
+    twi_chunk *chunk = bucket->head;
     uint64_t due = tw->clock * tw->tick, earliest = UINT64_MAX, latest = 0;
     unsigned found = TWI_SLOTS;
     for (unsigned i = chunk->first; i < chunk->end; i++) {
@@ -1836,8 +1821,8 @@ static inline bool twi_fire_quickly(timingwheel *tw, twi_wheel *wheel,
     if (!twi_is_small(bucket))
         return false;
     if (bucket->head->live == 1)
-        return twi_fire_sole(tw, wheel, bucket->head, turn);
-    return twi_fire_one(tw, wheel, bucket->head, turn);
+        return twi_fire_sole(tw, wheel, turn);
+    return twi_fire_one(tw, wheel, turn);
 }
 
 /* Handles the head of the delay queue, as said above. */

@@ -94,13 +94,14 @@ BUGS = [
     Bug(13, 'the wrong bit is cleared once the wheel has wrapped',
         'seastar issue 2318',
         'peer_bugs_structure', 'V13',
-        ('twi_first_emptied', '~(UINT64_C(1) << (index % 64))',
-         '~(UINT64_C(1) << (index - (tw->clock >> wheel->shift >> '
-         'tw->size_bits)) % 64)')),
+        ('twi_first_emptied', 'twi_unmark(wheel, index);',
+         'twi_unmark(wheel, (index - (uint32_t)(tw->clock >> wheel->shift >> '
+         'tw->size_bits)) & tw->size_mask);')),
     Bug(14, 'moving the first timer later leaves the cached minimum stale',
         'msquic issue 3206',
         'peer_bugs_early_late', 'B4 (V14)',
-        ('twi_offer_later', 'wheel->earliest = entry.tick;', '')),
+        ('twi_entry_by', 'wheel->earliest = tick;',
+         'if (tick < wheel->earliest) wheel->earliest = tick;')),
     Bug(15, 'one timer, started again and again, starves the others',
         'genode issue 1646',
         'peer_bugs_structure', 'V15',
