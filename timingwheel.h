@@ -345,6 +345,8 @@ typedef struct twi_wheel {
     uint32_t queue_index; /* where the delay queue has it                    */
     unsigned level;       /* a bucket spans wheel_size^level ticks ...       */
     unsigned shift;       /* ... which is 2^shift                            */
+    bool sorted;          /* its earliest bucket is: see twi_sort_first; ... */
+    uint64_t ticks[TWI_SLOTS]; /* ... then the tick of the timer in a slot   */
 } twi_wheel;
 
 /* An entry of the delay queue: a wheel, by the tick of its earliest bucket. */
@@ -956,6 +958,7 @@ TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
     twi_wheel *wheel = (twi_wheel *)start;
     wheel->earliest = 0;
     wheel->summary = 0;
+    wheel->sorted = false;
     wheel->own = (twi_chunk *)start + TWI_WHEEL_CHUNKS;
     wheel->buckets = (twi_bucket *)(void *)(wheel->own + size);
     wheel->marks = (uint64_t *)(void *)(wheel->buckets + size);
@@ -1106,6 +1109,7 @@ static bool twi_find_next(const timingwheel *tw, twi_wheel *wheel,
 static void twi_first_emptied(timingwheel *tw, twi_wheel *wheel)
 {
     uint32_t index = wheel->first;
+    wheel->sorted = false;
     twi_clear_bucket(wheel, index);
     twi_unmark(wheel, index);
     uint64_t ahead = wheel->marks[index / 64] >> (index % 64);
@@ -1363,6 +1367,7 @@ static inline tw_timer **twi_place_first(timingwheel *tw, twi_wheel *wheel,
     if (was_empty)
         twi_bucket_filled(tw, wheel, index, tick);
     twi_account(tw, wheel, index, tick);
+    wheel->sorted = false;
     return twi_slot_in_front(bucket);
 }
 
@@ -1538,12 +1543,13 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
  *    (which is younger), else the one by distance. So timers of one tick stay
  *    in start order. Those of tick c are then in wheel 0, which comes up next.
  * 2. Otherwise those of tick c fire where they stand, in order, and the bucket
- *    waits for its next tick. A lone timer an hour away is never moved.
+ *    waits for its next tick; a few timers of several ticks are sorted by tick
+ *    once, the first time. A lone timer an hour away is never moved.
  * 3. A timer that was postponed is met in its old bucket and placed anew.
  * 4. If memory runs out, the rest of a crowd stays and is handled as in 2. */
 
 #ifndef TWI_CROWD
-#define TWI_CROWD 8 /* most timers that are worth looking through each time  */
+#define TWI_CROWD TWI_SLOTS /* most timers worth firing where they stand     */
 #endif
 #define TWI_AHEAD 3 /* chunks whose timers are prefetched while cascading    */
 
@@ -1733,6 +1739,7 @@ static void twi_measure(const timingwheel *tw, twi_bucket *bucket)
 static void twi_keep_rest(timingwheel *tw, twi_wheel *wheel)
 {
     twi_bucket *bucket = twi_first_of(wheel);
+    wheel->sorted = false;
     twi_measure(tw, bucket);
     if (twi_same_step(bucket->earliest, tw->clock, wheel->shift)) {
         twi_offer_later(tw, wheel, wheel->first);
@@ -1755,59 +1762,75 @@ static inline bool twi_is_crowd(const twi_bucket *bucket)
     return bucket->earliest != bucket->latest && !twi_is_small(bucket);
 }
 
-/* Fires the timer that is alone in the first bucket of a wheel; false if it was
- * postponed. All is in order again before the callback. */
-static inline bool twi_fire_sole(timingwheel *tw, twi_wheel *wheel,
-                                 twi_turn *turn)
-{
-    twi_chunk *chunk = twi_first_of(wheel)->head;
-    tw_timer **slot = &chunk->slots[chunk->first];
-    while (*slot == NULL)
-        slot++;
-    tw_timer *timer = *slot;
-    TWI_RULE_INTACT(timer, slot);
-    if (timer->deadline > tw->clock * tw->tick)
-        return false;
-    chunk->live = 0;
-    twi_give_back(tw, chunk);
-    twi_first_emptied(tw, wheel);
-    twi_fire(tw, timer, turn);
-    return true;
-}
-
-/* The same for one of a few timers, if it is the only one that is due and none
- * of the others was postponed beyond the bucket's step. */
-static bool twi_fire_one(timingwheel *tw, twi_wheel *wheel, twi_turn *turn)
+/* Puts the timers of a wheel's first bucket, a small one, in order of their
+ * ticks, those of one tick staying in theirs, without gaps. They are so few that
+ * to count how many come before each is the quickest: it takes no jump that is
+ * hard to predict. Now that the clock is in its step no timer is started into
+ * that bucket, since a finer wheel reaches as far. One that is postponed stays
+ * in its slot: it is known by the tick that was noted for that. */
+static void twi_sort_first(const timingwheel *tw, twi_wheel *wheel)
 {
     twi_bucket *bucket = twi_first_of(wheel);
     twi_chunk *chunk = bucket->head;
-    uint64_t due = tw->clock * tw->tick, earliest = UINT64_MAX, latest = 0;
-    unsigned found = TWI_SLOTS;
+    tw_timer *timers[TWI_SLOTS];
+    uint64_t ticks[TWI_SLOTS];
+    unsigned places[TWI_SLOTS], count = 0;
     for (unsigned i = chunk->first; i < chunk->end; i++) {
-        const tw_timer *timer = chunk->slots[i];
+        tw_timer *timer = chunk->slots[i];
         if (timer == NULL)
             continue;
         TWI_RULE_INTACT(timer, &chunk->slots[i]);
-        uint64_t deadline = timer->deadline;
-        if (deadline <= due) {
-            if (found != TWI_SLOTS)
-                return false;
-            found = i;
-            continue;
+        timers[count] = timer;
+        ticks[count] = twi_tick_of(tw, timer->deadline);
+        places[count] = chunk->first;
+        for (unsigned j = 0; j < count; j++) {
+            unsigned is_before = ticks[j] <= ticks[count];
+            places[count] += is_before;
+            places[j] += 1 - is_before;
         }
-        earliest = deadline < earliest ? deadline : earliest;
-        latest = deadline > latest ? deadline : latest;
+        count++;
     }
-    earliest = twi_tick_of(tw, earliest);
-    if (found == TWI_SLOTS || !twi_same_step(earliest, tw->clock, wheel->shift))
+    for (unsigned i = 0; i < count; i++) {
+        twi_fill_slot(&chunk->slots[places[i]], timers[i]);
+        wheel->ticks[places[i]] = ticks[i];
+    }
+    chunk->end = (uint8_t)(chunk->first + count);
+    bucket->latest = wheel->ticks[chunk->end - 1];
+    wheel->sorted = true;
+}
+
+/* Fires the first timer of the first bucket of a wheel, which is sorted. False
+ * if it was postponed meanwhile, or if the next one was, or is beyond the step
+ * of the bucket. All is in order again before the callback. */
+static inline bool twi_fire_first(timingwheel *tw, twi_wheel *wheel,
+                                  twi_turn *turn)
+{
+    twi_bucket *bucket = twi_first_of(wheel);
+    twi_chunk *chunk = bucket->head;
+    unsigned i = chunk->first;
+    while (chunk->slots[i] == NULL)
+        i++;
+    tw_timer *timer = chunk->slots[i];
+    TWI_RULE_INTACT(timer, &chunk->slots[i]);
+    if (timer->deadline > tw->clock * tw->tick)
         return false;
-    tw_timer *timer = chunk->slots[found];
-    chunk->slots[found] = NULL;
-    chunk->first = (uint8_t)(chunk->first + (found == chunk->first));
-    chunk->live--;
-    bucket->earliest = earliest;
-    bucket->latest = twi_tick_of(tw, latest);
-    twi_offer_later(tw, wheel, wheel->first);
+    if (chunk->live == 1) {
+        chunk->live = 0;
+        twi_give_back(tw, chunk);
+        twi_first_emptied(tw, wheel);
+    } else {
+        do
+            i++;
+        while (chunk->slots[i] == NULL);
+        uint64_t next = twi_tick_of(tw, chunk->slots[i]->deadline);
+        if (next != wheel->ticks[i] ||
+            !twi_same_step(next, tw->clock, wheel->shift))
+            return false;
+        chunk->first = (uint8_t)i;
+        chunk->live--;
+        bucket->earliest = next;
+        twi_offer_later(tw, wheel, wheel->first);
+    }
     twi_fire(tw, timer, turn);
     return true;
 }
@@ -1820,19 +1843,21 @@ static inline bool twi_fire_quickly(timingwheel *tw, twi_wheel *wheel,
     const twi_bucket *bucket = twi_first_of(wheel);
     if (!twi_is_small(bucket))
         return false;
-    if (bucket->head->live == 1)
-        return twi_fire_sole(tw, wheel, turn);
-    return twi_fire_one(tw, wheel, turn);
+    if (bucket->head->live > 1) {
+        if (bucket->earliest == bucket->latest)
+            return false; /* several of one tick */
+        if (!wheel->sorted)
+            twi_sort_first(tw, wheel);
+    }
+    return twi_fire_first(tw, wheel, turn);
 }
 
-/* Handles the head of the delay queue, as said above. */
-static void twi_come_up(timingwheel *tw, twi_wheel *wheel, uint64_t tick,
-                        twi_turn *turn)
+/* Handles the first bucket of a wheel, which comes up at `tick`, where that
+ * takes more than to fire one timer. */
+TWI_APART void twi_come_up(timingwheel *tw, twi_wheel *wheel, uint64_t tick,
+                           twi_turn *turn)
 {
     twi_bucket *bucket = twi_first_of(wheel);
-    twi_set_clock(tw, tick);
-    if (twi_fire_quickly(tw, wheel, turn))
-        return;
     if (twi_is_crowd(bucket)) {
         for (unsigned level = 1; level <= wheel->level; level++) {
             twi_wheel *other = tw->wheels[level];
@@ -1846,6 +1871,16 @@ static void twi_come_up(timingwheel *tw, twi_wheel *wheel, uint64_t tick,
     twi_fire_bucket(tw, bucket, wheel->shift, tick, turn);
     if (!twi_is_empty(bucket) && (tw->walk == NULL || twi_is_small(bucket)))
         twi_keep_rest(tw, wheel);
+}
+
+/* Handles the head of the delay queue, as said above. */
+static inline void twi_handle_head(timingwheel *tw, twi_turn *turn)
+{
+    uint64_t tick = tw->queue[0].tick;
+    twi_wheel *wheel = tw->queue[0].wheel;
+    twi_set_clock(tw, tick);
+    if (!twi_fire_quickly(tw, wheel, turn))
+        twi_come_up(tw, wheel, tick, turn);
 }
 
 /* One pass of the sort: timers whose tick has that bit go behind the others.
@@ -1993,14 +2028,14 @@ static bool twi_handle_due(timingwheel *tw, uint64_t target, twi_turn *turn)
         if (TWI_RARE(owed_is_next))
             twi_fire_owed(tw, turn);
         else
-            twi_come_up(tw, tw->queue[0].wheel, tw->queue[0].tick, turn);
+            twi_handle_head(tw, turn);
     }
 }
 
 /* What a call of tw_advance_clock or tw_poll does. */
 static void twi_advance(timingwheel *tw, uint64_t now, twi_turn *turn)
 {
-    uint64_t target = tw->tick == 1 ? now : now / tw->tick;
+    uint64_t target = TWI_RARE(tw->tick != 1) ? now / tw->tick : now;
     if (target < tw->clock)
         target = tw->clock;
     tw->advancing = true;
@@ -2482,6 +2517,24 @@ static bool twi_bucket_is_sound(const timingwheel *tw, const twi_bucket *bucket,
            (twi_is_empty(bucket) || bucket->earliest <= bucket->latest);
 }
 
+/* What twi_sort_first leaves: each timer of the first bucket waits for a tick
+ * that is not after its own, in order. */
+static bool twi_order_is_sound(const timingwheel *tw, const twi_wheel *wheel)
+{
+    const twi_chunk *chunk = twi_first_of(wheel)->head;
+    uint64_t tick = 0;
+    for (unsigned i = chunk->first; i < chunk->end; i++) {
+        const tw_timer *timer = chunk->slots[i];
+        if (timer == NULL)
+            continue;
+        if (wheel->ticks[i] < tick ||
+            wheel->ticks[i] > twi_tick_of(tw, timer->deadline))
+            return false;
+        tick = wheel->ticks[i];
+    }
+    return true;
+}
+
 /* True if the buckets of a wheel are sound and in its window, and its bitmap
  * and its place in the delay queue agree with them. */
 static bool twi_wheel_is_sound(const timingwheel *tw, const twi_wheel *wheel,
@@ -2509,6 +2562,7 @@ static bool twi_wheel_is_sound(const timingwheel *tw, const twi_wheel *wheel,
            (wheel->first == twi_first_mark(tw, wheel) &&
             !twi_is_empty(twi_first_of(wheel)) &&
             twi_first_of(wheel)->head->live < TWI_KEPT &&
+            (!wheel->sorted || twi_order_is_sound(tw, wheel)) &&
             wheel->earliest == twi_first_of(wheel)->earliest &&
             wheel->queue_index < tw->queued &&
             tw->queue[wheel->queue_index].wheel == wheel &&

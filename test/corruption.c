@@ -102,6 +102,23 @@ static void wheels(void)
     tw_destroy(&tw);
 }
 
+/* Three timers of one bucket, of which the first has fired. */
+static void order_of_a_bucket(void)
+{
+    set_up();
+    for (uint64_t i = 0; i < 3; i++)
+        tw_start(&tw, &timers[i], 1300 + 3 * (3 - i));
+    tw_advance_clock(&tw, 1303);
+    twi_wheel *wheel = tw.wheels[1];
+    unsigned first = twi_first_of(wheel)->head->first;
+    CHECK(wheel->sorted && wheel->ticks[first] == 1306);
+    BREAKS(wheel->ticks[first], 1);     /* after its timer's */
+    BREAKS(wheel->ticks[first + 1], 4); /* before the one in front of it */
+    CHECK(tw_cancel(&tw, &timers[1]));
+    CHECK(tw_check(&tw));
+    tw_destroy(&tw);
+}
+
 static void delay_queue(void)
 {
     set_up();
@@ -137,6 +154,7 @@ static const tap_case cases[] = {
     {"tw_check sees a broken timer or chunk", timer_and_chunk},
     {"tw_check sees a broken bucket", buckets},
     {"tw_check sees a broken wheel", wheels},
+    {"tw_check sees a broken order within a bucket", order_of_a_bucket},
     {"tw_check sees a broken delay queue", delay_queue},
     {"tw_check sees a clock that left timers behind", clock_ahead},
 };

@@ -28,7 +28,7 @@ static void arena_give(void *pointer);
 enum manner { TICK_BY_TICK, ONE_JUMP, BY_DEADLINE, LIMITED, MANNERS };
 
 #define TIMERS 2
-#define COPIES 6
+#define COPIES 7
 #define NEVER UINT64_MAX
 
 /* One scene: a wheel, and what is expected of its timers. Each of the two is

@@ -29,6 +29,8 @@ static void model_free(void *pointer);
 #define TW_MALLOC(size, context) ((void)(context), model_malloc(size))
 #define TW_FREE(pointer, context) ((void)(context), model_free(pointer))
 #define TIMINGWHEEL_IMPLEMENTATION
+#define TWI_CROWD few /* a bucket of so few timers never cascades            */
+static unsigned few;
 #include "../timingwheel.h"
 #include "oracle.h"
 #include "tap.h"
@@ -1127,6 +1129,7 @@ static void draw_habits(uint32_t wheel_size, memory_mode memory, bool many)
     h->horizon = UINT64_MAX;
     h->silent = !many && chance(3, 4);
     h->memory = memory;
+    few = chance(1, 2) ? TWI_SLOTS : below(TWI_SLOTS);
     draw_weights(h->delays, delays, DELAYS);
     draw_weights(h->operations, usual, OPERATIONS);
     if (many) {

@@ -1478,6 +1478,32 @@ static void tick_order_before_deadlines(void)
     end();
 }
 
+/* Six of one bucket of the second wheel, of three ticks, started in no order;
+ * d is cancelled before or after the first of them has fired, or not at all. */
+static void order_within_a_bucket(void)
+{
+    for (int moment = 0; moment < 3; moment++) {
+        set_up(10, 0, 0, 0);
+        start('d', 3019);
+        start('a', 3009);
+        start('e', 3011);
+        start('f', 3100);
+        start('b', 3001);
+        start('c', 3010);
+        if (moment == 1)
+            cancel('d');
+        FIRES(3009, "");
+        FIRES_AT_MOST(1, 3010, "a");
+        if (moment == 2)
+            cancel('d');
+        FIRES(3010, "bc");
+        FIRES(3020, moment == 0 ? "de" : "e");
+        CHECK(next() == 3100);
+        FIRES(3100, "f");
+        end();
+    }
+}
+
 /* a is started far from its deadline and b near it, in a finer wheel. */
 static void order_across_wheels(void)
 {
@@ -2108,6 +2134,51 @@ static void postpone_over_every_wheel(void)
         if (deadline > 1)
             FIRES(deadline - 1, "");
         FIRES(deadline, "a");
+        end();
+    }
+}
+
+/* Three of one bucket of the second wheel; the first has fired, the next one is
+ * postponed behind the last. */
+static void postpone_behind_another(void)
+{
+    for (uint64_t until = 1021; until < 3000; until += 500) {
+        begin();
+        start('c', 1020);
+        start('b', 1010);
+        start('a', 1000);
+        FIRES(1000, "a");
+        postpone('b', until);
+        CHECK(next() == 1010); /* the only wake-up in vain */
+        FIRES(1010, "");
+        CHECK(next() == 1020);
+        FIRES(1019, "");
+        FIRES(1020, "c");
+        CHECK(next() == until);
+        FIRES(until - 1, "");
+        FIRES(until, "b");
+        end();
+    }
+}
+
+/* One that is not the next of them is postponed: no wake-up is in vain. */
+static void postpone_behind_the_next(void)
+{
+    for (uint64_t until = 1021; until < 3000; until += 500) {
+        begin();
+        start('a', 1000);
+        start('b', 1010);
+        start('c', 1015);
+        start('d', 1020);
+        FIRES(1000, "a");
+        postpone('c', until);
+        CHECK(next() == 1010);
+        FIRES(1010, "b");
+        CHECK(next() == 1020);
+        FIRES(1020, "d");
+        CHECK(next() == until);
+        FIRES(until - 1, "");
+        FIRES(until, "c");
         end();
     }
 }
@@ -4031,6 +4102,7 @@ static const tap_case cases[] = {
     {"promise 8: start order within a tick", start_order_in_a_tick},
     {"promise 8: within a tick not the order of deadlines",
      tick_order_before_deadlines},
+    {"promise 8: a few in one bucket, of several ticks", order_within_a_bucket},
     {"promise 8: started far away and near, in different wheels",
      order_across_wheels},
     {"promise 8: through four wheels", order_across_four_wheels},
@@ -4087,6 +4159,10 @@ static const tap_case cases[] = {
      postpone_at_every_packet},
     {"promise 11: postponed within its tick", postpone_within_its_tick},
     {"promise 11: postponed by each power of two", postpone_over_every_wheel},
+    {"promise 11: postponed behind another of its bucket",
+     postpone_behind_another},
+    {"promise 11: postponed in a bucket, not the next one",
+     postpone_behind_the_next},
     {"promise 11: half of a bucket postponed", postpone_many_of_a_bucket},
     {"promise 11: cancel and start again take no memory",
      no_allocation_once_warm},

@@ -30,8 +30,7 @@ WORDS_WITHOUT_EFFECT = re.compile(
 # Short cuts answer false where they do not apply, and the general way follows.
 # One that applies less often costs time alone: such mutants are not made.
 # Those by which it applies too often, or does the wrong thing, are.
-SHORT_CUTS = {'twi_start_at_once', 'twi_fire_quickly', 'twi_fire_sole',
-              'twi_fire_one'}
+SHORT_CUTS = {'twi_start_at_once', 'twi_fire_quickly', 'twi_fire_first'}
 CALL_OF_SHORT_CUT = re.compile(r'if \((%s)\(' % '|'.join(sorted(SHORT_CUTS)))
 
 # What these look at is a bucket with one chunk, head and tail at once, since it
@@ -40,7 +39,7 @@ WITH_ONE_CHUNK = {'twi_is_empty', 'twi_not_kept', 'twi_reuse', 'twi_is_small',
                   'twi_fire_quickly'}
 
 # A tick of one time unit saves a division, which would answer the same.
-SAVES_DIVISION = 'tw->tick == 1'
+SAVES_DIVISION = ('tw->tick == 1', 'tw->tick != 1')
 
 # Outside of the wheels there is mostly nothing; to look there all the same
 # costs time alone.
@@ -311,7 +310,7 @@ class Maker:
         """What to replace a condition by, short cuts seen to."""
         if CALL_OF_SHORT_CUT.match(self.text(i, close)):
             return ['true']
-        if self.text(i + 2, close - 1) == SAVES_DIVISION:
+        if self.text(i + 2, close - 1) in SAVES_DIVISION:
             return ['true']
         if self.text(i + 2, close - 1) == SAVES_LOOK:
             return ['false']
