@@ -83,9 +83,9 @@ static void e2_cancelled_after_it_was_collected(void)
     for (size_t s = 0; s < COUNT(sizes); s++)
         for (uint64_t at = 1; at < 3000; at = at * 3 + 1)
             for (uint64_t apart = 0; apart < 5; apart++)
-                for (unsigned between = 0; between < 12; between++) {
+                for (unsigned between = 0; between < 16; between++) {
                     world w;
-                    probe a = {0}, p[12] = {0};
+                    probe a = {0}, p[16] = {0};
                     probe *b = calloc(1, sizeof *b);
                     if (!CHECK(b != NULL))
                         return;

@@ -896,12 +896,12 @@ static void i10_first_timer_put_off(void)
 /* ----------------------------------------- V: from the seeded-bug list ---- */
 
 /* V13: scylladb/seastar#2318: taking the last timer out of a bucket cleared
- * the wrong occupancy bit once the wheel had wrapped. Every clock of two
+ * the wrong occupancy bit once the wheel had wrapped. Every clock of three
  * turns, every pair of buckets; one of the two is emptied. */
 static void v13_wrong_bit_after_the_wrap(void)
 {
     for (uint32_t size = 2; size <= 128; size *= 4)
-        for (uint64_t at = 0; at < 2 * size; at += 1 + size / 20)
+        for (uint64_t at = 0; at < 3 * size; at += 1 + size / 20)
             for (uint64_t a = 1; a < size; a += 1 + size / 30)
                 for (uint64_t b = 1; b < size; b += 1 + size / 15) {
                     world w;
