@@ -80,6 +80,7 @@ typedef struct bench_result {
     size_t timer_size;
     uint64_t calls; /* workload limit: calls measured                 */
     double quantiles[BENCH_QUANTILES]; /* of these, in ns                  */
+    double idle[BENCH_QUANTILES]; /* of loops that wait for their median    */
     const char *failure; /* NULL, or what went wrong                       */
 } bench_result;
 

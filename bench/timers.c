@@ -225,7 +225,8 @@ static void print_json(FILE *out, const options *o, const bench_job *job,
     if (r->calls > 0) {
         fprintf(out, ", \"calls\": %" PRIu64, r->calls);
         for (i = 0; i < BENCH_QUANTILES; i++)
-            fprintf(out, ", \"%s\": %.0f", quantile_names[i], r->quantiles[i]);
+            fprintf(out, ", \"%s\": %.0f, \"idle_%s\": %.0f", quantile_names[i],
+                    r->quantiles[i], quantile_names[i], r->idle[i]);
     }
     fputs("}\n", out);
 }
@@ -252,9 +253,12 @@ static void print_text(const options *o, const bench_job *job,
     printf("  bytes per timer     %10.1f  (%zu in the timer)\n",
            bytes_per_timer(job, r), r->timer_size);
     if (r->calls > 0)
-        printf("  ns of one limited call, of %" PRIu64 ":\n", r->calls);
+        printf("  ns of one limited call, of %" PRIu64
+               ", and of a loop that only waits:\n",
+               r->calls);
     for (i = 0; i < BENCH_QUANTILES && r->calls > 0; i++)
-        printf("    %-17s %10.0f\n", quantile_names[i], r->quantiles[i]);
+        printf("    %-17s %10.0f %10.0f\n", quantile_names[i],
+               r->quantiles[i], r->idle[i]);
     printf("  checksum      %016" PRIx64 "\n", r->checksum);
 }
 

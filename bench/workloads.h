@@ -599,6 +599,37 @@ static int compare_samples(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
+static void quantiles_of(uint32_t *samples, size_t count, double *quantiles)
+{
+    static const double parts[BENCH_QUANTILES] = {0.5, 0.99, 0.999, 0.9999, 1};
+    size_t i;
+
+    qsort(samples, count, sizeof(*samples), compare_samples);
+    for (i = 0; i < BENCH_QUANTILES && count > 0; i++)
+        quantiles[i] = samples[(size_t)((double)(count - 1) * parts[i])];
+}
+
+static uint32_t as_sample(uint64_t ns)
+{
+    return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+}
+
+/* What the machine adds by itself: as many loops that do nothing until `ns`
+ * have passed, and how long they take. */
+static void idle_calls(uint32_t *samples, size_t count, double ns)
+{
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        uint64_t began = bench_wall_time(), took;
+
+        do
+            took = bench_wall_time() - began;
+        while ((double)took < ns);
+        samples[i] = as_sample(took);
+    }
+}
+
 /* Calls until nothing is left at this tick; returns the number of samples. */
 static size_t limited_calls(uint32_t *samples, size_t count, size_t capacity)
 {
@@ -610,17 +641,16 @@ static size_t limited_calls(uint32_t *samples, size_t count, size_t capacity)
         engine_advance_limit(&run.engine, run.now, LIMIT);
         took = bench_wall_time() - began;
         if (count < capacity)
-            samples[count++] = took < UINT32_MAX ? (uint32_t)took : UINT32_MAX;
+            samples[count++] = as_sample(took);
     } while (engine_next(&run.engine, &deadline) && deadline <= run.now);
     return count;
 }
 
 static void workload_limit(const bench_job *job, bench_result *result)
 {
-    static const double parts[BENCH_QUANTILES] = {0.5, 0.99, 0.999, 0.9999, 1};
     size_t capacity = (size_t)(job->n * job->rounds / 4) + 1000000;
     uint32_t *samples = bench_alloc(capacity * sizeof(*samples));
-    size_t count = 0, i;
+    size_t count = 0;
 
     build(job, result);
     build_items(job->seed, on_rearm);
@@ -632,11 +662,10 @@ static void workload_limit(const bench_job *job, bench_result *result)
         count = limited_calls(samples, count, capacity);
     }
     phase_end(result, "limit", run.fired, true);
-    qsort(samples, count, sizeof(*samples), compare_samples);
     result->calls = count;
-    for (i = 0; i < BENCH_QUANTILES && count > 0; i++)
-        result->quantiles[i] =
-            samples[(size_t)((double)(count - 1) * parts[i])];
+    quantiles_of(samples, count, result->quantiles);
+    idle_calls(samples, count, result->quantiles[0]);
+    quantiles_of(samples, count, result->idle);
     free(samples);
     finish(result);
 }
