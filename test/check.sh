@@ -143,7 +143,7 @@ part together targets 'exec test/targets.sh'
     compiled states-full '' test/states.c --full gcc -O2
     if command -v valgrind >/dev/null 2>&1; then
         variant valgrind \
-            'valgrind -q --error-exitcode=99 --leak-check=full' gcc -O1
+            'valgrind -q --error-exitcode=99 --leak-check=full' gcc -O2
     else
         skip_part valgrind 'every test under valgrind' 'valgrind is missing'
     fi
@@ -157,7 +157,7 @@ part together targets 'exec test/targets.sh'
 part together cost 'exec test/cost.sh'
 part together mutate-bugs 'exec test/mutate/run.sh --bugs'
 part alone mutate \
-    "exec test/mutate/run.sh --sample ${SAMPLE:-4} --seed $seed"
+    "exec test/mutate/run.sh --sample ${SAMPLE:-8} --seed $seed"
 
 # ----------------------------------------------------------- to run them ---
 

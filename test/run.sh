@@ -5,24 +5,47 @@
 #
 #     test/run.sh PROGRAM...
 #
-# The output is one TAP stream: each result as it comes, renumbered, the name
-# of its program in front, and the plan last; after it stands the plain line
-# `N passed, N failed`. A program that crashes, fails without having said which
-# case, or runs another number of cases than it planned counts as one failed
-# test of its own. Exits with 1 if a test failed or none ran.
-#
-# TEST_UNDER, if set, is a command to run each program under, such as
-# `valgrind -q --error-exitcode=99`.
+# As many run at a time as there are processors, or JOBS. The output is one TAP
+# stream, in the order of the programs whichever ends first: every result,
+# renumbered, the name of its program in front, and the plan last; after it
+# stands the plain line `N passed, N failed`. A program that crashes, fails
+# without having said which case, or runs another number of cases than it
+# planned counts as one failed test of its own. Exits with 1 if a test failed or
+# none ran.
 
-mark='@run.sh@' # begins the lines that run_all adds for merge
+jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)}
+mark='@run.sh@' # begins the lines that show_all adds for merge
+kept=$(mktemp -d)
+trap 'rm -rf "$kept"' EXIT
 
-# Runs every program; says before each what it is, and after it how it ended.
+# run_one NUMBER PROGRAM: keeps what it says, and how it ended.
+cat >"$kept/run_one" <<'END'
+"$2" >"${0%/*}/$1" 2>&1 </dev/null
+echo $? >"${0%/*}/$1.new"
+mv "${0%/*}/$1.new" "${0%/*}/$1.end"
+END
+
 run_all() {
+    number=0
     for program; do
+        number=$((number + 1))
+        printf '%d\n%s\n' "$number" "$program"
+    done | xargs -n 2 -P "$jobs" sh "$kept/run_one"
+}
+
+# Shows what every program said; before it which that is, and after it how it
+# ended.
+show_all() {
+    number=0
+    for program; do
+        number=$((number + 1))
+        until [ -e "$kept/$number.end" ]; do
+            sleep 0.1
+        done
         printf "%s begin %s\n" "$mark" "${program##*/}"
-        $TEST_UNDER "$program" 2>&1 </dev/null
+        cat "$kept/$number"
         # A crash may have left half a line behind.
-        printf '\n%s end %d\n' "$mark" $?
+        printf '\n%s end %d\n' "$mark" "$(cat "$kept/$number.end")"
     done
 }
 
@@ -61,7 +84,7 @@ end() {
     program=
 }
 
-# Reads what run_all prints. The loop is the shell's own, not awk's, so that
+# Reads what show_all prints. The loop is the shell's own, not awk's, so that
 # every line is passed on at once.
 merge() {
     number=0 failed=0 program=
@@ -85,4 +108,5 @@ merge() {
     [ "$failed" -eq 0 ] && [ "$number" -gt 0 ]
 }
 
-run_all "$@" | merge
+[ $# = 0 ] || run_all "$@" &
+show_all "$@" | merge
