@@ -1043,6 +1043,35 @@ static void reserve_or_nothing(void)
     CHECK(status == TW_OK);
 }
 
+#define WAITING (2 * TWI_SLOTS + 4)
+
+static probe waiting[WAITING];
+
+static void cancel_a_chunk(probe *self)
+{
+    for (size_t i = 0; i < TWI_SLOTS; i++)
+        world_cancel(self->world, &waiting[i]);
+}
+
+/* Two fire, and the first of them empties a chunk of a bucket that is not due:
+ * those behind it there stay in their order. */
+static void emptied_elsewhere(void)
+{
+    static world w;
+    static probe fires[2];
+    memset(fires, 0, sizeof fires);
+    memset(waiting, 0, sizeof waiting);
+    world_open(&w, 1, 256, 0);
+    fires[0].then = cancel_a_chunk;
+    for (size_t i = 0; i < 2; i++)
+        world_add(&w, &fires[i], 10);
+    for (size_t i = 0; i < WAITING; i++)
+        world_add(&w, &waiting[i], 300);
+    CHECK(world_advance(&w, 10) == 2);
+    CHECK(world_advance(&w, 300) == WAITING - TWI_SLOTS);
+    world_close(&w);
+}
+
 static const tap_case cases[] = {
     {"random operations of all kinds on small wheels", short_random_runs},
     {"a bucket's span is that of its timers", spans_are_exact},
@@ -1087,6 +1116,8 @@ static const tap_case cases[] = {
     {"a visitor that cancels the last timer starts none", visitor_of_the_last},
     {"drained timers have no deadline", drained_have_no_deadline},
     {"a reserve succeeds or changes nothing", reserve_or_nothing},
+    {"a chunk of another bucket is emptied while timers fire",
+     emptied_elsewhere},
     {"an emptied bucket has no mark", marks_and_spans},
     {"tw_check sees faults that hardly show", faults_that_hardly_show},
     {"tw_check sees a span that begins before the clock",
