@@ -54,7 +54,8 @@ class Test:
 
 
 INSPECTION = r'tw_check|twi_\w+_is_sound'
-MISUSE = r'twi_is_busy|tw_(start|postpone|cancel|destroy|trim|foreach|drain)$'
+MISUSE = (r'twi_is_busy|twi_add_(slab|wheel)$|'
+          r'tw_(start|postpone|cancel|destroy|trim|foreach|drain)$')
 
 FAST = [
     Test('mutants', TCC),
