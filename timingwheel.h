@@ -1170,12 +1170,12 @@ static void twi_release_chunk(timingwheel *tw, twi_chunk *chunk)
     if (chunk->level < TWI_LEVELS) {
         if (bucket->head == NULL)
             twi_bucket_emptied(tw, tw->wheels[chunk->level], chunk->bucket);
-        return;
+    } else {
+        if (bucket->head == NULL)
+            tw->nonempty_aside &= ~(UINT32_C(1) << (chunk->level - TWI_LEVELS));
+        if (twi_is_own(chunk))
+            twi_return_own(chunk);
     }
-    if (bucket->head == NULL)
-        tw->nonempty_aside &= ~(UINT32_C(1) << (chunk->level - TWI_LEVELS));
-    if (twi_is_own(chunk))
-        twi_return_own(chunk);
 }
 
 /* Empties a slot. The last one in use is free to be used again at once. */
@@ -1815,7 +1815,6 @@ static inline bool twi_fire_first(timingwheel *tw, twi_wheel *wheel,
     if (timer->deadline > tw->clock * tw->tick)
         return false;
     if (chunk->live == 1) {
-        chunk->live = 0;
         twi_give_back(tw, chunk);
         twi_first_emptied(tw, wheel);
     } else {

@@ -31,9 +31,17 @@ typedef union heap_header {
     long double widest;
 } heap_header;
 
+/* The heap of a wheel that was set up without a config. */
+static heap heap_by_default;
+
+static heap *heap_of(void *context)
+{
+    return context == NULL ? &heap_by_default : (heap *)context;
+}
+
 static void *heap_malloc(size_t size, void *context)
 {
-    heap *h = (heap *)context;
+    heap *h = heap_of(context);
     h->calls++;
     if (h->fail_at != 0 &&
         (h->for_ever ? h->calls >= h->fail_at : h->calls == h->fail_at)) {
@@ -52,7 +60,7 @@ static void *heap_malloc(size_t size, void *context)
 
 static void heap_free(void *pointer, void *context)
 {
-    heap *h = (heap *)context;
+    heap *h = heap_of(context);
     heap_header *header = (heap_header *)pointer - 1;
     if (header->block.owner != h) {
         h->strays++;

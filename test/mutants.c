@@ -730,6 +730,29 @@ static void spans_after_postponing(void)
     world_close(&w);
 }
 
+/* A few timers of one bucket are sorted when the first of them fires, and only
+ * then. */
+static void sorted_once(void)
+{
+    static world w;
+    static probe p[5];
+    memset(p, 0, sizeof p);
+    world_open(&w, 10, 256, 0);
+    for (uint64_t i = 0; i < 5; i++)
+        world_add(&w, &p[i], 10 * (300 + i * 3 % 5) - i);
+    const twi_wheel *wheel = w.wheel.wheels[1];
+    CHECK(!wheel->sorted);
+    for (uint64_t fired = 1; fired < 5; fired++) {
+        CHECK(world_advance(&w, 10 * (299 + fired) + 3) == 1);
+        CHECK(wheel->sorted && wheel->buckets[1].head->first == fired);
+        for (unsigned i = (unsigned)fired; i < 5; i++)
+            CHECK(wheel->ticks[i] == 300 + i);
+    }
+    CHECK(world_advance(&w, 5000) == 1);
+    CHECK(!wheel->sorted);
+    world_close(&w);
+}
+
 /* Chunks have no gaps, whether they were filled by starts or by cascades. */
 static void chunks_are_filled(void)
 {
@@ -1100,6 +1123,7 @@ static const tap_case cases[] = {
     {"a wheel takes as many bytes as it should", bytes_of_a_wheel},
     {"a wheel that was destroyed refuses starts", destroyed_is_refused},
     {"spans and cascades where timers were postponed", spans_after_postponing},
+    {"a small bucket is sorted once", sorted_once},
     {"chunks are filled without gaps", chunks_are_filled},
     {"overdue ticks that differ in their highest bit", sort_by_the_highest_bit},
     {"deferred, postponed and cancelled", deferred_and_cancelled},

@@ -313,11 +313,18 @@ static void version(void)
 static void init_defaults(void)
 {
     timingwheel wheel;
+    tw_timer timers[20];
     CHECK(tw_init(&wheel, NULL) == TW_OK);
     CHECK(tw_now(&wheel) == 0);
     CHECK(tw_count(&wheel) == 0);
+    for (uint64_t i = 0; i < 20; i++) {
+        tw_timer_init(&timers[i], NULL);
+        CHECK(tw_start(&wheel, &timers[i], i * i) == TW_OK); /* no limit */
+    }
+    CHECK(tw_advance_clock(&wheel, 100) == 11); /* a tick is one unit */
     CHECK(tw_check(&wheel));
     tw_destroy(&wheel);
+    CHECK(heap_by_default.blocks == 0);
 }
 
 static void init_zero_config(void)
@@ -1572,6 +1579,20 @@ static void overdue_in_tick_order(void)
     start('d', 4);
     start('e', 40);
     FIRES(50, "adbce");
+    end();
+}
+
+/* The clock has come to 10, where a limit has left b; c is of the same tick,
+ * but was started later. */
+static void overdue_beside_what_is_left(void)
+{
+    begin();
+    start('a', 10);
+    start('b', 10);
+    FIRES_AT_MOST(1, 10, "a");
+    start('c', 10);
+    start('d', 5);
+    FIRES(10, "dbc");
     end();
 }
 
@@ -4113,6 +4134,8 @@ static const tap_case cases[] = {
     {"promise 8: overdue timers in the order of their ticks",
      overdue_in_tick_order},
     {"promise 8: overdue timers before due ones", overdue_before_due},
+    {"promise 8: overdue timers beside those that a limit has left",
+     overdue_beside_what_is_left},
     {"promise 8: overdue from callbacks and from outside together",
      overdue_from_two_calls},
     {"promise 8: thousands, for several wheel sizes", order_of_many},

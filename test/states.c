@@ -1,17 +1,17 @@
 /* states.c - every state that a small wheel can get into, and all that can be
  * done from there.
  *
- *     states [--quick | --full] [CASE...]
+ *     states [--quick | --full | --complete] [CASE...]
  *
- * --full searches further, mostly to the end; --quick is for sanitizers and
- * valgrind. A case says how many states it has found, whether these are all
- * there are, and how many steps it has tried.
+ * --full searches further, mostly to the end, --complete all of it, in an hour;
+ * --quick is for sanitizers and valgrind. A case says how many states it has
+ * found, whether these are all there are, and how many steps it has tried.
  *
  * A breadth-first search over the library as it is shipped. From each state
  * that it has found it tries every start, cancel and (where the case says
  * "postponed") postpone, and every advance, with a limit or without, and poll:
- * to each tick from one before the clock to `reach` after it, which in most
- * cases is as far as the wheels reach. In each callback that this runs it
+ * to each tick from one before the clock to `reach` after it, or as far as the
+ * coarsest wheel reaches. In each callback that this runs it
  * tries one after the other: nothing, start the timer again after one of
  * `delay`, cancel another, start another after one of them; in calls that go
  * to the first tick that is due, to the one after or as far as possible. In
@@ -29,14 +29,22 @@
  *  - the names of the timers,
  *  - how far back ticks are that have passed, but for their order,
  *  - memory that holds no timer, counters, the arrangement of the delay queue,
- *  - except where a case says "every slot": how many slots of a chunk are free
- *    or have been vacated, as long as the same one has room or has not,
- *  - what is known only of buckets that may cascade, where none does.
+ *    how overdue timers are divided among chunks that are no bucket's own.
  * Where two ways lead to one state and the oracle is stricter after one of
  * them, that one counts. States are told apart by 64 bits of hash. That all
- * this is so is measured: of states that were met again by another way, a
- * sample is entered by that way too, and a case says how many of these came to
- * other states; more than a few mean that the list above has to be looked at.
+ * this is so is tested: of states that were met again by another way, a sample
+ * is entered by that way too, and has to come to the same states.
+ *
+ * So that there are fewer states the wheels are tidied after each step: see
+ * enum tidiness. And where a case is `sparing`, steps are left out:
+ *  - A timer is started into a bucket of another only from idle: to move it
+ *    there is to cancel and to start it.
+ *  - The clock moves by one tick where nothing comes up, and calls go to the
+ *    ticks at which callbacks act: to go further is to call again.
+ *  - A timer is postponed right before the call in which its bucket comes up,
+ *    and not long before: nothing looks at its deadline any sooner. Two at a
+ *    time to ticks that are at most a turn of the finest wheel apart.
+ * That the same states are found without these steps has a case of its own.
  *
  * A bucket of few timers fires in place and never cascades. What is few is set
  * by each case: 5 timers, 1, or 0, so that two or three
@@ -83,6 +91,18 @@ static unsigned few;
 
 enum kind { SINGLE, CROWDS, OWN_CHUNKS };
 
+/* What is put in order after each step, as if the way there had been another:
+ * an empty bucket is as if it had never been used, and has no mark; a chunk has
+ * no room at one end or much of it, and empty slots one by one between timers;
+ * the latest tick of a bucket that no finer wheel asks for is the last of its
+ * span, if it is not the earliest. */
+enum tidiness {
+    TIDY,
+    COMPACT, /* no empty slots between timers either, and a bucket that is   */
+             /* not the first keeps its chunk when it becomes empty          */
+    AS_LEFT  /* nothing is put in order                                      */
+};
+
 /* What is explored. */
 typedef struct search {
     uint32_t size;      /* of a wheel                                        */
@@ -97,13 +117,14 @@ typedef struct search {
     bool reserved;      /* are all wheels there from the start?              */
     bool whole_turns;   /* does it matter which bucket of the coarsest wheel */
                         /* is the clock's?                                   */
-    bool every_slot;    /* does the place in a chunk tell states apart?      */
+    enum tidiness tidiness;
+    bool sparing;       /* are steps left out that come to the same?         */
     bool every_target;  /* do callbacks act whatever the target?             */
     unsigned limits;    /* that are tried                                    */
     unsigned delays;    /* how many of these there are                       */
     int delay[DELAYS];  /* of timers that callbacks start                    */
     unsigned most;      /* hundred thousands of transitions; 0: no limit     */
-    unsigned most_full; /* the same with --full                              */
+    unsigned most_full; /* the same with --full; there is none if --complete */
 } search;
 
 enum step_kind {
@@ -122,6 +143,7 @@ typedef struct step {
     int8_t time;
     uint8_t acting;         /* do callbacks choose, or do nothing?           */
     uint8_t picks[GROUPS];  /* what they chose                               */
+    int8_t put_off[GROUPS]; /* to when groups are postponed before; 0: not   */
 } step;
 
 /* A state that has been found: how to get there. */
@@ -196,6 +218,9 @@ static uint64_t sum_after;
 
 static void print_step(const step *taken)
 {
+    for (unsigned group = 0; group < GROUPS; group++)
+        if (taken->put_off[group] != 0)
+            printf("#   postpone %u, time %d\n", group, taken->put_off[group]);
     static const char *const names[] = {"start", "cancel", "postpone",
                                         "advance", "advance, limit", "poll"};
     printf("#   %s %d, time %d", names[taken->kind], taken->group, taken->time);
@@ -387,10 +412,75 @@ static void advance(uint64_t now)
         EXPECT(tw.cascaded - cascaded <= pending);
 }
 
+/* The bucket that a pending timer is in. */
+static const twi_bucket *bucket_of(const tw_timer *timer)
+{
+    return twi_home(&tw, twi_chunk_of((tw_timer **)timer->place));
+}
+
+static bool is_aside(const tw_timer *timer)
+{
+    return twi_chunk_of((tw_timer **)timer->place)->level >= TWI_LEVELS;
+}
+
+/* Are the first two timers in one bucket? */
+static bool share_bucket(void)
+{
+    return tw_is_pending(&timers[0]) && tw_is_pending(&timers[1]) &&
+           bucket_of(&timers[0]) == bucket_of(&timers[1]);
+}
+
+/* How a timer stood that is postponed right before a call. */
+static struct {
+    uintptr_t place;
+    uint64_t earliest; /* of its bucket                                      */
+    bool is_ahead;     /* of another in its bucket?                          */
+} before_call[GROUPS];
+
+static tw_timer *first_timer_in(const twi_bucket *bucket)
+{
+    const twi_chunk *chunk = bucket->head;
+    unsigned i = chunk->first;
+    while (chunk->slots[i] == NULL)
+        i++;
+    return chunk->slots[i];
+}
+
+/* What is postponed right before the step. */
+static void put_off_groups(void)
+{
+    for (unsigned group = 0; group < play->groups; group++) {
+        tw_timer *timer = &timers[group];
+        if (now_doing.put_off[group] == 0)
+            continue;
+        postpone_one(group, time_from_clock(now_doing.put_off[group]));
+        judge_next();
+        before_call[group].place = timer->place;
+        before_call[group].earliest = bucket_of(timer)->earliest;
+        before_call[group].is_ahead =
+            share_bucket() && first_timer_in(bucket_of(timer)) == timer;
+    }
+}
+
+/* Has the call not looked at a timer that was postponed before it? Then it
+ * might as well be postponed before the next call. A timer that stands where it
+ * stood may have been looked at on the way to one behind it. */
+static bool has_overlooked(void)
+{
+    for (unsigned id = 0; id < play->groups; id++)
+        if (now_doing.put_off[id] != 0 &&
+            before_call[id].place == timers[id].place &&
+            before_call[id].earliest == bucket_of(&timers[id])->earliest &&
+            !before_call[id].is_ahead)
+            return true;
+    return false;
+}
+
 /* Takes the step now_doing, with the wheel and with the oracle. */
 static void take_step(void)
 {
     uint64_t time = time_from_clock(now_doing.time);
+    put_off_groups();
     unsigned first = now_doing.group * members;
     call_fired = 0;
     choices = 0;
@@ -423,6 +513,7 @@ static void take_step(void)
 
 static uint64_t hash; /* of the state that is being looked at               */
 static uint32_t lenient;
+static uint64_t structure; /* the hash of it without what the oracle knows */
 static uint8_t name_of[GROUPS];
 static uint8_t names;
 
@@ -496,55 +587,72 @@ static unsigned canonical(const tw_timer *timer)
     return *name * CROWD + id % members;
 }
 
-/* Only cascading uses the room in front. How overdue timers are divided among
- * chunks is sorting's affair, which goes by the bits of their ticks. */
+/* The step of the clock on the coarsest wheel, which is where its buckets are
+ * numbered from unless the case minds whole turns. */
+static uint64_t coarsest_step(void)
+{
+    return tw.clock >> (play->wheels - 1) * tw.size_bits;
+}
+
+/* Which bucket an own chunk belongs to, wherever it is. */
+static unsigned number_of_own(const twi_chunk *chunk)
+{
+    unsigned level = 0, index = 0;
+    for (level = 0; level < play->wheels; level++) {
+        const twi_wheel *wheel = tw.wheels[level];
+        if (wheel != NULL && chunk >= wheel->own &&
+            chunk < wheel->own + play->size) {
+            index = (unsigned)(chunk - wheel->own);
+            break;
+        }
+    }
+    if (level == play->wheels - 1 && !play->whole_turns)
+        index -= (unsigned)coarsest_step();
+    return level * play->size + index % play->size;
+}
+
+/* Of what stands aside the search minds no chunks but those that are a bucket's
+ * own, lent to it. */
 static void add_chunk(const twi_chunk *chunk, bool in_wheel)
 {
-    bool uses_front = in_wheel && cascades;
     bool is_own = chunk->ordinal == 0;
     if (in_wheel)
-        add(chunk->live);
+        add(chunk->live * 2U + is_own);
     else if (is_own || (chunk->prev != NULL && chunk->prev->ordinal == 0))
-        add(2U + is_own);
-    if (play->every_slot)
+        add(is_own ? 4U + number_of_own(chunk) : 2U);
+    if (in_wheel || play->tidiness == AS_LEFT)
         add(chunk->first * 64U + chunk->end);
-    else if (in_wheel || play->kind == CROWDS)
-        add((chunk->end == TWI_SLOTS) +
-            (uses_front && chunk->first == 0 && chunk->end != 0
-                 ? 2U << (chunk->slots[0] == NULL)
-                 : 0U));
     for (unsigned i = chunk->first; i < chunk->end; i++) {
         const tw_timer *timer = chunk->slots[i];
         if (timer != NULL)
             add(canonical(timer) * 1024 + relative(timer->deadline));
-        else if (play->every_slot)
+        else if (in_wheel || play->tidiness == AS_LEFT)
             add(1);
     }
+}
+
+/* The earliest deadline in a bucket. */
+static uint64_t earliest_in(const twi_bucket *bucket)
+{
+    uint64_t earliest = UINT64_MAX;
+    for (const twi_chunk *chunk = bucket->head; chunk != NULL;
+         chunk = chunk->next)
+        for (unsigned i = chunk->first; i < chunk->end; i++)
+            if (chunk->slots[i] != NULL && chunk->slots[i]->deadline < earliest)
+                earliest = chunk->slots[i]->deadline;
+    return earliest;
 }
 
 /* A bucket's place in the delay queue may be earlier than its timers, if one
  * has left that was there: the oracle has to know of it already. */
 static void judge_mark(const twi_bucket *bucket)
 {
-    uint64_t earliest = UINT64_MAX;
-    for (const twi_chunk *chunk = bucket->head; chunk != NULL;
-         chunk = chunk->next)
-        for (unsigned i = chunk->first; i < chunk->end; i++)
-            if (chunk->slots[i] != NULL &&
-                chunk->slots[i]->deadline < earliest)
-                earliest = chunk->slots[i]->deadline;
+    uint64_t earliest = earliest_in(bucket);
     if (bucket->earliest == earliest || !EXPECT(bucket->earliest < earliest))
         return;
     EXPECT(oracle_ticks_have(&model.stale, bucket->earliest) ||
            oracle_ticks_have(&model.late, bucket->earliest) ||
            (model.unfinished && bucket->earliest <= tw.clock));
-}
-
-/* The step of the clock on the coarsest wheel, which is where its buckets are
- * numbered from unless the case minds whole turns. */
-static uint64_t coarsest_step(void)
-{
-    return tw.clock >> (play->wheels - 1) * tw.size_bits;
 }
 
 /* Calls `visit` for every bucket with a chunk. */
@@ -568,6 +676,18 @@ static void each_bucket(void (*visit)(const twi_bucket *bucket, unsigned where))
             visit(&tw.aside[i], play->wheels * play->size + i);
 }
 
+/* The ticks by which the first bucket of a wheel is sorted, if it is. */
+static void add_sorted(const twi_wheel *wheel)
+{
+    const twi_chunk *chunk = wheel->buckets[wheel->first].head;
+    if (wheel->summary == 0 || !wheel->sorted)
+        return;
+    for (unsigned i = chunk->first; i < chunk->end; i++)
+        if (chunk->slots[i] != NULL)
+            add(wheel->ticks[i] - tw.clock);
+    add(1);
+}
+
 static void add_bucket(const twi_bucket *bucket, unsigned where)
 {
     bool in_wheel = where < play->wheels * play->size;
@@ -580,11 +700,13 @@ static void add_bucket(const twi_bucket *bucket, unsigned where)
     judge_mark(bucket);
     add(where * 4 + 2 + unsorted);
     add(relative(bucket->earliest));
-    if (in_wheel ? cascades : !unsorted)
+    if (in_wheel || !unsorted)
         add(relative(bucket->latest));
     for (const twi_chunk *chunk = bucket->head; chunk != NULL;
          chunk = chunk->next)
         add_chunk(chunk, in_wheel);
+    if (in_wheel && bucket == twi_first_of(tw.wheels[where / play->size]))
+        add_sorted(tw.wheels[where / play->size]);
 }
 
 /* Ticks at which a wake-up in vain is to be expected from here on. */
@@ -649,9 +771,85 @@ static void hash_state(void)
     find_passed();
     add_wheels();
     each_bucket(add_bucket);
+    structure = hash;
     for (size_t i = 0; i < model.count; i++)
         add_order(i);
 }
+
+/* -------------------------------------------------------------- tidying -- */
+
+/* The timers of a chunk move together, and to where it has much room at both
+ * ends, or none at that at which it had none; with the ticks that are noted for
+ * their slots, if they are sorted. */
+static void tidy_chunk(twi_wheel *wheel, twi_chunk *chunk, bool is_sorted)
+{
+    tw_timer *kept[TWI_SLOTS];
+    uint64_t ticks[TWI_SLOTS];
+    unsigned count = 0, start = 0;
+    if (chunk->first == 0 && chunk->end == TWI_SLOTS)
+        return;
+    for (unsigned i = chunk->first; i < chunk->end; i++) {
+        bool may_stay = play->tidiness == TIDY &&
+                        (count == 0 || kept[count - 1] != NULL);
+        if (chunk->slots[i] == NULL && !may_stay)
+            continue;
+        ticks[count] = wheel->ticks[i];
+        kept[count++] = chunk->slots[i];
+    }
+    if (chunk->end == TWI_SLOTS)
+        start = (unsigned)TWI_SLOTS - count;
+    else if (chunk->first != 0)
+        start = ((unsigned)TWI_SLOTS - count) / 2;
+    for (unsigned i = 0; i < count; i++) {
+        chunk->slots[start + i] = kept[i];
+        if (is_sorted)
+            wheel->ticks[start + i] = ticks[i];
+        if (kept[i] != NULL)
+            kept[i]->place = (uintptr_t)&chunk->slots[start + i];
+    }
+    chunk->first = (uint8_t)start;
+    chunk->end = (uint8_t)(start + count);
+}
+
+static void tidy_bucket(twi_wheel *wheel, uint32_t index)
+{
+    twi_bucket *bucket = &wheel->buckets[index];
+    bool is_first = wheel->first == index;
+    bool is_sorted = is_first && wheel->sorted;
+    bool is_alone = bucket->head == bucket->tail;
+    if (play->tidiness == COMPACT && !is_first && is_alone &&
+        twi_is_own(bucket->head))
+        bucket->head->live |= TWI_KEPT;
+    if ((!cascades || wheel->level == play->wheels - 1) && !is_sorted &&
+        bucket->latest != bucket->earliest)
+        bucket->latest = bucket->earliest | ((UINT64_C(1) << wheel->shift) - 1);
+    for (twi_chunk *chunk = bucket->head; chunk != NULL; chunk = chunk->next)
+        tidy_chunk(wheel, chunk, is_sorted);
+}
+
+static void tidy_wheel(twi_wheel *wheel)
+{
+    for (uint32_t i = 0; i < play->size; i++) {
+        if (has_timers(&wheel->buckets[i])) {
+            tidy_bucket(wheel, i);
+            continue;
+        }
+        if (wheel->buckets[i].head != NULL)
+            twi_clear_bucket(wheel, i);
+        twi_unmark(wheel, i);
+    }
+}
+
+static void tidy(void)
+{
+    if (play->tidiness == AS_LEFT)
+        return;
+    for (unsigned level = 0; level < play->wheels; level++)
+        if (tw.wheels[level] != NULL)
+            tidy_wheel(tw.wheels[level]);
+}
+
+/* ------------------------------------------------ judging and going back -- */
 
 static void judge_rest(void)
 {
@@ -664,8 +862,6 @@ static void judge_rest(void)
     }
     judge_next();
 }
-
-/* ------------------------------------------------------- save and revert -- */
 
 static void save(void)
 {
@@ -743,6 +939,7 @@ static void go_to(uint32_t index)
     choices_given = GROUPS;
     take_step();
     judge_rest();
+    tidy();
 }
 
 /* ---------------------------------------------------------------- search -- */
@@ -830,6 +1027,80 @@ static bool choose_next(void)
     return false;
 }
 
+/* The states at rest that a search has come to, by hash; to compare it with
+ * another. */
+static struct {
+    bool wanted;
+    uint64_t *hashes; /* 0: none                                             */
+    uint32_t count, capacity;
+    uint64_t sum;
+} rest;
+
+/* Have the buckets of the wheels looked at all timers that were postponed? */
+static bool is_at_rest(void)
+{
+    for (size_t i = 0; i < model.count; i++) {
+        const tw_timer *timer = &timers[model.entries[i].id];
+        const twi_bucket *bucket = bucket_of(timer);
+        if (model.entries[i].any_place && !is_aside(timer) &&
+            (timer->deadline > bucket->latest ||
+             earliest_in(bucket) != bucket->earliest ||
+             (!cascades && share_bucket())))
+            return false;
+    }
+    return true;
+}
+
+static void add_rest(uint64_t value)
+{
+    uint32_t at = (uint32_t)value & (rest.capacity - 1);
+    for (; rest.hashes[at] != 0; at = (at + 1) & (rest.capacity - 1))
+        if (rest.hashes[at] == value)
+            return;
+    rest.hashes[at] = value;
+    rest.count++;
+    rest.sum += value;
+}
+
+static void grow_rest(void)
+{
+    uint64_t *old = rest.hashes;
+    uint32_t capacity = rest.capacity;
+    rest.capacity = capacity == 0 ? 1024 : capacity * 2;
+    rest.hashes =
+        (uint64_t *)memory(NULL, rest.capacity * sizeof(*rest.hashes));
+    memset(rest.hashes, 0, rest.capacity * sizeof(*rest.hashes));
+    rest.count = 0;
+    rest.sum = 0;
+    for (uint32_t i = 0; i < capacity; i++)
+        if (old[i] != 0)
+            add_rest(old[i]);
+    free(old);
+}
+
+static void forget_rest(void)
+{
+    free(rest.hashes);
+    memset(&rest, 0, sizeof(rest));
+}
+
+/* The step has led to the state that has been hashed. */
+static void note_where_it_led(void)
+{
+    if (summing) {
+        sum_after += (hash ^ hash >> 31) * UINT64_C(0x9fb21c651e98df25);
+        return;
+    }
+    note_state(expanding);
+    if (!rest.wanted || !is_at_rest())
+        return;
+    if (rest.count >= rest.capacity / 2)
+        grow_rest();
+    add_rest(structure);
+}
+
+static int8_t put_off[GROUPS]; /* for step.put_off                           */
+
 /* Tries a step from the state that is saved, with every choice. */
 static void try_step(enum step_kind kind, unsigned group, int time, bool acting)
 {
@@ -838,20 +1109,29 @@ static void try_step(enum step_kind kind, unsigned group, int time, bool acting)
     now_doing.group = (uint8_t)group;
     now_doing.time = (int8_t)time;
     now_doing.acting = acting;
+    memcpy(now_doing.put_off, put_off, sizeof(put_off));
     choices_given = 0;
     do {
         take_step();
         judge_rest();
+        bool overlooked = has_overlooked();
+        tidy();
         hash_state();
         transitions++;
         if (tap_failed_checks != 0)
             return;
-        if (summing)
-            sum_after += (hash ^ hash >> 31) * UINT64_C(0x9fb21c651e98df25);
-        else
-            note_state(expanding);
+        if (!overlooked)
+            note_where_it_led();
         revert();
     } while (choose_next());
+}
+
+/* Does the window of the coarsest wheel hold that tick? */
+static bool in_window(int time)
+{
+    unsigned shift = (play->wheels - 1) * tw.size_bits;
+    return time <= 0 ||
+           (time_from_clock(time) >> shift) - (tw.clock >> shift) < play->size;
 }
 
 static unsigned others_postponed(unsigned group)
@@ -863,52 +1143,146 @@ static unsigned others_postponed(unsigned group)
     return (count + members - 1) / members;
 }
 
+/* Would a timer that is started for that tick come into this bucket? */
+static bool would_join(const twi_bucket *bucket, uint64_t tick)
+{
+    if (tick <= tw.clock)
+        return false;
+    const twi_wheel *wheel = tw.wheels[twi_level_of(&tw, tick)];
+    return wheel != NULL &&
+           bucket == &wheel->buckets[twi_index_of(&tw, wheel, tick)];
+}
+
+/* Does nothing look at a timer's deadline before its bucket comes up? */
+static bool may_wait(const tw_timer *timer)
+{
+    return play->sparing && !is_aside(timer) &&
+           (timer->deadline > tw.clock || tw.nonempty_aside == 0);
+}
+
+static bool is_worth_postponing(const tw_timer *timer, int time)
+{
+    int later = (int)(int64_t)(timer->deadline - tw_now(&tw));
+    if (!tw_is_pending(timer))
+        return time == 1;
+    /* To postpone to earlier is to start: one of these will do. */
+    return time == later - 1 ||
+           (time >= later && !may_wait(timer));
+}
+
 static void try_group(unsigned group)
 {
     const tw_timer *timer = &timers[group * members];
-    bool pending = tw_is_pending(timer);
     bool may_postpone = others_postponed(group) < play->postponed;
-    int later = pending ? (int)(int64_t)(timer->deadline - tw_now(&tw)) : 0;
+    bool moves = play->sparing && tw_is_pending(timer) && !is_aside(timer);
     for (int time = play->soonest; time <= play->reach; time++) {
-        try_step(STEP_START, group, time, false);
-        /* To postpone to earlier is to start: one of these will do. */
-        if (may_postpone && (pending ? time >= later - 1 : time == 1))
+        if (!in_window(time))
+            break;
+        if (!moves || would_join(bucket_of(timer), time_from_clock(time)))
+            try_step(STEP_START, group, time, false);
+        if (may_postpone && is_worth_postponing(timer, time))
             try_step(STEP_POSTPONE, group, time, false);
     }
     try_step(STEP_CANCEL, group, 0, false);
+}
+
+static int first_due(void)
+{
+    int due = play->reach + 1;
+    if (model.count != 0)
+        due = (int)(int64_t)(model.entries[0].tick_index - tw_now(&tw));
+    return due < 0 ? 0 : due;
+}
+
+static bool is_last(int time)
+{
+    return time == play->reach || !in_window(time + 1);
 }
 
 /* Do callbacks act in a call with that target? If not with every one, then
  * with the first that fires something, the one after, and the last. */
 static bool acts_at(int time)
 {
-    if (play->every_target || time == play->reach)
-        return true;
-    if (model.count == 0)
-        return false;
-    int due = (int)(int64_t)(model.entries[0].tick_index - tw_now(&tw));
-    due = due < 0 ? 0 : due;
-    return time == due || time == due + 1;
+    int due = first_due();
+    return play->every_target || is_last(time) || time == due ||
+           time == due + 1;
 }
 
-/* Limits are such that they cut a crowd in the middle, and nowhere else. Where
- * nothing comes up calls do no more than move the clock, and one with a limit
- * is tried for the clock's own tick only. */
-static void try_calls(void)
+/* A call for that time: all at once, with a limit, and poll. Limits are such
+ * that they cut a crowd in the middle, and nowhere else. */
+static void try_call(int time, bool limited)
 {
     unsigned half = (members + 1) / 2;
+    bool acting = acts_at(time);
+    try_step(STEP_ADVANCE, 0, time, acting);
+    for (unsigned i = 1; limited && i <= play->limits; i++)
+        try_step(STEP_LIMITED, i * half, time, acting);
+    if (limited)
+        try_step(STEP_POLL, 0, time, false);
+}
+
+/* Where nothing comes up calls do no more than move the clock, and one with a
+ * limit is tried for the clock's own tick only. */
+static void try_calls(void)
+{
     uint64_t next = 0;
     bool found = tw_next_deadline(&tw, &next);
     for (int time = -1; time <= play->reach; time++) {
-        bool acting = acts_at(time);
-        try_step(STEP_ADVANCE, 0, time, acting);
-        bool idle = !found || next > time_from_clock(time > 0 ? time : 0);
-        if (idle && time != 0)
+        if (!in_window(time))
+            break;
+        uint64_t target = time_from_clock(time > 0 ? time : 0);
+        bool idle = !found || next > target;
+        if (play->sparing && (idle ? time > 1 : next != target) &&
+            time > 0 && !acts_at(time))
             continue;
-        for (unsigned i = 1; i <= play->limits; i++)
-            try_step(STEP_LIMITED, i * half, time, acting);
-        try_step(STEP_POLL, 0, time, false);
+        try_call(time, !idle || time == 0);
     }
+}
+
+/* Does a timer that is ahead of the clock wait in a bucket of a wheel that is
+ * to come up at that tick? */
+static bool comes_up(const tw_timer *timer, uint64_t tick)
+{
+    return tw_is_pending(timer) && may_wait(timer) &&
+           bucket_of(timer)->earliest == tick;
+}
+
+/* A call to the tick at which postponed timers come up. Of a bucket that has
+ * been handled in part what is left may stand aside, where the next call looks
+ * at it whatever its target; so that calls with a limit go further, too. */
+static void try_call_put_off(int due)
+{
+    bool shared = share_bucket();
+    try_call(due, true);
+    while (shared && ++due <= play->reach && in_window(due))
+        for (unsigned i = 1; i <= play->limits; i++)
+            try_step(STEP_LIMITED, i, due, acts_at(due));
+}
+
+/* Calls to the next tick at which a bucket comes up, with timers in it that
+ * have just been postponed: one or more of `group` and those after it. */
+static void try_put_off(unsigned group, uint64_t tick, bool any)
+{
+    if (group == play->groups) {
+        if (any)
+            try_call_put_off((int)(int64_t)(tick - tw.clock));
+        return;
+    }
+    const tw_timer *timer = &timers[group * members];
+    try_put_off(group + 1, tick, any);
+    if (!comes_up(timer, tick))
+        return;
+    int time = 1 + (int)(int64_t)(timer->deadline - tw.clock);
+    int most = play->reach, near = (int)play->size;
+    if (any) {
+        time = time < put_off[0] - near ? put_off[0] - near : time;
+        most = most < put_off[0] + near ? most : put_off[0] + near;
+    }
+    for (; time <= most && in_window(time); time++) {
+        put_off[group] = (int8_t)time;
+        try_put_off(group + 1, tick, true);
+    }
+    put_off[group] = 0;
 }
 
 /* A group that cannot be told from one before it need not be tried. */
@@ -939,6 +1313,10 @@ static void try_steps(uint32_t index)
             try_group(group);
     if (tap_failed_checks == 0)
         try_calls();
+    uint64_t next = 0;
+    if (play->sparing && play->postponed != 0 && tap_failed_checks == 0 &&
+        tw_next_deadline(&tw, &next))
+        try_put_off(0, next, false);
 }
 
 static void expand(uint32_t index)
@@ -951,7 +1329,7 @@ static void expand(uint32_t index)
 /* How long a search may go on: what the command line asked for. One that is
  * cut short has tried everything from the states that are the fewest steps
  * away. */
-static enum { QUICK, USUAL, FULL } effort = USUAL;
+static enum { QUICK, USUAL, FULL, COMPLETE } effort = USUAL;
 
 /* Does all that is sampled come to the same, whichever way it is entered? Those
  * are passed over whose own way has been replaced by a stricter one. */
@@ -959,7 +1337,9 @@ static void compare_twins(void)
 {
     unsigned compared = 0, differing = 0;
     summing = true;
-    unsigned most = effort == QUICK ? TWINS / 50 : TWINS;
+    unsigned most = effort == QUICK   ? TWINS / 50
+                    : effort == USUAL ? TWINS / 5
+                                      : TWINS;
     for (unsigned i = 0; i < most && i < twins_met; i++) {
         const struct twin *twin = &twins[i];
         if (tap_failed_checks != 0)
@@ -975,6 +1355,7 @@ static void compare_twins(void)
         choices_given = GROUPS;
         take_step();
         judge_rest();
+        tidy();
         hash_state();
         if (lenient != states[twin->index].lenient ||
             hash != states[twin->index].hash)
@@ -986,6 +1367,7 @@ static void compare_twins(void)
     summing = false;
     printf("# %u of them entered by two ways: %u came to other states\n",
            compared, differing);
+    EXPECT(differing == 0);
 }
 
 static uint64_t most_transitions(void)
@@ -993,15 +1375,17 @@ static uint64_t most_transitions(void)
     unsigned most = effort == FULL ? play->most_full : play->most;
     if (effort == QUICK)
         return 50000;
+    if (effort == COMPLETE)
+        return UINT64_MAX;
     return most == 0 ? UINT64_MAX : most * UINT64_C(100000);
 }
 
-static void explore(const search *what)
+/* An empty wheel, and the state that it is in; false if it cannot be had. */
+static bool begin_search(const search *what)
 {
-    uint32_t done = 0;
     if (what->few != 5 && !FEW_CAN_BE_SET) {
         printf("# *** SKIPPED: the header does not let TWI_CROWD be set\n");
-        return;
+        return false;
     }
     play = what;
     few = what->few;
@@ -1012,20 +1396,30 @@ static void explore(const search *what)
     transitions = 0;
     twins_met = 0;
     expanding = 0;
+    memset(&now_doing, 0, sizeof(now_doing));
     grow_table();
     begin();
     hash_state();
     note_state(NO_STATE);
+    return true;
+}
+
+static void explore(const search *what)
+{
+    uint32_t done = 0;
+    if (!begin_search(what))
+        return;
     while (done < state_count && tap_failed_checks == 0 &&
            transitions < most_transitions())
         expand(done++);
     printf("# %" PRIu32 " states, %s; %" PRIu64 " transitions from %" PRIu32
-           " of them\n", state_count, done == state_count ? "all there are"
-           : "and there are more", transitions, done);
+           " of them\n",
+           state_count,
+           done == state_count ? "all there are" : "and there are more",
+           transitions, done);
     all_states += state_count;
     all_transitions += transitions;
-    if (what->kind != CROWDS)
-        compare_twins();
+    compare_twins();
 }
 
 /* ----------------------------------------------------------------- cases -- */
@@ -1034,8 +1428,8 @@ static void made_on_demand(void)
 {
     static const search what = {
         .size = 2, .wheels = 3, .groups = 2, .few = 5, .soonest = -1,
-        .reach = 4, .whole_turns = true, .limits = 2, .delays = 1,
-        .delay = {1},
+        .reach = 4, .whole_turns = true, .limits = 2, .delays = 1, .delay = {1},
+        .most = 5, .most_full = 0,
     };
     explore(&what);
 }
@@ -1043,9 +1437,9 @@ static void made_on_demand(void)
 static void in_place_on_2(void)
 {
     static const search what = {
-        .size = 2, .wheels = 3, .groups = 2, .few = 5, .soonest = -1,
-        .reach = 4, .reserved = true, .postponed = 2, .limits = 2,
-        .delays = 2, .delay = {-1, 1},
+        .size = 2, .wheels = 3, .groups = 2, .few = 5, .tidiness = COMPACT,
+        .soonest = -1, .reach = 4, .reserved = true, .postponed = 2,
+        .limits = 2, .delays = 2, .delay = {-1, 1}, .most = 5,
     };
     explore(&what);
 }
@@ -1054,8 +1448,8 @@ static void cascading_on_2(void)
 {
     static const search what = {
         .size = 2, .wheels = 3, .groups = 2, .few = 0, .soonest = -1,
-        .reach = 4, .reserved = true, .postponed = 2, .limits = 3,
-        .delays = 1, .delay = {1}, .most = 10, .most_full = 0,
+        .reach = 4, .reserved = true, .postponed = 2, .limits = 3, .delays = 1,
+        .delay = {1}, .most = 6, .most_full = 0,
     };
     explore(&what);
 }
@@ -1064,8 +1458,8 @@ static void two_cascade_on_2(void)
 {
     static const search what = {
         .size = 2, .wheels = 3, .groups = 2, .few = 1, .soonest = -1,
-        .reach = 4, .reserved = true, .limits = 3, .delays = 2,
-        .delay = {0, 1}, .most = 5, .most_full = 0,
+        .reach = 4, .reserved = true, .limits = 3, .delays = 2, .delay = {0, 1},
+        .most = 5, .most_full = 0,
     };
     explore(&what);
 }
@@ -1093,10 +1487,10 @@ static void crowds_on_2(void)
 static void every_slot(void)
 {
     static const search what = {
-        .size = 2, .wheels = 2, .groups = 2, .few = 0, .soonest = -1,
-        .reach = 2, .reserved = true, .postponed = 2, .every_slot = true,
-        .every_target = true, .limits = 3, .delays = 1, .delay = {1},
-        .most = 3, .most_full = 100,
+        .size = 2, .wheels = 2, .groups = 2, .few = 0, .tidiness = AS_LEFT,
+        .soonest = -1, .reach = 2, .reserved = true, .postponed = 2,
+        .every_target = true, .limits = 3, .delays = 1, .delay = {1}, .most = 3,
+        .most_full = 100,
     };
     explore(&what);
 }
@@ -1105,8 +1499,8 @@ static void three_in_place(void)
 {
     static const search what = {
         .size = 2, .wheels = 2, .groups = 3, .few = 5, .soonest = -1,
-        .reach = 2, .reserved = true, .postponed = 3, .limits = 2,
-        .delays = 1, .delay = {1}, .most = 5, .most_full = 0,
+        .reach = 2, .reserved = true, .postponed = 3, .limits = 2, .delays = 1,
+        .delay = {1}, .most = 3, .most_full = 0,
     };
     explore(&what);
 }
@@ -1116,7 +1510,7 @@ static void three_cascading(void)
     static const search what = {
         .size = 2, .wheels = 2, .groups = 3, .few = 0, .soonest = -1,
         .reach = 2, .reserved = true, .limits = 3, .delays = 1, .delay = {1},
-        .most = 5, .most_full = 0,
+        .most = 4, .most_full = 0,
     };
     explore(&what);
 }
@@ -1125,8 +1519,8 @@ static void three_postponed(void)
 {
     static const search what = {
         .size = 2, .wheels = 2, .groups = 3, .few = 0, .soonest = -1,
-        .reach = 2, .reserved = true, .postponed = 3, .limits = 3,
-        .delays = 1, .delay = {1}, .most = 3, .most_full = 300,
+        .reach = 2, .reserved = true, .postponed = 3, .limits = 3, .delays = 1,
+        .delay = {1}, .most = 3, .most_full = 300,
     };
     explore(&what);
 }
@@ -1144,9 +1538,9 @@ static void three_crowds(void)
 static void three_on_three(void)
 {
     static const search what = {
-        .size = 2, .wheels = 3, .groups = 3, .few = 1, .soonest = 1,
-        .reach = 4, .reserved = true, .limits = 3, .delays = 1, .delay = {1},
-        .most = 8, .most_full = 100,
+        .size = 2, .wheels = 3, .groups = 3, .few = 1, .soonest = 1, .reach = 4,
+        .reserved = true, .limits = 3, .delays = 1, .delay = {1}, .most = 4,
+        .most_full = 100,
     };
     explore(&what);
 }
@@ -1154,9 +1548,9 @@ static void three_on_three(void)
 static void in_place_on_4(void)
 {
     static const search what = {
-        .size = 4, .wheels = 3, .groups = 2, .few = 5, .soonest = -1,
-        .reach = 13, .reserved = true, .limits = 2, .delays = 1, .delay = {5},
-        .most = 5, .most_full = 0,
+        .size = 4, .wheels = 3, .groups = 2, .few = 5, .tidiness = COMPACT,
+        .soonest = -1, .reach = 13, .reserved = true, .limits = 2, .delays = 1,
+        .delay = {5}, .most = 3, .most_full = 0,
     };
     explore(&what);
 }
@@ -1164,9 +1558,9 @@ static void in_place_on_4(void)
 static void cascading_on_4(void)
 {
     static const search what = {
-        .size = 4, .wheels = 3, .groups = 2, .few = 0, .soonest = -1,
-        .reach = 13, .reserved = true, .limits = 3, .delays = 1, .delay = {5},
-        .most = 8, .most_full = 150,
+        .size = 4, .wheels = 3, .groups = 2, .few = 0, .tidiness = COMPACT,
+        .soonest = -1, .reach = 13, .reserved = true, .limits = 3, .delays = 1,
+        .delay = {5}, .most = 4, .most_full = 150,
     };
     explore(&what);
 }
@@ -1174,9 +1568,9 @@ static void cascading_on_4(void)
 static void far_on_4(void)
 {
     static const search what = {
-        .size = 4, .wheels = 3, .groups = 2, .few = 5, .soonest = 1,
-        .reach = 24, .reserved = true, .limits = 1, .delays = 1, .delay = {5},
-        .most = 3, .most_full = 30,
+        .size = 4, .wheels = 3, .groups = 2, .few = 5, .tidiness = COMPACT,
+        .soonest = 1, .reach = 24, .reserved = true, .limits = 1, .delays = 1,
+        .delay = {5}, .most = 3, .most_full = 30,
     };
     explore(&what);
 }
@@ -1185,8 +1579,9 @@ static void crowds_on_4(void)
 {
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .kind = CROWDS, .few = 5,
-        .soonest = -1, .reach = 16, .reserved = true, .postponed = 2,
-        .limits = 3, .delays = 2, .delay = {0, 5}, .most = 3, .most_full = 20,
+        .tidiness = COMPACT, .soonest = -1, .reach = 16, .reserved = true,
+        .postponed = 2, .limits = 3, .delays = 2, .delay = {0, 5}, .most = 3,
+        .most_full = 20,
     };
     explore(&what);
 }
@@ -1194,9 +1589,9 @@ static void crowds_on_4(void)
 static void one_postponed_on_4(void)
 {
     static const search what = {
-        .size = 4, .wheels = 3, .groups = 2, .few = 5, .soonest = 1,
-        .reach = 13, .reserved = true, .postponed = 1, .limits = 1,
-        .delays = 1, .delay = {5}, .most = 5, .most_full = 60,
+        .size = 4, .wheels = 3, .groups = 2, .few = 5, .tidiness = COMPACT,
+        .soonest = 1, .reach = 13, .reserved = true, .postponed = 1,
+        .limits = 1, .delays = 1, .delay = {5}, .most = 5, .most_full = 60,
     };
     explore(&what);
 }
@@ -1204,9 +1599,10 @@ static void one_postponed_on_4(void)
 static void cascading_postponed_on_4(void)
 {
     static const search what = {
-        .size = 4, .wheels = 3, .groups = 2, .few = 0, .soonest = 1,
-        .reach = 13, .reserved = true, .postponed = 1, .limits = 1,
-        .delays = 1, .delay = {5}, .most = 5, .most_full = 60,
+        .size = 4, .wheels = 3, .groups = 2, .few = 0, .tidiness = COMPACT,
+        .soonest = 1, .reach = 13, .reserved = true, .postponed = 2,
+        .sparing = true, .limits = 1, .delays = 1, .delay = {5}, .most = 5,
+        .most_full = 60,
     };
     explore(&what);
 }
@@ -1214,11 +1610,116 @@ static void cascading_postponed_on_4(void)
 static void postponed_on_4(void)
 {
     static const search what = {
-        .size = 4, .wheels = 3, .groups = 2, .few = 5, .soonest = 1,
-        .reach = 13, .reserved = true, .postponed = 2, .limits = 1,
-        .delays = 1, .delay = {5}, .most = 3, .most_full = 100,
+        .size = 4, .wheels = 3, .groups = 2, .few = 5, .tidiness = COMPACT,
+        .soonest = 1, .reach = 13, .reserved = true, .postponed = 2,
+        .sparing = true, .limits = 1, .delays = 1, .delay = {5}, .most = 3,
+        .most_full = 100,
     };
     explore(&what);
+}
+
+/* To each tick that three wheels of 4 reach, which is 48 to 63 ahead. */
+static void all_ticks_on_4(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 3, .groups = 2, .few = 0, .tidiness = COMPACT,
+        .soonest = 1, .reach = 63, .reserved = true, .sparing = true,
+        .limits = 2, .delays = 1, .delay = {5}, .most = 3, .most_full = 60,
+    };
+    explore(&what);
+}
+
+static void far_postponed_on_4(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 3, .groups = 2, .few = 0, .tidiness = COMPACT,
+        .soonest = 1, .reach = 20, .reserved = true, .sparing = true,
+        .postponed = 2, .limits = 1, .delays = 1, .delay = {5}, .most = 3,
+        .most_full = 60,
+    };
+    explore(&what);
+}
+
+static void two_cascade_on_4(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 3, .groups = 2, .few = 1, .tidiness = COMPACT,
+        .soonest = 1, .reach = 9, .reserved = true, .sparing = true,
+        .postponed = 2, .limits = 2, .delays = 1, .delay = {5}, .most = 3,
+        .most_full = 0,
+    };
+    explore(&what);
+}
+
+/* Is nothing lost by the steps that are left out? */
+static void compare_sparing(unsigned how_few)
+{
+    search what = {
+        .size = 4, .wheels = 3, .groups = 2, .tidiness = COMPACT, .soonest = 1,
+        .reserved = true, .postponed = 2, .limits = 2, .delays = 1,
+        .delay = {5},
+    };
+    what.few = how_few;
+    what.reach = effort >= FULL ? 5 : effort == USUAL && how_few == 0 ? 3 : 1;
+    if (effort == QUICK)
+        what.wheels = 2;
+    rest.wanted = true;
+    explore(&what);
+    uint64_t sum = rest.sum;
+    uint32_t count = rest.count;
+    forget_rest();
+    rest.wanted = true;
+    what.sparing = true;
+    explore(&what);
+    printf("# %" PRIu32 " at rest, and %" PRIu32 "\n", count, rest.count);
+    EXPECT(rest.count == count && rest.sum == sum);
+    forget_rest();
+}
+
+static void sparing_cascading(void)
+{
+    compare_sparing(0);
+}
+
+static void sparing_two_cascading(void)
+{
+    compare_sparing(1);
+}
+
+static void sparing_in_place(void)
+{
+    compare_sparing(5);
+}
+
+static uint64_t cascaded(void)
+{
+    tw_stats stats;
+    tw_get_stats(&tw, &stats);
+    return stats.cascaded;
+}
+
+/* Two crowds of one tick on two wheels: 20 and 23 have been started early, 20
+ * and 22 late. Had the coarser one cascaded first, onto the finer one, then the
+ * first 20 would be moved once more. That only costs time: the order is right
+ * all the same. */
+static void finer_first(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 3, .groups = 3, .few = 0, .reach = 23,
+    };
+    static const uint64_t ticks[] = {20, 23, 20, 22};
+    if (!begin_search(&what))
+        return;
+    uint64_t start = tw_now(&tw);
+    call_fired = 0;
+    for (unsigned id = 0; id < 4; id++) {
+        if (id == 2)
+            advance(start + 8);
+        start_one(id, start + ticks[id]);
+    }
+    advance(start + 20);
+    CHECK(call_fired == 2);
+    CHECK(cascaded() == 4);
 }
 
 static const tap_case cases[] = {
@@ -1240,20 +1741,32 @@ static const tap_case cases[] = {
     {"wheels of 4, two timers, in place, far", far_on_4},
     {"wheels of 4, two crowds, postponed", crowds_on_4},
     {"wheels of 4, two timers, in place, one postponed", one_postponed_on_4},
-    {"wheels of 4, two timers, cascading, one postponed",
+    {"wheels of 4, two timers, cascading, postponed",
      cascading_postponed_on_4},
+    {"wheels of 4, two timers, two of them cascading, postponed",
+     two_cascade_on_4},
+    {"wheels of 4, two timers, cascading, every tick", all_ticks_on_4},
+    {"wheels of 4, two timers, cascading, postponed, to 20 ticks",
+     far_postponed_on_4},
     {"wheels of 4, two timers, in place, postponed", postponed_on_4},
+    {"steps that are left out lose no state: cascading", sparing_cascading},
+    {"steps that are left out lose no state: two cascading",
+     sparing_two_cascading},
+    {"steps that are left out lose no state: in place", sparing_in_place},
+    {"of crowds that come up together the finer cascade first", finer_first},
 };
 
 int main(int argc, char **argv)
 {
-    bool full = argc > 1 && strcmp(argv[1], "--full") == 0;
-    if (full || (argc > 1 && strcmp(argv[1], "--quick") == 0)) {
-        effort = full ? FULL : QUICK;
-        argv[1] = argv[0];
-        argc--;
-        argv++;
-    }
+    static const char *const options_of[] = {"--quick", "", "--full",
+                                             "--complete"};
+    for (unsigned i = QUICK; i <= COMPLETE; i++)
+        if (argc > 1 && strcmp(argv[1], options_of[i]) == 0) {
+            effort = i;
+            argv[1] = argv[0];
+            argc--;
+            argv++;
+        }
     int status = TAP_RUN(cases, argc, argv);
     printf("# %" PRIu64 " states, %" PRIu64 " transitions in all\n", all_states,
            all_transitions);

@@ -31,12 +31,14 @@ WORDS_WITHOUT_EFFECT = re.compile(
 # One that applies less often costs time alone: such mutants are not made.
 # Those by which it applies too often, or does the wrong thing, are.
 SHORT_CUTS = {'twi_start_at_once', 'twi_fire_quickly', 'twi_fire_first'}
-CALL_OF_SHORT_CUT = re.compile(r'if \((%s)\(' % '|'.join(sorted(SHORT_CUTS)))
+CALL_OF_SHORT_CUT = re.compile(r'if \((!?)(%s)\(' %
+                               '|'.join(sorted(SHORT_CUTS)))
 
 # What these look at is a bucket with one chunk, head and tail at once, since it
 # is empty, small or kept.
 WITH_ONE_CHUNK = {'twi_is_empty', 'twi_not_kept', 'twi_reuse', 'twi_is_small',
-                  'twi_fire_quickly'}
+                  'twi_fire_quickly', 'twi_fire_first', 'twi_sort_first',
+                  'twi_order_is_sound'}
 
 # A tick of one time unit saves a division, which would answer the same.
 SAVES_DIVISION = ('tw->tick == 1', 'tw->tick != 1')
@@ -308,8 +310,9 @@ class Maker:
 
     def outcomes(self, i, close):
         """What to replace a condition by, short cuts seen to."""
-        if CALL_OF_SHORT_CUT.match(self.text(i, close)):
-            return ['true']
+        call = CALL_OF_SHORT_CUT.match(self.text(i, close))
+        if call:
+            return ['false' if call.group(1) else 'true']
         if self.text(i + 2, close - 1) in SAVES_DIVISION:
             return ['true']
         if self.text(i + 2, close - 1) == SAVES_LOOK:
