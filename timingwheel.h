@@ -1763,11 +1763,11 @@ static inline bool twi_is_crowd(const twi_bucket *bucket)
 }
 
 /* Puts the timers of a wheel's first bucket, a small one, in order of their
- * ticks, those of one tick staying in theirs, without gaps. They are so few that
- * to count how many come before each is the quickest: it takes no jump that is
- * hard to predict. Now that the clock is in its step no timer is started into
- * that bucket, since a finer wheel reaches as far. One that is postponed stays
- * in its slot: it is known by the tick that was noted for that. */
+ * ticks, those of one tick staying in theirs, without gaps. They are so few
+ * that to count how many come before each is the quickest: it takes no jump
+ * that is hard to predict. Now that the clock is in its step no timer is
+ * started into that bucket, since a finer wheel reaches as far. One that is
+ * postponed stays in its slot: it is known by the tick noted for that. */
 static void twi_sort_first(const timingwheel *tw, twi_wheel *wheel)
 {
     twi_bucket *bucket = twi_first_of(wheel);

@@ -3,9 +3,10 @@
  *
  *     states [--quick | --full | --complete] [CASE...]
  *
- * --full searches further, mostly to the end, --complete all of it, in an hour;
- * --quick is for sanitizers and valgrind. A case says how many states it has
- * found, whether these are all there are, and how many steps it has tried.
+ * --full searches further, in four minutes; --complete in half an hour, with
+ * every timer of three wheels of 4 to the end; --quick is for sanitizers and
+ * valgrind. A case says how many states it has found, whether these are all
+ * there are, and how many steps it has tried.
  *
  * A breadth-first search over the library as it is shipped. From each state
  * that it has found it tries every start, cancel and (where the case says
@@ -124,7 +125,8 @@ typedef struct search {
     unsigned delays;    /* how many of these there are                       */
     int delay[DELAYS];  /* of timers that callbacks start                    */
     unsigned most;      /* hundred thousands of transitions; 0: no limit     */
-    unsigned most_full; /* the same with --full; there is none if --complete */
+    unsigned most_full; /* the same with --full                              */
+    bool complete;      /* no limit with --complete?                         */
 } search;
 
 enum step_kind {
@@ -789,9 +791,9 @@ static void tidy_chunk(twi_wheel *wheel, twi_chunk *chunk, bool is_sorted)
     if (chunk->first == 0 && chunk->end == TWI_SLOTS)
         return;
     for (unsigned i = chunk->first; i < chunk->end; i++) {
-        bool may_stay = play->tidiness == TIDY &&
+        bool gap_stays = play->tidiness == TIDY &&
                         (count == 0 || kept[count - 1] != NULL);
-        if (chunk->slots[i] == NULL && !may_stay)
+        if (chunk->slots[i] == NULL && !gap_stays)
             continue;
         ticks[count] = wheel->ticks[i];
         kept[count++] = chunk->slots[i];
@@ -1104,6 +1106,8 @@ static int8_t put_off[GROUPS]; /* for step.put_off                           */
 /* Tries a step from the state that is saved, with every choice. */
 static void try_step(enum step_kind kind, unsigned group, int time, bool acting)
 {
+    if (tap_failed_checks != 0)
+        return;
     memset(&now_doing, 0, sizeof(now_doing));
     now_doing.kind = (uint8_t)kind;
     now_doing.group = (uint8_t)group;
@@ -1166,8 +1170,7 @@ static bool is_worth_postponing(const tw_timer *timer, int time)
     if (!tw_is_pending(timer))
         return time == 1;
     /* To postpone to earlier is to start: one of these will do. */
-    return time == later - 1 ||
-           (time >= later && !may_wait(timer));
+    return time == later - 1 || (time >= later && !may_wait(timer));
 }
 
 static void try_group(unsigned group)
@@ -1338,7 +1341,7 @@ static void compare_twins(void)
     unsigned compared = 0, differing = 0;
     summing = true;
     unsigned most = effort == QUICK   ? TWINS / 50
-                    : effort == USUAL ? TWINS / 5
+                    : effort == USUAL ? TWINS / 10
                                       : TWINS;
     for (unsigned i = 0; i < most && i < twins_met; i++) {
         const struct twin *twin = &twins[i];
@@ -1372,10 +1375,10 @@ static void compare_twins(void)
 
 static uint64_t most_transitions(void)
 {
-    unsigned most = effort == FULL ? play->most_full : play->most;
+    unsigned most = effort >= FULL ? play->most_full : play->most;
     if (effort == QUICK)
         return 50000;
-    if (effort == COMPLETE)
+    if (effort == COMPLETE && play->complete)
         return UINT64_MAX;
     return most == 0 ? UINT64_MAX : most * UINT64_C(100000);
 }
@@ -1488,9 +1491,29 @@ static void every_slot(void)
 {
     static const search what = {
         .size = 2, .wheels = 2, .groups = 2, .few = 0, .tidiness = AS_LEFT,
-        .soonest = -1, .reach = 2, .reserved = true, .postponed = 2,
+        .soonest = -1, .reach = 3, .reserved = true, .postponed = 2,
         .every_target = true, .limits = 3, .delays = 1, .delay = {1}, .most = 3,
-        .most_full = 100,
+        .most_full = 60,
+    };
+    explore(&what);
+}
+
+static void every_slot_in_place(void)
+{
+    static const search what = {
+        .size = 2, .wheels = 3, .groups = 2, .few = 5, .tidiness = AS_LEFT,
+        .soonest = -1, .reach = 4, .reserved = true, .postponed = 2,
+        .limits = 2, .delays = 1, .delay = {1}, .most = 4, .most_full = 60,
+    };
+    explore(&what);
+}
+
+static void every_slot_on_4(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 3, .groups = 2, .few = 1, .tidiness = AS_LEFT,
+        .soonest = 1, .reach = 9, .reserved = true, .postponed = 2, .limits = 2,
+        .delays = 1, .delay = {5}, .most = 4, .most_full = 60,
     };
     explore(&what);
 }
@@ -1498,9 +1521,9 @@ static void every_slot(void)
 static void three_in_place(void)
 {
     static const search what = {
-        .size = 2, .wheels = 2, .groups = 3, .few = 5, .soonest = -1,
-        .reach = 2, .reserved = true, .postponed = 3, .limits = 2, .delays = 1,
-        .delay = {1}, .most = 3, .most_full = 0,
+        .size = 2, .wheels = 2, .groups = 3, .tidiness = COMPACT, .few = 5,
+        .soonest = -1, .reach = 2, .reserved = true, .postponed = 3,
+        .limits = 2, .delays = 1, .delay = {1}, .most = 3, .most_full = 150,
     };
     explore(&what);
 }
@@ -1508,9 +1531,9 @@ static void three_in_place(void)
 static void three_cascading(void)
 {
     static const search what = {
-        .size = 2, .wheels = 2, .groups = 3, .few = 0, .soonest = -1,
-        .reach = 2, .reserved = true, .limits = 3, .delays = 1, .delay = {1},
-        .most = 4, .most_full = 0,
+        .size = 2, .wheels = 2, .groups = 3, .tidiness = COMPACT, .few = 0,
+        .soonest = -1, .reach = 2, .reserved = true, .limits = 3, .delays = 1,
+        .delay = {1}, .most = 4, .most_full = 100,
     };
     explore(&what);
 }
@@ -1518,9 +1541,9 @@ static void three_cascading(void)
 static void three_postponed(void)
 {
     static const search what = {
-        .size = 2, .wheels = 2, .groups = 3, .few = 0, .soonest = -1,
-        .reach = 2, .reserved = true, .postponed = 3, .limits = 3, .delays = 1,
-        .delay = {1}, .most = 3, .most_full = 300,
+        .size = 2, .wheels = 2, .groups = 3, .tidiness = COMPACT, .few = 0,
+        .soonest = -1, .reach = 2, .reserved = true, .postponed = 3,
+        .limits = 3, .delays = 1, .delay = {1}, .most = 3, .most_full = 100,
     };
     explore(&what);
 }
@@ -1538,9 +1561,9 @@ static void three_crowds(void)
 static void three_on_three(void)
 {
     static const search what = {
-        .size = 2, .wheels = 3, .groups = 3, .few = 1, .soonest = 1, .reach = 4,
-        .reserved = true, .limits = 3, .delays = 1, .delay = {1}, .most = 4,
-        .most_full = 100,
+        .size = 2, .wheels = 3, .groups = 3, .tidiness = COMPACT, .few = 1,
+        .soonest = 1, .reach = 4, .reserved = true, .limits = 3, .delays = 1,
+        .delay = {1}, .most = 4, .most_full = 100,
     };
     explore(&what);
 }
@@ -1550,7 +1573,7 @@ static void in_place_on_4(void)
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .few = 5, .tidiness = COMPACT,
         .soonest = -1, .reach = 13, .reserved = true, .limits = 2, .delays = 1,
-        .delay = {5}, .most = 3, .most_full = 0,
+        .delay = {5}, .most = 3, .most_full = 150,
     };
     explore(&what);
 }
@@ -1560,7 +1583,7 @@ static void cascading_on_4(void)
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .few = 0, .tidiness = COMPACT,
         .soonest = -1, .reach = 13, .reserved = true, .limits = 3, .delays = 1,
-        .delay = {5}, .most = 4, .most_full = 150,
+        .delay = {5}, .most = 4, .most_full = 200,
     };
     explore(&what);
 }
@@ -1591,7 +1614,7 @@ static void one_postponed_on_4(void)
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .few = 5, .tidiness = COMPACT,
         .soonest = 1, .reach = 13, .reserved = true, .postponed = 1,
-        .limits = 1, .delays = 1, .delay = {5}, .most = 5, .most_full = 60,
+        .limits = 1, .delays = 1, .delay = {5}, .most = 5, .most_full = 30,
     };
     explore(&what);
 }
@@ -1602,7 +1625,7 @@ static void cascading_postponed_on_4(void)
         .size = 4, .wheels = 3, .groups = 2, .few = 0, .tidiness = COMPACT,
         .soonest = 1, .reach = 13, .reserved = true, .postponed = 2,
         .sparing = true, .limits = 1, .delays = 1, .delay = {5}, .most = 5,
-        .most_full = 60,
+        .most_full = 200, .complete = true,
     };
     explore(&what);
 }
@@ -1613,7 +1636,7 @@ static void postponed_on_4(void)
         .size = 4, .wheels = 3, .groups = 2, .few = 5, .tidiness = COMPACT,
         .soonest = 1, .reach = 13, .reserved = true, .postponed = 2,
         .sparing = true, .limits = 1, .delays = 1, .delay = {5}, .most = 3,
-        .most_full = 100,
+        .most_full = 60,
     };
     explore(&what);
 }
@@ -1625,6 +1648,7 @@ static void all_ticks_on_4(void)
         .size = 4, .wheels = 3, .groups = 2, .few = 0, .tidiness = COMPACT,
         .soonest = 1, .reach = 63, .reserved = true, .sparing = true,
         .limits = 2, .delays = 1, .delay = {5}, .most = 3, .most_full = 60,
+        .complete = true,
     };
     explore(&what);
 }
@@ -1633,9 +1657,9 @@ static void far_postponed_on_4(void)
 {
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .few = 0, .tidiness = COMPACT,
-        .soonest = 1, .reach = 20, .reserved = true, .sparing = true,
+        .soonest = 1, .reach = 32, .reserved = true, .sparing = true,
         .postponed = 2, .limits = 1, .delays = 1, .delay = {5}, .most = 3,
-        .most_full = 60,
+        .most_full = 40, .complete = true,
     };
     explore(&what);
 }
@@ -1646,7 +1670,7 @@ static void two_cascade_on_4(void)
         .size = 4, .wheels = 3, .groups = 2, .few = 1, .tidiness = COMPACT,
         .soonest = 1, .reach = 9, .reserved = true, .sparing = true,
         .postponed = 2, .limits = 2, .delays = 1, .delay = {5}, .most = 3,
-        .most_full = 0,
+        .most_full = 100, .complete = true,
     };
     explore(&what);
 }
@@ -1660,7 +1684,7 @@ static void compare_sparing(unsigned how_few)
         .delay = {5},
     };
     what.few = how_few;
-    what.reach = effort >= FULL ? 5 : effort == USUAL && how_few == 0 ? 3 : 1;
+    what.reach = effort >= FULL ? 4 : effort == USUAL && how_few == 0 ? 2 : 1;
     if (effort == QUICK)
         what.wheels = 2;
     rest.wanted = true;
@@ -1731,6 +1755,10 @@ static const tap_case cases[] = {
     {"wheels of 2, two crowds, postponed", crowds_on_2},
     {"two wheels of 2, two timers, cascading, postponed, every slot",
      every_slot},
+    {"wheels of 2, two timers, in place, postponed, every slot",
+     every_slot_in_place},
+    {"wheels of 4, two timers, two of them cascading, postponed, every slot",
+     every_slot_on_4},
     {"two wheels of 2, three timers, in place, postponed", three_in_place},
     {"two wheels of 2, three timers, cascading", three_cascading},
     {"two wheels of 2, three timers, cascading, postponed", three_postponed},
@@ -1746,7 +1774,7 @@ static const tap_case cases[] = {
     {"wheels of 4, two timers, two of them cascading, postponed",
      two_cascade_on_4},
     {"wheels of 4, two timers, cascading, every tick", all_ticks_on_4},
-    {"wheels of 4, two timers, cascading, postponed, to 20 ticks",
+    {"wheels of 4, two timers, cascading, postponed, to 32 ticks",
      far_postponed_on_4},
     {"wheels of 4, two timers, in place, postponed", postponed_on_4},
     {"steps that are left out lose no state: cascading", sparing_cascading},

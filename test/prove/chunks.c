@@ -264,3 +264,15 @@ void append(void)
     prove_append(1, 2);
     REACHED("the end");
 }
+
+/* Of a chunk that is to be fetched only slots are read, and nothing changes. */
+void prefetch(void)
+{
+    unsigned k = any_below(TWI_SLOTS);
+    make_slots(0);
+    const twi_chunk before = chunk0;
+    twi_prefetch(nondet_bool() ? &chunk0 : NULL);
+    ASSERT(chunk0.slots[k] == before.slots[k] && chunk0.live == before.live);
+    ASSERT(chunk0.first == before.first && chunk0.end == before.end);
+    REACHED("the end");
+}

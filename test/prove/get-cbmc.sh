@@ -1,7 +1,7 @@
 #!/bin/sh
 # get-cbmc.sh - puts CBMC into .build/cbmc, where Debian has it and this release
 # of Debian has not. Run from the top of the repository; `.build/cbmc/cbmc` is
-# then the command.
+# then the command, goto-cc and goto-instrument stand beside it.
 #
 #     test/prove/get-cbmc.sh
 #
@@ -68,10 +68,12 @@ machine=$(dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null ||
 libraries=$top/root/usr/lib/$machine
 loader=$(find "$libraries" -name 'ld-linux*' | head -n 1)
 [ -x "$loader" ] || give_up 'the C library has no loader'
-cat >"$build/cbmc" <<END
+for tool in cbmc goto-cc goto-instrument; do
+    cat >"$build/$tool" <<END
 #!/bin/sh
 exec '$loader' --library-path '$libraries:$top/root/usr/lib' \\
-    '$top/root/usr/bin/cbmc' "\$@"
+    '$top/root/usr/bin/$tool' "\$@"
 END
-chmod +x "$build/cbmc"
+    chmod +x "$build/$tool"
+done
 "$build/cbmc" --version

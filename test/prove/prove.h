@@ -44,6 +44,7 @@ extern bool nondet_bool(void);
 #define ASSUME(expr) __CPROVER_assume(expr)
 #define ASSERT(expr) __CPROVER_assert((expr), #expr)
 #define REACHED(where) __CPROVER_assert(false, "reached: " where)
+#define NEVER(what) __CPROVER_assert(false, what)
 
 /* Any number below `limit`. */
 static inline unsigned any_below(unsigned limit)

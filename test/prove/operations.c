@@ -1,0 +1,138 @@
+/* operations.c - proofs of cancel and start of timingwheel.h, with all that
+ * they do to buckets, marks and the delay queue: on any well-formed state of
+ * two small wheels, of the shapes that run.sh names; see state.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "state.h"
+
+/* The chunk that is operated on: the first bucket's own, or the other one. */
+static unsigned target(enum shape shape)
+{
+    if (shape == INSTEAD)
+        return OWN;
+    if (shape == ALONE || shape == GONE)
+        return 0;
+    return nondet_bool() ? OWN : 0;
+}
+
+/* The timer of slot k of the first bucket's own chunk, or of the other one. */
+static void cancel_at(unsigned n, unsigned k)
+{
+    for (unsigned i = 0; i < TWI_SLOTS; i++) {
+        if (i != k)
+            continue;
+        if (n == 0)
+            ASSERT(tw_cancel(&tw, &timers[0][i]));
+        else
+            ASSERT(tw_cancel(&tw, &timers[OWN][i]));
+        return;
+    }
+}
+
+/* A pending timer is cancelled: it is gone, and nothing else is. */
+static void prove_cancel(const struct marking *marking, enum shape shape0,
+                         enum shape shape1)
+{
+    any_state(marking, shape0, shape1);
+    unsigned n = target(shape0), k = any_below(TWI_SLOTS);
+    unsigned m = any_below(CHUNKS), j = any_below(TWI_SLOTS);
+    bool has_other = is_there(m, j) && (m != n || j != k);
+    ASSUME(is_there(n, k));
+    uint64_t other = deadline_at(m, j);
+    size_t count = tw.count;
+    cancel_at(n, k);
+    show_well_formed();
+    ASSERT(tw.count == count - 1 && !is_there(n, k));
+    ASSERT(!has_other || (is_there(m, j) && deadline_at(m, j) == other));
+    show_head_is_earliest();
+    REACHED("the end");
+}
+
+/* A bucket that was empty, with its own chunk there, gets a timer, from the
+ * first slot on or back from the last. */
+static void prove_fill(const struct marking *marking, enum shape shape1,
+                       bool in_front)
+{
+    any_state(marking, ALONE, shape1);
+    twi_bucket *bucket = BUCKET(0, 0);
+    const unsigned k = in_front ? TWI_SLOTS - 1 : 0;
+    tw_timer *timer = &timers[0][k];
+    uint64_t tick = any_tick();
+    unsigned m = any_below(CHUNKS), j = any_below(TWI_SLOTS);
+    bool has_other = is_there(m, j);
+    ASSUME(is_empty(bucket));
+    ASSUME(tick > tw.clock && (tick >> wheel0.shift) % SIZE == 0);
+    ASSUME((tick >> wheel0.shift) - (tw.clock >> wheel0.shift) < SIZE);
+    timer->deadline = tick;
+    twi_reuse(bucket, in_front ? TWI_SLOTS : 0);
+    twi_bucket_filled(&tw, &wheel0, 0, tick);
+    twi_account(&tw, &wheel0, 0, tick);
+    twi_fill_slot(
+        in_front ? twi_slot_in_front(bucket) : twi_slot_behind(bucket), timer);
+    tw.count++;
+    show_well_formed();
+    ASSERT(is_there(0, k) && (!has_other || is_there(m, j)));
+    show_head_is_earliest();
+    REACHED("the end");
+}
+
+/* An idle timer is started where that is all there is to do, or nothing
+ * changes. */
+static void prove_start(const struct marking *marking, enum shape shape0,
+                        enum shape shape1)
+{
+    any_state(marking, shape0, shape1);
+    unsigned m = any_below(CHUNKS), j = any_below(TWI_SLOTS);
+    uint64_t deadline = any_tick();
+    size_t count = tw.count;
+    bool has_other = is_there(m, j);
+    fresh.place = TW_IDLE;
+    bool is_started = twi_start_at_once(&tw, &fresh, deadline);
+    show_well_formed();
+    ASSERT(tw.count == count + is_started);
+    ASSERT(!has_other || is_there(m, j));
+    ASSERT(tw_is_pending(&fresh) == is_started);
+    ASSERT(!is_started || fresh.deadline == deadline);
+    show_head_is_earliest();
+    if (is_started)
+        REACHED("started");
+    else
+        REACHED("not started");
+}
+
+/* ------------------------------------------------------ as run.sh says --- */
+
+#ifndef SHAPE
+#define SHAPE ALONE, ALONE
+#endif
+#ifndef SHAPE1
+#define SHAPE1 ALONE
+#endif
+#ifndef FRONT
+#define FRONT false
+#endif
+#ifndef MARKED
+#define MARKED \
+    {3, 3},    \
+    {          \
+        0, 1   \
+    }
+#endif
+void cancel(void)
+{
+    static const struct marking marking = {MARKED, false};
+    prove_cancel(&marking, SHAPE);
+}
+
+void fill(void)
+{
+    static const struct marking marking = {MARKED, true};
+    prove_fill(&marking, SHAPE1, FRONT);
+}
+
+void start(void)
+{
+    static const struct marking marking = {MARKED, false};
+    prove_start(&marking, SHAPE);
+}
