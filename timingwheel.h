@@ -123,10 +123,11 @@
                   wheel 0  [6]* [7]                   ticks 5..8
                   wheel 1       [ ]      [9 10]  [ ]
 
-   9 and 10 will fire straight from wheel 1: a bucket of few timers, or of one
-   tick, never cascades. Each wheel keeps a bitmap of its non-empty buckets and
-   enters the delay queue with its earliest one, so that the heap has one entry
-   a wheel and is tiny.
+   9 and 10 will fire straight from wheel 1: a bucket of few timers (13), or of
+   one tick, never cascades. Few timers are sorted when the first of them is
+   due. Each wheel keeps a bitmap of its non-empty buckets and enters the delay
+   queue with its earliest one, so that the heap has one entry a wheel and is
+   tiny.
 
    A bucket is a queue of chunks, each of two cache lines with 13 pointers to
    timers. The next timers are known in advance and fetched while the current
