@@ -8,6 +8,7 @@
 #                               command; the seed of all random numbers
 #   SIZES='100 1000'            other numbers of timers than the usual ones
 #   WORKLOADS='hold restart'    other workloads than all of them
+#   ENGINES='wheel heap4'       these engines alone
 #   RESULTS=directory           where to write, instead of bench/results
 set -eu
 
@@ -115,6 +116,22 @@ grid() {
     done
 }
 
+# Of the cells on standard input those in which engines that are wanted can be
+# compared, or that have only one.
+chosen() {
+    awk -v wanted=" ${ENGINES:-} " '{
+        cell = $1 " " $2 " " $3
+        n = 0
+        for (i = 4; i <= NF; i++)
+            if (wanted ~ /^ *$/ || index(wanted, " " $i " ")) {
+                cell = cell " " $i
+                n++
+            }
+        if (n == NF - 3 || n > 1)
+            print cell
+    }'
+}
+
 # 100 million timers take 10 GB with the objects that they are in.
 fits() {
     kilobytes=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo 2>/dev/null)
@@ -195,7 +212,7 @@ machine() {
         "seed $seed, median of $runs runs"
 }
 
-grid >"$work/grid"
+grid | chosen >"$work/grid"
 total=$(awk -v each=$((runs + warmup)) '{ n += (NF - 3) * each }
     END { print n }' "$work/grid")
 began=$(date +%s)
