@@ -60,7 +60,7 @@ skip_part() {
 options_for() {
     case $1-$2 in
     model-valgrind) echo "--seed $seed --operations 40000" ;;
-    model-*) echo "--seed $seed --operations 1000000" ;;
+    model-*) echo "--seed $seed --operations 500000" ;;
     exhaustive-* | states-*) echo --quick ;;
     fuzz-*) echo test/fuzz/corpus/* ;;
     esac
