@@ -51,21 +51,30 @@ is_proved() {
     grep -q 'reached: .*: FAILURE$' "$1" || echo 'nothing is reached'
 }
 
+# Is $prove_name wanted, and is CBMC there for it?
+can_prove() {
+    wanted "$prove_name" || return 1
+    [ -n "$no_cbmc" ] || return 0
+    skip "$prove_name" "$no_cbmc"
+    return 1
+}
+
+# By the log that CBMC has written.
+judge_proof() {
+    expect_nothing "$prove_name" is_proved "$build/log"
+    [ -s "$build/said" ] || grep -q '^\*\* ' "$build/log" ||
+        tail -n 3 "$build/log" | sed 's/^/# /'
+}
+
 # prove NAME FILE FUNCTION [OPTION...]
 prove() {
     prove_name="cbmc: $1" prove_file=$2 prove_function=$3
     shift 3
-    wanted "$prove_name" || return
-    if [ -n "$no_cbmc" ]; then
-        skip "$prove_name" "$no_cbmc"
-        return
-    fi
+    can_prove || return
     # shellcheck disable=SC2086
     "$cbmc" $checks --unwind 14 "$@" --function "$prove_function" \
         "$folder/$prove_file.c" >"$build/log" 2>&1
-    expect_nothing "$prove_name" is_proved "$build/log"
-    [ -s "$build/said" ] || grep -q '^\*\* ' "$build/log" ||
-        tail -n 3 "$build/log" | sed 's/^/# /'
+    judge_proof
 }
 
 # shellcheck disable=SC2086
@@ -79,11 +88,7 @@ prove_known() {
 prove_state() {
     prove_name="cbmc: $1" prove_function=$2 prove_marks=$3
     shift 3
-    wanted "$prove_name" || return
-    if [ -n "$no_cbmc" ]; then
-        skip "$prove_name" "$no_cbmc"
-        return
-    fi
+    can_prove || return
     # twi_start_at_once wraps once, on purpose.
     prove_checks=$checks
     [ "$prove_function" != start ] ||
@@ -98,9 +103,7 @@ prove_state() {
             --replace-calls twi_prefetch:known_prefetch \
             "$build/state.goto" "$build/known.goto" >"$build/log" 2>&1 &&
         prove_known
-    expect_nothing "$prove_name" is_proved "$build/log"
-    [ -s "$build/said" ] || grep -q '^\*\* ' "$build/log" ||
-        tail -n 3 "$build/log" | sed 's/^/# /'
+    judge_proof
 }
 
 # How often these run with two wheels of two buckets.
