@@ -32,7 +32,7 @@ TARGET_PACKAGES = musl-tools qemu-user qemu-system-arm gcc-avr avr-libc simavr \
 	gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
 	gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
 	gcc-mingw-w64-x86-64-win32 wine64 emscripten
-BENCH_PACKAGES = hyperfine gnuplot-nox libbsd-dev pkg-config
+BENCH_PACKAGES = hyperfine gnuplot-nox libbsd-dev
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 help:

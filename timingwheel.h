@@ -57,6 +57,10 @@
            tw_advance_clock(&tw, read_clock());
        }
 
+   Where the sleep counts in a coarser unit, round the wait up: rounded down,
+   the loop spins until the deadline. Set tw_config.start to what the clock
+   reads at first.
+
 
    WHEN TO USE IT, AND WHEN NOT
 
@@ -65,9 +69,9 @@
    heartbeats, events of a simulation. The cost of an operation does not grow
    with the number of timers, but for cache misses.
 
-   For a hundred timers a binary heap is as good and simpler. The library reads
-   no clock and keeps nothing across restarts. One wheel belongs to one thread;
-   different wheels share nothing.
+   Up to a thousand timers that are hardly ever postponed a heap is simpler and
+   as fast, or faster. The library reads no clock and keeps nothing across
+   restarts. A timingwheel belongs to one thread; two of them share nothing.
 
 
    WORDS
@@ -76,14 +80,16 @@
    clock           the reading that you last handed to tw_advance_clock
    deadline        absolute time, in your unit, from which a timer may fire
    timer           one tw_timer, embedded in a struct of yours
-   bucket          the timers of one slot of one wheel
-   wheel           a ring of wheel_size buckets; wheel 0 has one per tick
+   wheel           a ring of wheel_size buckets; wheel 0 has one per tick; also
+                   the whole, the timingwheel that all of them belong to
+   bucket          the timers of one step of one wheel
+   chunk           a block of pointers to timers, of which buckets are made
    overflow wheel  the next coarser wheel: one of its buckets spans a whole turn
                    of the wheel below; created on demand
    cascade         to move a bucket's timers down to finer wheels when its time
                    has come
-   delay queue     the min-heap of non-empty buckets, earliest first; its head,
-                   and nothing else, moves the clock on
+   delay queue     the min-heap of non-empty buckets, each wheel's earliest; its
+                   head, and nothing else, moves the clock on
    overdue         with a deadline that the clock has already reached
 
 
@@ -154,10 +160,14 @@
        target of the call. What is started there for a time up to the target
        fires within the same call, in its place in the order.
     4. Deadlines are absolute: add your delay to the time you just read, with
-       tw_after, which saturates. Use the clock that you advance by.
+       tw_after, which saturates. Use the clock that you advance by: one that
+       never jumps. Whether it runs on while the system is suspended is its
+       affair (on Linux CLOCK_BOOTTIME does, CLOCK_MONOTONIC does not).
     5. A deadline that has passed is no error: the timer fires in the next call,
        whatever its argument; started from a callback, not in this one.
-    6. Going backwards is harmless: it fires only what is overdue.
+    6. Going backwards is harmless: it fires only what is overdue. A counter of
+       32 bits that wraps has to be widened before: now += (uint32_t)(counter -
+       (uint32_t)now), now being a uint64_t of yours.
     7. Any uint64_t is a deadline and a clock. A timer whose tick is beyond 64
        bits stays pending.
    Order
@@ -165,9 +175,10 @@
        they were started, overdue ones included. A timer that was postponed or
        started with a window takes any place in its tick.
    Waking up
-    9. tw_next_deadline is exact. It can be early once, never late, after the
-       timer that held the earliest place of its bucket was cancelled, postponed
-       or started anew; waking then costs one call that fires nothing.
+    9. tw_next_deadline is never late, and exact but for this: it can be early
+       once after the timer that held the earliest place of its bucket was
+       cancelled, postponed or started anew; waking then costs one call that
+       fires nothing.
    10. tw_wait is 0 if something is due, else the time until the next deadline;
        longest if nothing is pending that the clock can reach.
    Work
@@ -191,7 +202,8 @@
 
    Periodic timers are started again from their callback. Miss a few periods,
    and one of these lines decides: to catch up on all of them, to count from
-   now, or to skip them and keep the phase.
+   now, or to skip them and keep the phase. Here `now` is what your clock reads,
+   not tw_now, which in a callback is the tick of the timer.
 
        tw_start(tw, t, tw_after(tw_deadline(t), period));
        tw_start(tw, t, tw_after(now, period));
@@ -202,10 +214,16 @@
 
    TW_MALLOC(size, context)    both or neither; default malloc and free. context
    TW_FREE(pointer, context)   is alloc_context of tw_config.
-   TW_STATIC                   every function is static
-   TW_DEF                      or any other linkage
+   TW_STATIC                   every function is static: each file that calls
+                               them has an implementation of its own
+   TW_DEF                      any other linkage; defined wherever this header
+                               is included, like TW_STATIC
    TW_DEBUG                    misuse ends in TW_ASSERT
-   TW_ASSERT(expr)             default assert, with TW_DEBUG only
+   TW_ASSERT(expr)             with TW_DEBUG only; default assert, which NDEBUG
+                               turns off
+
+   The version is semantic, for the source: what a structure holds may change in
+   any version, so compile all of a program with one copy.
 */
 #ifndef TIMINGWHEEL_H
 #define TIMINGWHEEL_H
@@ -254,7 +272,7 @@ enum tw_status {
     TW_EBUSY = -4   /* not while tw_foreach is visiting                    */
 };
 
-/* How a timer stands; TW_IDLE is what {0} and tw_timer_init make. */
+/* How a timer stands; TW_IDLE is what all zero and tw_timer_init make. */
 typedef enum tw_state {
     TW_IDLE = 0,      /* never started, or drained                         */
     TW_FIRED = 1,     /* its callback has been called, or is running       */

@@ -166,7 +166,7 @@ function print_all(    w, i, e, place, line, key)
     line = "| workload | N |"
     for (e = 1; e <= engine_count; e++)
         line = line " " engines[e] " |"
-    print line " wake-ups | bytes | phases of the wheel |"
+    print line " wake-ups | bytes | phases of the wheel (last run) |"
     gsub(/[^|]+/, "---", line)
     print line "---|---|---|"
     for (i = 1; i <= place_count; i++) {

@@ -207,8 +207,9 @@ collect() {
 machine() {
     processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
     compiler=$(${CC:-cc} --version | head -n 1)
+    system="$(uname -s) $(uname -r | sed 's/[^0-9.].*//')"
     echo "${processor:-$(uname -m)}, $(getconf _NPROCESSORS_ONLN) cores," \
-        "$(uname -sr); $compiler, ${CFLAGS:--O2}; $(date +%Y-%m-%d)," \
+        "$system; $compiler, ${CFLAGS:--O2}; $(date +%Y-%m-%d)," \
         "seed $seed, median of $runs runs"
 }
 

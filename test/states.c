@@ -1636,7 +1636,7 @@ static void postponed_on_4(void)
         .size = 4, .wheels = 3, .groups = 2, .few = 5, .tidiness = COMPACT,
         .soonest = 1, .reach = 13, .reserved = true, .postponed = 2,
         .sparing = true, .limits = 1, .delays = 1, .delay = {5}, .most = 3,
-        .most_full = 60,
+        .most_full = 60, .complete = true,
     };
     explore(&what);
 }
@@ -1653,11 +1653,22 @@ static void all_ticks_on_4(void)
     explore(&what);
 }
 
+static void in_place_every_tick_on_4(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 3, .groups = 2, .few = 5, .tidiness = COMPACT,
+        .soonest = 1, .reach = 63, .reserved = true, .sparing = true,
+        .limits = 2, .delays = 1, .delay = {5}, .most = 3, .most_full = 30,
+        .complete = true,
+    };
+    explore(&what);
+}
+
 static void far_postponed_on_4(void)
 {
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .few = 0, .tidiness = COMPACT,
-        .soonest = 1, .reach = 32, .reserved = true, .sparing = true,
+        .soonest = 1, .reach = 63, .reserved = true, .sparing = true,
         .postponed = 2, .limits = 1, .delays = 1, .delay = {5}, .most = 3,
         .most_full = 40, .complete = true,
     };
@@ -1773,8 +1784,9 @@ static const tap_case cases[] = {
      cascading_postponed_on_4},
     {"wheels of 4, two timers, two of them cascading, postponed",
      two_cascade_on_4},
+    {"wheels of 4, two timers, in place, every tick", in_place_every_tick_on_4},
     {"wheels of 4, two timers, cascading, every tick", all_ticks_on_4},
-    {"wheels of 4, two timers, cascading, postponed, to 32 ticks",
+    {"wheels of 4, two timers, cascading, postponed, every tick",
      far_postponed_on_4},
     {"wheels of 4, two timers, in place, postponed", postponed_on_4},
     {"steps that are left out lose no state: cascading", sparing_cascading},

@@ -5,9 +5,8 @@
 # Every mutant goes through the tests of FAST, compiled by tcc, up to the first
 # that notices. Those that none of them notices are compiled by gcc -O2: if that
 # yields the same object, byte by byte, the change is none and does not count.
-# The rest goes through SLOW, then through SANITIZED; if it is in survivors.txt,
-# which says why it cannot be noticed, FAST is all it has to survive. In a
-# sample whatever survives FAST counts as a survivor.
+# The rest goes through SLOW, then through SANITIZED, and so do those that
+# survivors.txt lists. In a sample whatever survives FAST counts as a survivor.
 #
 # A case that takes several times as long as it does on the true header hangs,
 # which is noticed too. What counts is the processor's time, so that a busy
@@ -316,8 +315,9 @@ def comment(lines):
         print('# ' + line)
 
 
-def report(chosen, outcomes, recorded, strict):
+def report(options, chosen, outcomes, recorded):
     """The cases about the mutants; of a sample only the share counts."""
+    strict = options.sample == 1
     by = {}
     for mutant, (outcome, found) in zip(chosen, outcomes):
         by.setdefault(outcome, []).append((mutant, found))
@@ -325,14 +325,16 @@ def report(chosen, outcomes, recorded, strict):
     survivors = [mutant for mutant, _ in by.get('survived', [])]
     total = killed + len(survivors)
     new = [m for m in survivors if m.key not in recorded]
-    noticed = [(m, found) for m, found in by.get('killed', [])
-               if m.key in recorded]
+    noticed = [(m, found) for outcome in ('killed', 'killed late')
+               for m, found in by.get(outcome, []) if m.key in recorded]
     share = 100.0 * killed / max(total, 1)
     comment(['%d do not compile, %d yield the same code' %
              (len(by.get('invalid', [])), len(by.get('same', []))),
              '%d are killed by the slow tests or the sanitizers only' %
              len(by.get('killed late', []))])
-    if strict:
+    if options.listed:
+        pass
+    elif strict:
         say(share >= LEAST, 'mutants: %d of %d killed (%.1f %%), '
             'at least %.0f %%' % (killed, total, share, LEAST))
     else:
@@ -378,7 +380,7 @@ def run_all(options, text, recorded, chosen):
     if options.sample > 1:
         return outcomes
     left = [i for i, mutant in enumerate(chosen)
-            if outcomes[i][0] == 'survived' and mutant.key not in recorded]
+            if outcomes[i][0] == 'survived']
     print('# %d go through the slow tests' % len(left), flush=True)
     if left:
         for test in SLOW + SANITIZED:
@@ -395,12 +397,12 @@ def test_mutants(options, text):
     every = mutants.mutants_of(text)
     recorded = read_survivors()
     chosen = [m for m in every
-              if not options.only or m.function in options.only]
+              if (not options.only or m.function in options.only) and
+              (not options.listed or m.key in recorded)]
     chosen = chosen[options.seed % options.sample::options.sample]
     print('# %d mutants, %d of them chosen' % (len(every), len(chosen)),
           flush=True)
-    report(chosen, run_all(options, text, recorded, chosen), recorded,
-           options.sample == 1)
+    report(options, chosen, run_all(options, text, recorded, chosen), recorded)
     if options.sample > 1:
         return
     stale = set(recorded) - {mutant.key for mutant in every}
@@ -444,11 +446,12 @@ def main():
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--bugs', action='store_true')
     parser.add_argument('--only', action='append')
+    parser.add_argument('--listed', action='store_true')
     parser.add_argument('--log')
     options = parser.parse_args()
     with open(options.header, encoding='ascii') as file:
         text = file.read()
-    if not options.only and options.sample == 1:
+    if not (options.only or options.listed) and options.sample == 1:
         test_bugs(text)
     if not options.bugs:
         test_mutants(options, text)

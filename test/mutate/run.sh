@@ -7,11 +7,12 @@
 #     test/mutate/run.sh --sample K [--seed S]   every K-th mutant only, from
 #                                       the S-th on
 #     test/mutate/run.sh --only NAME    the mutants of one function only
+#     test/mutate/run.sh --listed       those of survivors.txt only
 #     test/mutate/run.sh --log FILE     also what became of each, into FILE
 #
 # Of the mutants 95 % have to be killed, and every other one has to stand in
-# survivors.txt, with the reason why no test can notice it; one that does not
-# goes through the slow tests and the sanitizers before it fails. A sample runs
+# survivors.txt, with the reason why no test can notice it. What the fast tests
+# do not kill goes through the slow ones and the sanitizers. A sample runs
 # the fast tests only, and fails only if fewer than 95 % are killed or listed:
 # survivors that are not listed are shown as comments. JOBS is how many
 # processes work at it, by default one a core.
