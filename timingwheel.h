@@ -129,11 +129,11 @@
                   wheel 0  [6]* [7]                   ticks 5..8
                   wheel 1       [ ]      [9 10]  [ ]
 
-   9 and 10 will fire straight from wheel 1: a bucket of few timers (13), or of
-   one tick, never cascades. Few timers are sorted when the first of them is
-   due. Each wheel keeps a bitmap of its non-empty buckets and enters the delay
-   queue with its earliest one, so that the heap has one entry a wheel and is
-   tiny.
+   9 and 10 will fire straight from wheel 1: a bucket of few timers (13, one
+   chunk), or of one tick, never cascades. Few timers are sorted when the first
+   of them is due. Each wheel keeps a bitmap of its non-empty buckets and enters
+   the delay queue with its earliest one, so that the heap has one entry a wheel
+   and is tiny.
 
    A bucket is a queue of chunks, each of two cache lines with 13 pointers to
    timers. The next timers are known in advance and fetched while the current
@@ -214,8 +214,8 @@
 
    TW_MALLOC(size, context)    both or neither; default malloc and free. context
    TW_FREE(pointer, context)   is alloc_context of tw_config.
-   TW_STATIC                   every function is static: each file that calls
-                               them has an implementation of its own
+   TW_STATIC                   every function is static: for files that have the
+                               implementation, each its own
    TW_DEF                      any other linkage; defined wherever this header
                                is included, like TW_STATIC
    TW_DEBUG                    misuse ends in TW_ASSERT
@@ -274,7 +274,7 @@ enum tw_status {
 
 /* How a timer stands; TW_IDLE is what all zero and tw_timer_init make. */
 typedef enum tw_state {
-    TW_IDLE = 0,      /* never started, or drained                         */
+    TW_IDLE = 0,      /* never started, drained, or its wheel destroyed    */
     TW_FIRED = 1,     /* its callback has been called, or is running       */
     TW_CANCELLED = 2, /* tw_cancel took it out                             */
     TW_PENDING = 3    /* waiting for its deadline                          */
@@ -282,7 +282,7 @@ typedef enum tw_state {
 
 /* How to set up a wheel; all zero is every default. */
 typedef struct tw_config {
-    uint64_t tick;       /* time units per tick, at most 2^63 - 1; 0 = 1   */
+    uint64_t tick;       /* time units per tick; 0 = 1                     */
     uint64_t start;      /* the clock's first reading, in time units       */
     uint32_t wheel_size; /* buckets per wheel: a power of two from 2 to
                             4096; 0 = TW_DEFAULT_WHEEL_SIZE                */
@@ -297,10 +297,10 @@ typedef struct tw_stats {
     size_t pending;    /* timers pending now                               */
     uint64_t fired;    /* timers fired since tw_init                       */
     uint64_t cascaded; /* moves to another bucket while advancing          */
-    size_t wheels;     /* wheels in use                                    */
+    size_t wheels;     /* wheels that there are                            */
     size_t buckets;    /* non-empty buckets                                */
     size_t bytes_held; /* got from TW_MALLOC                               */
-    size_t bytes_used; /* of these, wheels and chunks with timers in them  */
+    size_t bytes_used; /* of these, wheels, and chunks with timers in them */
 } tw_stats;
 
 /* One timer, to be embedded in a struct of yours. It is visible only so that
@@ -388,6 +388,7 @@ typedef struct twi_slab {
 enum twi_aside {
     TWI_OWED,     /* overdue: to be fired by the next call                   */
     TWI_DEFERRED, /* started overdue in a callback: owed after this call     */
+    TWI_STUCK,    /* of these, postponed ones while they are fired           */
     TWI_DRAINED,  /* taken out by tw_drain, not visited yet                  */
     TWI_ASIDES
 };
@@ -397,7 +398,8 @@ struct timingwheel {
     uint64_t tick;       /* time units per tick                              */
     uint64_t last_tick;  /* that the clock can reach                         */
     size_t count;        /* timers pending                                   */
-    size_t most;         /* how many may be; 0 while tw_foreach visits       */
+    size_t most;         /* how many may be; 0 while tw_foreach visits, and  */
+                         /* after tw_destroy                                 */
     twi_chunk *unused;   /* chunks that have been given back                 */
     uint32_t size_mask;  /* wheel_size - 1                                   */
     uint32_t size_bits;  /* log2 of wheel_size                               */
@@ -413,7 +415,7 @@ struct timingwheel {
     bool advancing;      /* inside tw_advance_clock, tw_poll or tw_drain     */
     bool visiting;       /* inside tw_foreach                                */
     uint32_t seal;       /* TWI_SEAL from tw_init to tw_destroy; for TW_DEBUG */
-    bool revisit;        /* one that was deferred has been postponed         */
+    bool revisit;        /* one that was deferred may have been postponed    */
     bool unsorted[TWI_ASIDES]; /* a tick stands behind a later one           */
     size_t chunks;       /* in all slabs                                     */
     size_t bytes_held;   /* got from TW_MALLOC                               */
@@ -427,8 +429,8 @@ struct timingwheel {
 /* ------------------------------------------------------------ functions --- */
 
 /* Sets up `tw`, whatever it held before; `config` NULL means every default.
- * Allocates nothing. TW_EINVAL: tw is NULL, wheel_size is not a power of two
- * from 2 to 4096, or tick leaves no room for two ticks in 64 bits. */
+ * Allocates nothing. TW_EINVAL: tw is NULL, or wheel_size is not a power of two
+ * from 2 to 4096. */
 TW_DEF int tw_init(timingwheel *tw, const tw_config *config);
 
 /* Gives all memory back; timers still pending become idle. Refused inside a
@@ -466,7 +468,8 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
 /* Moves the clock to `now` and fires, in order, every timer due by then;
  * returns how many. `now` below the clock leaves the clock and fires only what
  * is overdue. Inside a callback or visitor of `tw`: refused, 0. Costs O(1) a
- * timer fired or cascaded, and nothing for the time that passes. */
+ * timer fired or cascaded, and nothing for the time that passes; but what is
+ * overdue is sorted first, if it was not started in order. */
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
 
 /* The same, but handles at most `limit` timers, fired or cascaded; what is
@@ -477,9 +480,10 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit);
 
 /* Pull mode: marks the next timer due at `now` fired and returns it instead of
- * calling its callback; NULL when there is none, and the clock is then `now`.
- * Each tw_poll is a call of its own: a timer started with a deadline that has
- * passed comes out of the next one. NULL inside a callback or visitor. */
+ * calling its callback; NULL when there is none, and the clock is then `now`
+ * (if it was not further on). Each tw_poll is a call of its own: a timer
+ * started with a deadline that has passed comes out of the next one. NULL
+ * inside a callback or visitor. */
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now);
 
 /* Tells when the next timer is due: its deadline rounded up to a tick, in time
@@ -498,7 +502,8 @@ TW_DEF uint64_t tw_now(const timingwheel *tw);
 /* How many timers are pending. */
 TW_DEF size_t tw_count(const timingwheel *tw);
 
-/* True from tw_start until the timer fires, is cancelled or drained. */
+/* True from tw_start until the timer fires, is cancelled or drained, or its
+ * wheel destroyed. */
 TW_DEF bool tw_is_pending(const tw_timer *timer);
 
 /* How the timer stands. */
@@ -520,13 +525,15 @@ TW_DEF void tw_trim(timingwheel *tw);
 
 /* Calls `visit` for every pending timer, in no particular order; returns how
  * many. A visitor may cancel the timer it is given, and no other; it may start
- * none (TW_EBUSY). Costs a look at every bucket and timer. */
+ * none (TW_EBUSY), nor visit or drain (0). Costs a look at every bucket and
+ * timer. */
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context);
 
 /* Takes every pending timer out, in no particular order: each becomes idle and
  * is then visited (`visit` may be NULL). A visitor may start, cancel and free
- * timers; one that it starts is not visited again. Allowed in a callback.
- * Returns how many were taken. */
+ * timers; one that it starts is not visited again. Those not visited yet are
+ * pending still, but tw_next_deadline and tw_wait take no notice of them.
+ * Allowed in a callback. Returns how many were taken. */
 TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context);
 
 /* now + delay; UINT64_MAX where the sum is beyond 64 bits. */
@@ -560,13 +567,13 @@ TW_DEF bool tw_check(const timingwheel *tw);
 #if defined(TIMINGWHEEL_IMPLEMENTATION) && !defined(TWI_IMPLEMENTED)
 #define TWI_IMPLEMENTED
 
+#if defined(TW_MALLOC) != defined(TW_FREE)
+#error "TW_MALLOC and TW_FREE must be defined both or neither"
+#endif
 #ifndef TW_MALLOC
 #include <stdlib.h>
 #define TW_MALLOC(size, context) ((void)(context), malloc(size))
 #define TW_FREE(pointer, context) ((void)(context), free(pointer))
-#endif
-#ifndef TW_FREE
-#error "TW_MALLOC and TW_FREE must be defined both or neither"
 #endif
 
 /* TW_ASSERT is what a build with TW_DEBUG does about misuse. */
@@ -759,7 +766,8 @@ static inline twi_bucket *twi_bucket_at(const twi_wheel *wheel, size_t index)
 
 #ifdef TW_DEBUG
 /* True if `timer` is pending, but on another wheel. */
-static bool twi_is_elsewhere(const timingwheel *tw, const tw_timer *timer)
+static inline bool twi_is_elsewhere(const timingwheel *tw,
+                                    const tw_timer *timer)
 {
     if (!twi_is_pending(timer))
         return false;
@@ -1214,6 +1222,14 @@ static inline void twi_fill_slot(tw_timer **slot, tw_timer *timer)
     timer->place = (uintptr_t)slot;
 }
 
+/* The first slot of a chunk with a timer in it. */
+static inline tw_timer **twi_first_slot(twi_chunk *chunk)
+{
+    while (chunk->slots[chunk->first] == NULL)
+        chunk->first++;
+    return &chunk->slots[chunk->first];
+}
+
 /* Puts a new chunk behind all others of `bucket`; false for want of memory. */
 static inline bool twi_add_last(timingwheel *tw, twi_bucket *bucket,
                                 unsigned level, uint32_t index)
@@ -1291,6 +1307,9 @@ static void twi_append(timingwheel *tw, enum twi_aside aside, twi_bucket *from)
     twi_bucket *to = &tw->aside[aside];
     if (from->head == NULL)
         return;
+    unsigned level = from->head->level;
+    if (level >= TWI_LEVELS)
+        tw->nonempty_aside &= ~(UINT32_C(1) << (level - TWI_LEVELS));
     tw->nonempty_aside |= UINT32_C(1) << aside;
     for (twi_chunk *chunk = from->head; chunk != NULL; chunk = chunk->next)
         chunk->level = (uint8_t)(TWI_LEVELS + aside);
@@ -1515,14 +1534,33 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
     return tw_start(tw, timer, twi_roundest(low, high) * tw->tick);
 }
 
-/* Overdue timers are kept in order of ticks, which postponing one may break;
- * and one that was deferred to the next call may now be due in this one. */
-TWI_COLD void twi_postpone_overdue(timingwheel *tw, const tw_timer *timer)
+/* The earliest tick of an aside bucket that has timers: where they are in order
+ * that of the first. (Of those ahead of the clock any may have been postponed
+ * unnoticed.) */
+TWI_COLD uint64_t twi_earliest_aside(const timingwheel *tw, unsigned aside)
 {
-    const twi_chunk *chunk = twi_chunk_of((tw_timer **)timer->place);
-    tw->unsorted[TWI_OWED] = true;
-    tw->unsorted[TWI_DEFERRED] = true;
-    tw->revisit |= chunk->level == TWI_LEVELS + TWI_DEFERRED;
+    const twi_bucket *bucket = &tw->aside[aside];
+    uint64_t tick = twi_tick_of(tw, (*twi_first_slot(bucket->head))->deadline);
+    return tw->unsorted[aside] || tick > tw->clock ? bucket->earliest : tick;
+}
+
+/* A timer is to be postponed that is due already. Those outside of the wheels
+ * are kept in order of ticks, which that breaks: if it stays overdue, even for
+ * those that are being fired. And one that was deferred to the next call may
+ * now be due in this one. */
+TWI_COLD void twi_postpone_overdue(timingwheel *tw, const tw_timer *timer,
+                                   uint64_t deadline)
+{
+    unsigned level = twi_chunk_of((tw_timer **)timer->place)->level;
+    unsigned aside = level - TWI_LEVELS;
+    if (level < TWI_LEVELS)
+        return;
+    tw->aside[aside].earliest = twi_earliest_aside(tw, aside);
+    tw->unsorted[aside] = true;
+    if (aside != TWI_OWED)
+        tw->revisit = true;
+    else if (twi_tick_of(tw, deadline) <= tw->clock)
+        tw->walk = NULL;
 }
 
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
@@ -1534,7 +1572,7 @@ TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     if (!twi_is_pending(timer) || deadline < timer->deadline)
         return tw_start(tw, timer, deadline);
     if (TWI_RARE(timer->deadline <= tw->now))
-        twi_postpone_overdue(tw, timer);
+        twi_postpone_overdue(tw, timer, deadline);
     timer->deadline = deadline;
     return TW_OK;
 }
@@ -1555,12 +1593,13 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
  * The clock jumps from one head of the delay queue to the next. What is done
  * when a bucket comes up at tick c, step by step:
  *
- * 1. If it is a crowd - more timers than TWI_CROWD, of several ticks - it
- *    cascades, after the finer wheels' crowds that come up at c too: from its
- *    last timer to its first, each goes in front of its new bucket, which is
- *    the coarsest one on the way down that may hold a timer of the same tick
- *    (which is younger), else the one by distance. So timers of one tick stay
- *    in start order. Those of tick c are then in wheel 0, which comes up next.
+ * 1. If it is a crowd - more than one chunk, or more timers than TWI_CROWD, of
+ *    several ticks - it cascades, after the finer wheels' crowds that come up
+ *    at c too: from its last timer to its first, each goes in front of its new
+ *    bucket, which is the coarsest one on the way down that may hold a timer of
+ *    the same tick (which is younger), else the one by distance. So timers of
+ *    one tick stay in start order. Those of tick c are then in wheel 0, which
+ *    comes up next.
  * 2. Otherwise those of tick c fire where they stand, in order, and the bucket
  *    waits for its next tick; a few timers of several ticks are sorted by tick
  *    once, the first time. A lone timer an hour away is never moved.
@@ -1694,8 +1733,7 @@ static bool twi_move_on(timingwheel *tw, tw_timer *timer, unsigned shift)
 static bool twi_handle_one(timingwheel *tw, twi_chunk *chunk, unsigned shift,
                            uint64_t due, twi_turn *turn)
 {
-    while (chunk->slots[chunk->first] == NULL)
-        chunk->first++;
+    twi_first_slot(chunk); /* the next one of the bucket need not search */
     for (unsigned i = chunk->first; i < chunk->end; i++) {
         tw_timer *timer = chunk->slots[i];
         if (timer == NULL)
@@ -1910,9 +1948,7 @@ static bool twi_split_owed(timingwheel *tw, unsigned bit)
     twi_chunk *chunk;
     bool fits = true;
     while (fits && (chunk = owed->head) != NULL) {
-        while (chunk->slots[chunk->first] == NULL)
-            chunk->first++;
-        tw_timer **from = &chunk->slots[chunk->first];
+        tw_timer **from = twi_first_slot(chunk);
         tw_timer *timer = *from;
         uint64_t tick = twi_tick_of(tw, timer->deadline);
         twi_bucket *half = &halves[tick >> bit & 1];
@@ -1963,7 +1999,6 @@ TWI_COLD void twi_owe_deferred(timingwheel *tw)
     if (tw->aside[TWI_OWED].head == NULL)
         tw->unsorted[TWI_OWED] = false;
     twi_append(tw, TWI_OWED, &tw->aside[TWI_DEFERRED]);
-    tw->nonempty_aside &= ~(UINT32_C(1) << TWI_DEFERRED);
     tw->unsorted[TWI_OWED] |= unsorted;
 }
 
@@ -1981,6 +2016,11 @@ static inline void twi_end_call(timingwheel *tw)
 TWI_COLD void twi_fire_owed(timingwheel *tw, twi_turn *turn)
 {
     twi_bucket *owed = &tw->aside[TWI_OWED];
+    if (tw->unsorted[TWI_OWED]) {
+        twi_sort_owed(tw);
+        if (!tw->unsorted[TWI_OWED])
+            return; /* now the head of the delay queue may come first */
+    }
     uint64_t tick = owed->earliest;
     if (!tw->unsorted[TWI_OWED] && tick < tw->clock) {
         tick = tw->clock;
@@ -1989,15 +2029,23 @@ TWI_COLD void twi_fire_owed(timingwheel *tw, twi_turn *turn)
     }
     twi_set_clock(tw, tick);
     twi_fire_bucket(tw, owed, 0, tick, turn);
-    if (tw->walk == NULL && owed->head != NULL)
+    if (owed->head == NULL)
+        return;
+    tick = twi_tick_of(tw, (*twi_first_slot(owed->head))->deadline);
+    if (tw->walk == NULL || tw->unsorted[TWI_OWED] || tick > tw->clock)
         twi_measure(tw, owed);
+    else
+        owed->earliest = tick;
 }
 
-/* Places those deferred timers anew that have been postponed meanwhile. */
+/* Places those deferred timers anew that have been postponed meanwhile. If
+ * memory has run out some are stuck where they are, and looked at again. */
 TWI_COLD void twi_revisit_deferred(timingwheel *tw, twi_turn *turn)
 {
+    twi_bucket *stuck = &tw->aside[TWI_STUCK];
     twi_chunk *next;
     tw->revisit = false;
+    stuck->earliest = UINT64_MAX;
     for (twi_chunk *chunk = tw->aside[TWI_DEFERRED].head; chunk != NULL;
          chunk = next) {
         unsigned left = chunk->live;
@@ -2006,29 +2054,71 @@ TWI_COLD void twi_revisit_deferred(timingwheel *tw, twi_turn *turn)
             if (chunk->slots[i] == NULL)
                 continue;
             left--;
-            tw->revisit = turn->work == 0;
-            if (tw->revisit)
-                return; /* the clock must not pass it */
-            if (!twi_move_on(tw, chunk->slots[i], 0))
+            uint64_t tick = twi_tick_of(tw, chunk->slots[i]->deadline);
+            if (tick <= tw->clock)
                 continue;
+            if (turn->work == 0 || !twi_move_on(tw, chunk->slots[i], 0)) {
+                tw->revisit = true;
+                if (tick < stuck->earliest)
+                    stuck->earliest = tick;
+                continue;
+            }
             twi_clear_slot(tw, &chunk->slots[i]);
             turn->work--;
         }
     }
 }
 
-/* Looks at the timers outside of the wheels. True if what is owed comes next,
- * before the head of the delay queue, or if there was no work left to look. */
-TWI_COLD bool twi_look_aside(timingwheel *tw, uint64_t target, twi_turn *turn)
+/* The slot of the first timer of a bucket that is due at `tick`, or NULL. */
+static tw_timer **twi_slot_due_at(const timingwheel *tw,
+                                  const twi_bucket *bucket, uint64_t tick)
 {
-    const twi_bucket *owed = &tw->aside[TWI_OWED];
+    for (twi_chunk *chunk = bucket->head; chunk != NULL; chunk = chunk->next)
+        for (unsigned i = chunk->first; i < chunk->end; i++)
+            if (chunk->slots[i] != NULL &&
+                twi_tick_of(tw, chunk->slots[i]->deadline) == tick)
+                return &chunk->slots[i];
+    return NULL;
+}
+
+/* Fires those of the deferred timers that are stuck and due next. All deferred
+ * stand apart meanwhile from those that their callbacks defer. */
+TWI_COLD void twi_fire_stuck(timingwheel *tw, twi_turn *turn)
+{
+    twi_bucket *stuck = &tw->aside[TWI_STUCK];
+    uint64_t tick = stuck->earliest;
+    tw_timer **slot;
+    twi_set_clock(tw, tick);
+    twi_append(tw, TWI_STUCK, &tw->aside[TWI_DEFERRED]);
+    tw->unsorted[TWI_STUCK] = true;
+    while (turn->work != 0 &&
+           (slot = twi_slot_due_at(tw, stuck, tick)) != NULL) {
+        tw_timer *timer = *slot;
+        twi_clear_slot(tw, slot);
+        twi_fire(tw, timer, turn);
+    }
+    twi_append(tw, TWI_STUCK, &tw->aside[TWI_DEFERRED]);
+    twi_append(tw, TWI_DEFERRED, stuck);
+    tw->unsorted[TWI_DEFERRED] = true;
+}
+
+/* Looks at the timers outside of the wheels. If some of them come next, before
+ * the head of the delay queue: where they are; else NULL. */
+TWI_COLD twi_bucket *twi_look_aside(timingwheel *tw, uint64_t target,
+                                    twi_turn *turn)
+{
+    twi_bucket *owed = &tw->aside[TWI_OWED], *stuck = &tw->aside[TWI_STUCK];
     if (tw->revisit)
         twi_revisit_deferred(tw, turn);
-    if (tw->revisit)
-        return true;
-    if (owed->head == NULL || owed->earliest > target)
-        return false;
-    return tw->queued == 0 || owed->earliest < tw->queue[0].tick;
+    if (tw->queued != 0 && tw->queue[0].tick < target)
+        target = tw->queue[0].tick;
+    bool is_owed = owed->head != NULL && owed->earliest <= target;
+    if (tw->revisit && stuck->earliest <= target &&
+        (!is_owed || stuck->earliest <= owed->earliest))
+        return stuck;
+    if (is_owed && (tw->queued == 0 || owed->earliest < tw->queue[0].tick))
+        return owed;
+    return NULL;
 }
 
 /* Handles what is due up to the tick `target`; false if it had to stop before,
@@ -2036,17 +2126,19 @@ TWI_COLD bool twi_look_aside(timingwheel *tw, uint64_t target, twi_turn *turn)
 static bool twi_handle_due(timingwheel *tw, uint64_t target, twi_turn *turn)
 {
     for (;;) {
-        bool owed_is_next = false;
+        const twi_bucket *aside = NULL;
         if (TWI_RARE(tw->nonempty_aside != 0))
-            owed_is_next = twi_look_aside(tw, target, turn);
-        if (!owed_is_next && (tw->queued == 0 || tw->queue[0].tick > target))
+            aside = twi_look_aside(tw, target, turn);
+        if (aside == NULL && (tw->queued == 0 || tw->queue[0].tick > target))
             return true;
         if (turn->work == 0)
             return false;
-        if (TWI_RARE(owed_is_next))
+        if (aside == NULL)
+            twi_handle_head(tw, turn);
+        else if (aside == &tw->aside[TWI_OWED])
             twi_fire_owed(tw, turn);
         else
-            twi_handle_head(tw, turn);
+            twi_fire_stuck(tw, turn);
     }
 }
 
@@ -2057,8 +2149,6 @@ static void twi_advance(timingwheel *tw, uint64_t now, twi_turn *turn)
     if (target < tw->clock)
         target = tw->clock;
     tw->advancing = true;
-    if (TWI_RARE(tw->aside[TWI_OWED].head != NULL) && tw->unsorted[TWI_OWED])
-        twi_sort_owed(tw);
     if (twi_handle_due(tw, target, turn) && turn->pulled == NULL) {
         tw->clock = target;
         if (now > tw->now)
@@ -2108,12 +2198,13 @@ TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 /* Lowers *tick to that of the first overdue timer; false if it is not set. */
 TWI_COLD bool twi_next_aside(const timingwheel *tw, bool found, uint64_t *tick)
 {
-    for (unsigned i = TWI_OWED; i <= TWI_DEFERRED; i++) {
-        const twi_bucket *bucket = &tw->aside[i];
-        if (bucket->head != NULL && (!found || bucket->earliest < *tick)) {
-            *tick = bucket->earliest;
-            found = true;
-        }
+    for (unsigned i = TWI_OWED; i <= TWI_STUCK; i++) {
+        if (tw->aside[i].head == NULL)
+            continue;
+        uint64_t earliest = twi_earliest_aside(tw, i);
+        if (!found || earliest < *tick)
+            *tick = earliest;
+        found = true;
     }
     return found;
 }
@@ -2181,8 +2272,7 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     uint32_t size = config->wheel_size;
     if (size == 0)
         size = TW_DEFAULT_WHEEL_SIZE;
-    if (tw == NULL || size < 2 || size > 4096 || (size & (size - 1)) != 0 ||
-        config->tick > UINT64_MAX / 2)
+    if (tw == NULL || size < 2 || size > 4096 || (size & (size - 1)) != 0)
         return TW_EINVAL;
     for (size_t i = 0; i < sizeof(*tw); i++)
         ((unsigned char *)tw)[i] = 0;
@@ -2284,7 +2374,7 @@ static bool twi_reserve_chunks(timingwheel *tw, size_t chunks)
 
 TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon)
 {
-    if (tw == NULL)
+    if (tw == NULL || (tw->most == 0 && !tw->visiting))
         return TW_EINVAL;
     /* One chunk a timer, one for a timer on its way from one to another, and
      * four to sort with. */
@@ -2409,9 +2499,8 @@ static void twi_gather(timingwheel *tw)
         twi_append(tw, TWI_DRAINED, twi_first_of(wheel));
         twi_bucket_emptied(tw, wheel, wheel->first);
     }
-    for (unsigned i = TWI_OWED; i <= TWI_DEFERRED; i++)
+    for (unsigned i = TWI_OWED; i <= TWI_STUCK; i++)
         twi_append(tw, TWI_DRAINED, &tw->aside[i]);
-    tw->nonempty_aside &= UINT32_C(1) << TWI_DRAINED;
     tw->walk = NULL;
 }
 
@@ -2425,10 +2514,9 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
     tw->advancing = true;
     twi_gather(tw);
     while ((chunk = tw->aside[TWI_DRAINED].head) != NULL) {
-        while (chunk->slots[chunk->first] == NULL)
-            chunk->first++;
-        tw_timer *timer = chunk->slots[chunk->first];
-        twi_clear_slot(tw, &chunk->slots[chunk->first]);
+        tw_timer **slot = twi_first_slot(chunk);
+        tw_timer *timer = *slot;
+        twi_clear_slot(tw, slot);
         timer->place = TW_IDLE;
         tw->count--;
         drained++;

@@ -45,6 +45,9 @@ program own_memory.c '#include <stddef.h>' \
 program half_memory.c '#include <stdlib.h>' \
     '#define TW_MALLOC(size, context) ((void)(context), malloc(size))' \
     "$implementation" "$include"
+program other_half.c '#include <stdlib.h>' \
+    '#define TW_FREE(pointer, context) ((void)(context), free(pointer))' \
+    "$implementation" "$include"
 program user.c "$include" \
     'int main(void)' \
     '{' \
@@ -123,7 +126,8 @@ pulls_in_no_stdlib() {
 }
 
 half_memory_is_refused() {
-    ! "$1" -std=c99 -I. -fsyntax-only "$build/half_memory.c" 2>/dev/null
+    ! "$1" -std=c99 -I. -fsyntax-only "$build/half_memory.c" 2>/dev/null &&
+        ! "$1" -std=c99 -I. -fsyntax-only "$build/other_half.c" 2>/dev/null
 }
 
 gate_compiler_features() { # C COMPILER, C++ COMPILER
@@ -136,9 +140,14 @@ gate_compiler_features() { # C COMPILER, C++ COMPILER
         compile "$1" c99 own_memory.c
     expect "$1, TW_MALLOC of one's own needs no stdlib.h" \
         pulls_in_no_stdlib "$1"
-    expect "$1, TW_MALLOC without TW_FREE is refused" \
+    expect "$1, TW_MALLOC or TW_FREE without the other is refused" \
         half_memory_is_refused "$1"
     expect "$1, NDEBUG" compile "$1" c99 implementation.c -DNDEBUG
+    expect "$1, TW_DEBUG with NDEBUG" \
+        compile "$1" c99 implementation.c -DTW_DEBUG -DNDEBUG
+    expect "$1, TW_DEBUG with a TW_ASSERT that does nothing" \
+        compile "$1" c99 implementation.c -DTW_DEBUG \
+        '-DTW_ASSERT(expr)=((void)0)'
     expect "$1, -O3 and more warnings" \
         compile "$1" c99 implementation.c -O3 -Wcast-align -Wundef \
         -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \

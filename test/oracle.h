@@ -33,9 +33,6 @@ typedef struct oracle_entry {
     uint32_t id;
     bool any_place; /* postponed or slack: anywhere within its tick          */
     bool deferred;  /* started overdue in a callback: not in this call       */
-    bool excused;   /* the same, then postponed: in this call or the next    */
-    bool loose;     /* overdue, postponed in a callback and still overdue:   */
-                    /* anywhere among the overdue of this call               */
 } oracle_entry;
 
 /* Ticks, ascending, each once. */
@@ -52,9 +49,8 @@ typedef struct oracle {
     uint64_t target;       /* the last tick that it fires                    */
     bool in_call;          /* is one running?                                */
     bool unfinished;       /* did the last one stop early?                   */
-    bool marked;           /* has it an entry that is deferred, excused or   */
-                           /* loose?                                         */
-    bool memory_fails;     /* may moving a timer fail?                       */
+    bool marked;           /* has it an entry that is deferred?              */
+    bool memory_fails;     /* may moving or sorting timers fail?             */
     uint64_t sequence;     /* starts so far                                  */
     size_t count;          /* timers pending                                 */
     oracle_entry *entries; /* these, in firing order                         */
@@ -227,8 +223,7 @@ static inline void oracle_forget_if_empty(oracle *o)
 static inline oracle_entry oracle_leave(oracle *o, uint32_t id)
 {
     oracle_entry entry = oracle_remove(o, id);
-    oracle_ticks_add(entry.deferred || entry.excused ? &o->late : &o->stale,
-                     entry.tick_index);
+    oracle_ticks_add(entry.deferred ? &o->late : &o->stale, entry.tick_index);
     return entry;
 }
 
@@ -245,8 +240,6 @@ static inline void oracle_start(oracle *o, uint32_t id, uint64_t deadline,
     entry.id = id;
     entry.any_place = any_place;
     entry.deferred = o->in_call && entry.tick_index <= oracle_clock(o);
-    entry.excused = false;
-    entry.loose = false;
     o->marked |= entry.deferred;
     oracle_insert(o, entry);
     o->timers[id].deadline = deadline;
@@ -261,7 +254,7 @@ static inline bool oracle_is_later(const oracle *o, uint32_t id,
 
 /* A timer that was started overdue in a callback belongs to the next call. If
  * it is then postponed to a tick that this call still reaches, this call has to
- * fire it; but where memory fails the next one may. */
+ * fire it. */
 static inline void oracle_postpone(oracle *o, uint32_t id, uint64_t deadline)
 {
     if (!oracle_is_later(o, id, deadline)) {
@@ -269,16 +262,10 @@ static inline void oracle_postpone(oracle *o, uint32_t id, uint64_t deadline)
         return;
     }
     oracle_entry entry = oracle_leave(o, id);
-    bool was_overdue = entry.tick_index <= oracle_clock(o);
     entry.tick_index = oracle_tick_of(o, deadline);
     entry.any_place = true;
-    entry.loose |= o->in_call && was_overdue &&
-                   entry.tick_index <= oracle_clock(o);
-    o->marked |= entry.loose;
-    if (entry.deferred && entry.tick_index > oracle_clock(o)) {
+    if (entry.tick_index > oracle_clock(o))
         entry.deferred = false;
-        entry.excused = o->memory_fails;
-    }
     oracle_insert(o, entry);
     o->timers[id].deadline = deadline;
 }
@@ -349,12 +336,8 @@ static inline void oracle_begin(oracle *o, uint64_t now)
     for (size_t i = 0; i < o->late.count; i++)
         oracle_ticks_add(&o->stale, o->late.ticks[i]);
     o->late.count = 0;
-    for (size_t i = 0; o->marked && i < o->count; i++) {
-        oracle_entry *entry = &o->entries[i];
-        entry->deferred = false;
-        entry->excused = false;
-        entry->loose = false;
-    }
+    for (size_t i = 0; o->marked && i < o->count; i++)
+        o->entries[i].deferred = false;
     o->marked = false;
 }
 
@@ -364,7 +347,7 @@ static inline const oracle_entry *oracle_first_due(const oracle *o)
     for (size_t i = 0; i < o->count; i++) {
         if (o->entries[i].tick_index > o->target)
             break;
-        if (!o->entries[i].deferred && !o->entries[i].excused)
+        if (!o->entries[i].deferred)
             return &o->entries[i];
     }
     return NULL;
@@ -378,11 +361,9 @@ static inline const char *oracle_judge_turn(const oracle *o, size_t at)
         return "fired early";
     if (entry->deferred)
         return "fired in the call in which it was started for the past";
-    if (entry->loose)
-        return NULL;
     for (size_t i = 0; i < at; i++) {
         const oracle_entry *before = &o->entries[i];
-        if (before->deferred || before->excused || before->loose)
+        if (before->deferred)
             continue;
         if (before->tick_index < entry->tick_index)
             return "fired before a timer of an earlier tick";
@@ -447,8 +428,9 @@ static inline const char *oracle_stop(oracle *o, uint64_t now)
 /* --------------------------------------------------------- next deadline -- */
 
 /* Is what tw_next_deadline says right? Later than the first timer is always
- * wrong. Earlier is right where a timer has left that tick, and, while a call
- * has something left to do, at the clock. */
+ * wrong. Earlier is right where a timer has left that tick; at the clock, while
+ * a call has something left to do; and before it inside a call, where overdue
+ * timers may be out of order. */
 static inline const char *oracle_judge_next(const oracle *o, bool found,
                                             uint64_t deadline)
 {
@@ -465,7 +447,8 @@ static inline const char *oracle_judge_next(const oracle *o, bool found,
     if (oracle_ticks_have(&o->stale, tick_index) ||
         oracle_ticks_have(&o->late, tick_index))
         return NULL;
-    if ((o->unfinished || o->in_call) && tick_index <= oracle_clock(o))
+    if (o->in_call ? tick_index <= oracle_clock(o)
+                   : o->unfinished && tick_index == oracle_clock(o))
         return NULL;
     return "the next deadline is too early";
 }

@@ -247,6 +247,11 @@ static void act_postpone(probe *self)
     self->status = tw_postpone(&tw, &self->other->timer, self->value);
 }
 
+static void act_note_next(probe *self)
+{
+    CHECK(tw_next_deadline(&tw, &self->value));
+}
+
 static void act_cancel(probe *self)
 {
     self->status = tw_cancel(&tw, &self->other->timer);
@@ -404,6 +409,17 @@ static void destroy_twice(void)
     tw_destroy(&tw);
     CHECK(memory.blocks == 0);
     CHECK(tw_count(&tw) == 0);
+}
+
+/* tw_reserve took memory that nobody would give back. */
+static void destroyed_takes_nothing(void)
+{
+    begin();
+    tw_destroy(&tw);
+    CHECK(start('a', 5) == TW_EINVAL);
+    CHECK(start_within('a', 5, 9) == TW_EINVAL);
+    CHECK(tw_reserve(&tw, 5, 5) == TW_EINVAL);
+    CHECK(memory.blocks == 0);
 }
 
 static void destroy_then_init(void)
@@ -1437,7 +1453,7 @@ static void ticks_that_do_not_divide(void)
     }
 }
 
-static void biggest_tick(void)
+static void tick_of_three(void)
 {
     set_up(INT64_MAX, 0, 0, 0);
     start('a', 1);
@@ -1449,6 +1465,32 @@ static void biggest_tick(void)
     FIRES(UINT64_MAX, "b");
     CHECK(tw_count(&tw) == 1);
     end();
+}
+
+/* The clock reaches two ticks, 0 and 1. */
+static void longest_ticks(void)
+{
+    static const uint64_t ticks[] = {UINT64_C(1) << 63, (UINT64_C(1) << 63) + 1,
+                                     UINT64_MAX - 1, UINT64_MAX};
+    for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++) {
+        uint64_t deadline = 0;
+        set_up(ticks[i], 0, 0, 0);
+        start('a', 1);
+        start('b', ticks[i]);
+        if (ticks[i] != UINT64_MAX)
+            start('c', UINT64_MAX);
+        FIRES(ticks[i] - 1, "");
+        CHECK(tw_next_deadline(&tw, &deadline) && deadline == ticks[i]);
+        CHECK(tw_wait(&tw, 7, UINT64_MAX) == ticks[i] - 7);
+        FIRES(ticks[i], "ab");
+        FIRES(UINT64_MAX, "");
+        CHECK(tw_count(&tw) == (ticks[i] != UINT64_MAX));
+        end();
+        set_up(ticks[i], UINT64_MAX, 0, 0);
+        start('a', 1);
+        FIRES(0, "a");
+        end();
+    }
 }
 
 static void one_jump_over_all_of_time(void)
@@ -1603,6 +1645,31 @@ static void overdue_before_due(void)
     start('b', 50);
     start('a', 2);
     FIRES(60, "abc");
+    end();
+}
+
+/* b was postponed behind c, and fired before it. */
+static void overdue_postponed_by_another(void)
+{
+    begin_at(100);
+    start('a', 50);
+    start('b', 60);
+    start('c', 65);
+    start('d', 70);
+    start('e', 70);
+    when_fired('a', act_postpone, 'b', 70);
+    when_fired('d', act_postpone, 'e', 80);
+    when_fired('e', act_postpone, 'f', 90);
+    start('f', 85);
+    clear_log();
+    CHECK(tw_advance_clock(&tw, 100) == 6);
+    CHECK(fired[0] == 'a' && fired[1] == 'c'); /* b and d in any order */
+    CHECK(fired[4] == 'e' && fired[5] == 'f');
+    start('a', 50);
+    start('b', 60);
+    start('c', 65);
+    when_fired('a', act_postpone, 'b', 110);
+    FIRES(120, "acb");
     end();
 }
 
@@ -1808,6 +1875,26 @@ static void next_of_overdue(void)
     CHECK(tw_wait(&tw, 100, 50) == 0);
     FIRES(0, "a");
     CHECK(next() == 200);
+    end();
+}
+
+/* What a poll, a limit or a callback leaves has its own tick; it was that of
+ * the timer which had fired. */
+static void next_of_overdue_left(void)
+{
+    begin_at(100);
+    start('a', 50);
+    start('b', 60);
+    CHECK(tw_poll(&tw, 100) == timer_of('a'));
+    CHECK(next() == 60);
+    start('c', 55);
+    CHECK(next() == 55);
+    FIRES_AT_MOST(1, 100, "c");
+    CHECK(next() == 60);
+    start('a', 70);
+    when_fired('b', act_note_next, 'b', 0);
+    FIRES(100, "ba");
+    CHECK(named('b')->value == 70);
     end();
 }
 
@@ -2687,6 +2774,105 @@ static void postponing_needs_no_memory(void)
     end();
 }
 
+/* Started overdue, then postponed into the call when there is no memory for a
+ * finer wheel: they were late by a call. */
+static void defer_some(probe *self)
+{
+    (void)self;
+    for (char name = 'b'; name <= 'f'; name++)
+        CHECK(start(name, (uint64_t)name) == TW_OK);
+    heap_fail(&memory, 1, true);
+    CHECK(postpone('b', 350) == TW_OK);
+    CHECK(postpone('d', 340) == TW_OK);
+    CHECK(postpone('e', 500) == TW_OK);
+    CHECK(postpone('f', 350) == TW_OK);
+}
+
+static void begin_deferring(void)
+{
+    begin();
+    start('a', 300);
+    start('z', 345);
+    when_fired('a', defer_some, 'a', 0);
+    when_fired('d', act_start, 'g', 340);
+    when_fired('b', act_start, 'h', 350);
+}
+
+static void deferred_without_memory(void)
+{
+    begin_deferring();
+    FIRES(400, "adzbf");
+    CHECK(fired_at[1] == 340 && fired_at[3] == 350 && fired_at[4] == 350);
+    FIRES(400, "cgh"); /* c waited, as did what they started for the past */
+    FIRES(499, "");
+    FIRES(500, "e");
+    heap_fail(&memory, 0, false);
+    end();
+}
+
+static void deferred_without_memory_at_limit(void)
+{
+    begin_deferring();
+    FIRES_AT_MOST(2, 400, "ad");
+    CHECK(tw_now(&tw) == 340);
+    CHECK(tw_wait(&tw, 340, 9) == 0);
+    FIRES_AT_MOST(1, 400, "c");
+    FIRES_AT_MOST(1, 400, "g");
+    FIRES_AT_MOST(1, 400, "z");
+    FIRES_AT_MOST(1, 400, "b");
+    CHECK(tw_now(&tw) == 350);
+    clear_log();
+    CHECK(tw_advance_clock_limit(&tw, 400, 1) == 1); /* f or h, of one tick */
+    CHECK(tw_advance_clock_limit(&tw, 400, 9) == 1);
+    FIRES(500, "e");
+    heap_fail(&memory, 0, false);
+    end();
+}
+
+/* Beside them one waits that was overdue until it was postponed. */
+static void deferred_beside_owed(void)
+{
+    for (uint64_t tick = 349; tick <= 351; tick++) {
+        begin_deferring();
+        FIRES(100, "");
+        start('x', 50);
+        postpone('x', tick);
+        FIRES(200, "");
+        CHECK(next() == 300);
+        named('b')->act = NULL;
+        named('d')->act = NULL;
+        clear_log();
+        CHECK(tw_advance_clock(&tw, 400) == 6);
+        for (size_t i = 1; i < fired_count; i++)
+            CHECK(fired_at[i - 1] <= fired_at[i]);
+        CHECK(fired[3] == 'x' || tick >= 350);
+        CHECK(fired[5] == 'x' || tick <= 350);
+        FIRES(400, "c");
+        heap_fail(&memory, 0, false);
+        end();
+    }
+}
+
+static void cancel_and_drain(probe *self)
+{
+    (void)self;
+    CHECK(next() <= 'c'); /* the earliest was postponed */
+    CHECK(cancel('f'));
+    CHECK(postpone('e', 600) == TW_OK);
+    CHECK(tw_drain(&tw, NULL, NULL) == 2); /* c and e */
+}
+
+static void deferred_without_memory_drained(void)
+{
+    begin_deferring();
+    when_fired('b', cancel_and_drain, 'b', 0);
+    named('d')->act = NULL;
+    FIRES(400, "adzb");
+    CHECK(tw_count(&tw) == 0);
+    heap_fail(&memory, 0, false);
+    end();
+}
+
 static void too_many_to_reserve(void)
 {
     begin();
@@ -3138,20 +3324,6 @@ static void bad_wheel_sizes(void)
     end();
 }
 
-static void bad_ticks(void)
-{
-    static const uint64_t ticks[] = {UINT64_C(1) << 63, (UINT64_C(1) << 63) + 1,
-                                     UINT64_MAX};
-    begin();
-    remember();
-    for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++) {
-        tw_config config = {ticks[i], 0, 0, 0, &memory};
-        CHECK(tw_init(&tw, &config) == TW_EINVAL);
-        CHECK(unchanged());
-    }
-    end();
-}
-
 static void null_wheel(void)
 {
     tw_timer timer = TW_TIMER_INIT(NULL);
@@ -3544,6 +3716,23 @@ static void foreach_refuses(void)
     CHECK(unchanged());
     CHECK(start('z', 10) == TW_OK); /* and afterwards all is as ever */
     FIRES(60, "azb");
+    end();
+}
+
+static void visit_reserve(tw_timer *timer, void *context)
+{
+    (void)timer;
+    CHECK(tw_reserve(&tw, 100, UINT64_MAX) == TW_OK);
+    ++*(int *)context;
+}
+
+static void foreach_may_reserve(void)
+{
+    int calls = 0;
+    start_some();
+    CHECK(tw_foreach(&tw, visit_reserve, &calls) == 6);
+    CHECK(calls == 6);
+    CHECK(stats().wheels == 8);
     end();
 }
 
@@ -4008,6 +4197,7 @@ static const tap_case cases[] = {
     {"tw_init: alloc_context is handed on", alloc_context_is_handed_on},
     {"tw_destroy: pending timers become idle", destroy_makes_idle},
     {"tw_destroy: twice is harmless", destroy_twice},
+    {"tw_destroy: nothing can be started or reserved", destroyed_takes_nothing},
     {"tw_destroy: tw_init makes it usable again", destroy_then_init},
     {"tw_destroy: leaves fired and cancelled timers alone",
      destroy_leaves_fired_and_cancelled},
@@ -4117,7 +4307,8 @@ static const tap_case cases[] = {
     {"promise 7: an unreachable timer can be cancelled, moved and drained",
      unreachable_can_be_taken_out},
     {"promise 7: ticks that do not divide 2^64", ticks_that_do_not_divide},
-    {"promise 7: the longest tick, of which there are two", biggest_tick},
+    {"promise 7: a tick of 2^63 - 1", tick_of_three},
+    {"promise 7: the longest ticks", longest_ticks},
     {"promise 7: one jump over all of time fires all in order",
      one_jump_over_all_of_time},
     {"promise 8: start order within a tick", start_order_in_a_tick},
@@ -4136,6 +4327,7 @@ static const tap_case cases[] = {
     {"promise 8: overdue timers before due ones", overdue_before_due},
     {"promise 8: overdue timers beside those that a limit has left",
      overdue_beside_what_is_left},
+    {"promise 8: overdue, postponed by another", overdue_postponed_by_another},
     {"promise 8: overdue from callbacks and from outside together",
      overdue_from_two_calls},
     {"promise 8: thousands, for several wheel sizes", order_of_many},
@@ -4149,6 +4341,7 @@ static const tap_case cases[] = {
     {"promise 9: exact after each firing", next_follows_firing},
     {"promise 9: rounded up to a tick", next_is_rounded},
     {"promise 9: of an overdue timer", next_of_overdue},
+    {"promise 9: of what is left of several overdue", next_of_overdue_left},
     {"promise 9: a later timer in a finer wheel hides nothing",
      next_hides_nothing},
     {"promise 9: after a cancel, at most one call for nothing",
@@ -4239,6 +4432,14 @@ static const tap_case cases[] = {
      restart_without_memory},
     {"promise 15: postponing to later needs no memory",
      postponing_needs_no_memory},
+    {"promise 15: deferred and postponed without memory, in time",
+     deferred_without_memory},
+    {"promise 15: deferred and postponed without memory, at a limit",
+     deferred_without_memory_at_limit},
+    {"promise 15: deferred and postponed without memory, beside one owed",
+     deferred_beside_owed},
+    {"promise 15: deferred and postponed without memory, then drained",
+     deferred_without_memory_drained},
     {"promise 15: more than there can be is refused at once",
      too_many_to_reserve},
     {"callbacks: a timer is not pending while its callback runs",
@@ -4278,7 +4479,6 @@ static const tap_case cases[] = {
     {"callbacks: may reserve", cb_reserves},
     {"refusal: wheel sizes that are no power of two from 2 to 4096",
      bad_wheel_sizes},
-    {"refusal: ticks above 2^63 - 1", bad_ticks},
     {"refusal: NULL for the wheel", null_wheel},
     {"refusal: NULL for the timer", null_timer},
     {"refusal: NULL for a result or a visitor", null_results},
@@ -4305,6 +4505,7 @@ static const tap_case cases[] = {
     {"tw_foreach: a visitor may cancel its timer", foreach_cancels_all},
     {"tw_foreach: a visitor cancels every other timer", foreach_cancels_some},
     {"tw_foreach: starting is TW_EBUSY, and the rest refused", foreach_refuses},
+    {"tw_foreach: a visitor may reserve", foreach_may_reserve},
     {"tw_foreach: in a callback", foreach_in_a_callback},
     {"tw_drain: takes every timer out", drain_takes_all},
     {"tw_drain: without a visitor", drain_without_a_visitor},
