@@ -1307,9 +1307,6 @@ static void twi_append(timingwheel *tw, enum twi_aside aside, twi_bucket *from)
     twi_bucket *to = &tw->aside[aside];
     if (from->head == NULL)
         return;
-    unsigned level = from->head->level;
-    if (level >= TWI_LEVELS)
-        tw->nonempty_aside &= ~(UINT32_C(1) << (level - TWI_LEVELS));
     tw->nonempty_aside |= UINT32_C(1) << aside;
     for (twi_chunk *chunk = from->head; chunk != NULL; chunk = chunk->next)
         chunk->level = (uint8_t)(TWI_LEVELS + aside);
@@ -1325,6 +1322,19 @@ static void twi_append(timingwheel *tw, enum twi_aside aside, twi_bucket *from)
     }
     from->head = NULL;
     from->tail = NULL;
+}
+
+/* The same for all chunks of another aside bucket. */
+TWI_COLD void twi_hand_over(timingwheel *tw, enum twi_aside from,
+                            enum twi_aside to)
+{
+    if (tw->aside[from].head == NULL)
+        return;
+    if (tw->aside[to].head == NULL)
+        tw->unsorted[to] = false;
+    twi_append(tw, to, &tw->aside[from]);
+    tw->unsorted[to] |= tw->unsorted[from];
+    tw->nonempty_aside &= ~(UINT32_C(1) << from);
 }
 
 /* ------------------------------------------------ start, cancel, postpone ---
@@ -1534,16 +1544,6 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
     return tw_start(tw, timer, twi_roundest(low, high) * tw->tick);
 }
 
-/* The earliest tick of an aside bucket that has timers: where they are in order
- * that of the first. (Of those ahead of the clock any may have been postponed
- * unnoticed.) */
-TWI_COLD uint64_t twi_earliest_aside(const timingwheel *tw, unsigned aside)
-{
-    const twi_bucket *bucket = &tw->aside[aside];
-    uint64_t tick = twi_tick_of(tw, (*twi_first_slot(bucket->head))->deadline);
-    return tw->unsorted[aside] || tick > tw->clock ? bucket->earliest : tick;
-}
-
 /* A timer is to be postponed that is due already. Those outside of the wheels
  * are kept in order of ticks, which that breaks: if it stays overdue, even for
  * those that are being fired. And one that was deferred to the next call may
@@ -1555,7 +1555,6 @@ TWI_COLD void twi_postpone_overdue(timingwheel *tw, const tw_timer *timer,
     unsigned aside = level - TWI_LEVELS;
     if (level < TWI_LEVELS)
         return;
-    tw->aside[aside].earliest = twi_earliest_aside(tw, aside);
     tw->unsorted[aside] = true;
     if (aside != TWI_OWED)
         tw->revisit = true;
@@ -1989,26 +1988,14 @@ TWI_COLD void twi_sort_owed(timingwheel *tw)
     tw->unsorted[TWI_OWED] = false;
 }
 
-/* What was deferred in a call is owed by the next one. */
-TWI_COLD void twi_owe_deferred(timingwheel *tw)
-{
-    bool unsorted = tw->unsorted[TWI_DEFERRED];
-    tw->revisit = false;
-    if (tw->aside[TWI_DEFERRED].head == NULL)
-        return;
-    if (tw->aside[TWI_OWED].head == NULL)
-        tw->unsorted[TWI_OWED] = false;
-    twi_append(tw, TWI_OWED, &tw->aside[TWI_DEFERRED]);
-    tw->unsorted[TWI_OWED] |= unsorted;
-}
-
-/* Ends a call. */
+/* Ends a call. What was deferred in it is owed by the next one. */
 static inline void twi_end_call(timingwheel *tw)
 {
     tw->walk = NULL;
     tw->advancing = false;
+    tw->revisit = false;
     if (TWI_RARE(tw->nonempty_aside != 0))
-        twi_owe_deferred(tw);
+        twi_hand_over(tw, TWI_DEFERRED, TWI_OWED);
 }
 
 /* Fires what is owed: in order of ticks, up to the head of the delay queue.
@@ -2032,7 +2019,7 @@ TWI_COLD void twi_fire_owed(timingwheel *tw, twi_turn *turn)
     if (owed->head == NULL)
         return;
     tick = twi_tick_of(tw, (*twi_first_slot(owed->head))->deadline);
-    if (tw->walk == NULL || tw->unsorted[TWI_OWED] || tick > tw->clock)
+    if (tw->unsorted[TWI_OWED] || tick > tw->clock)
         twi_measure(tw, owed);
     else
         owed->earliest = tick;
@@ -2089,17 +2076,15 @@ TWI_COLD void twi_fire_stuck(timingwheel *tw, twi_turn *turn)
     uint64_t tick = stuck->earliest;
     tw_timer **slot;
     twi_set_clock(tw, tick);
-    twi_append(tw, TWI_STUCK, &tw->aside[TWI_DEFERRED]);
-    tw->unsorted[TWI_STUCK] = true;
+    twi_hand_over(tw, TWI_DEFERRED, TWI_STUCK);
     while (turn->work != 0 &&
            (slot = twi_slot_due_at(tw, stuck, tick)) != NULL) {
         tw_timer *timer = *slot;
         twi_clear_slot(tw, slot);
         twi_fire(tw, timer, turn);
     }
-    twi_append(tw, TWI_STUCK, &tw->aside[TWI_DEFERRED]);
-    twi_append(tw, TWI_DEFERRED, stuck);
-    tw->unsorted[TWI_DEFERRED] = true;
+    twi_hand_over(tw, TWI_DEFERRED, TWI_STUCK);
+    twi_hand_over(tw, TWI_STUCK, TWI_DEFERRED);
 }
 
 /* Looks at the timers outside of the wheels. If some of them come next, before
@@ -2194,6 +2179,16 @@ TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 }
 
 /* -------------------------------------------------------- next deadline --- */
+
+/* The earliest tick of an aside bucket that has timers: where they are in order
+ * that of the first. (Of those ahead of the clock any may have been postponed
+ * unnoticed.) */
+TWI_COLD uint64_t twi_earliest_aside(const timingwheel *tw, unsigned aside)
+{
+    const twi_bucket *bucket = &tw->aside[aside];
+    uint64_t tick = twi_tick_of(tw, (*twi_first_slot(bucket->head))->deadline);
+    return tw->unsorted[aside] || tick > tw->clock ? bucket->earliest : tick;
+}
 
 /* Lowers *tick to that of the first overdue timer; false if it is not set. */
 TWI_COLD bool twi_next_aside(const timingwheel *tw, bool found, uint64_t *tick)
@@ -2500,7 +2495,7 @@ static void twi_gather(timingwheel *tw)
         twi_bucket_emptied(tw, wheel, wheel->first);
     }
     for (unsigned i = TWI_OWED; i <= TWI_STUCK; i++)
-        twi_append(tw, TWI_DRAINED, &tw->aside[i]);
+        twi_hand_over(tw, (enum twi_aside)i, TWI_DRAINED);
     tw->walk = NULL;
 }
 

@@ -1172,8 +1172,17 @@ static void deferred_and_postponed(void)
     begin();
     start('a', 10);
     start('c', 17);
+    start('z', UINT64_MAX - 1);
     when_fired('a', start_overdue_and_postpone, 'b', 15);
-    FIRES(20, "abc");
+    when_fired('b', act_start, 'd', 3);
+    FIRES(UINT64_MAX, "abcz");
+    FIRES(UINT64_MAX, "d");
+    end();
+    set_up(10, 0, 0, 0);
+    start('a', 1000);
+    when_fired('a', start_overdue_and_postpone, 'b', 1091);
+    FIRES(2000, "ab");
+    CHECK(fired_at[1] == 1100);
     end();
 }
 
@@ -1665,11 +1674,15 @@ static void overdue_postponed_by_another(void)
     CHECK(tw_advance_clock(&tw, 100) == 6);
     CHECK(fired[0] == 'a' && fired[1] == 'c'); /* b and d in any order */
     CHECK(fired[4] == 'e' && fired[5] == 'f');
-    start('a', 50);
-    start('b', 60);
-    start('c', 65);
-    when_fired('a', act_postpone, 'b', 110);
-    FIRES(120, "acb");
+    for (uint64_t tick = 99; tick <= 101; tick++) {
+        start('a', 50);
+        start('b', 60);
+        start('c', 65);
+        when_fired('a', act_postpone, 'b', tick);
+        FIRES(101, "acb");
+        tw_destroy(&tw);
+        begin_at(100);
+    }
     end();
 }
 
@@ -1892,9 +1905,12 @@ static void next_of_overdue_left(void)
     FIRES_AT_MOST(1, 100, "c");
     CHECK(next() == 60);
     start('a', 70);
+    start('d', 100);
     when_fired('b', act_note_next, 'b', 0);
-    FIRES(100, "ba");
+    when_fired('a', act_note_next, 'a', 0);
+    FIRES(100, "bad");
     CHECK(named('b')->value == 70);
+    CHECK(named('a')->value == 100);
     end();
 }
 
@@ -2779,7 +2795,7 @@ static void postponing_needs_no_memory(void)
 static void defer_some(probe *self)
 {
     (void)self;
-    for (char name = 'b'; name <= 'f'; name++)
+    for (char name = 'f'; name >= 'b'; name--)
         CHECK(start(name, (uint64_t)name) == TW_OK);
     heap_fail(&memory, 1, true);
     CHECK(postpone('b', 350) == TW_OK);
@@ -2794,16 +2810,17 @@ static void begin_deferring(void)
     start('a', 300);
     start('z', 345);
     when_fired('a', defer_some, 'a', 0);
-    when_fired('d', act_start, 'g', 340);
+    when_fired('d', act_start, 'g', 1);
     when_fired('b', act_start, 'h', 350);
+    when_fired('f', act_start, 'i', 'c');
 }
 
 static void deferred_without_memory(void)
 {
     begin_deferring();
-    FIRES(400, "adzbf");
+    FIRES(350, "adzfb");
     CHECK(fired_at[1] == 340 && fired_at[3] == 350 && fired_at[4] == 350);
-    FIRES(400, "cgh"); /* c waited, as did what they started for the past */
+    FIRES(400, "gcih"); /* c waited, as did what they started for the past */
     FIRES(499, "");
     FIRES(500, "e");
     heap_fail(&memory, 0, false);
@@ -2816,14 +2833,14 @@ static void deferred_without_memory_at_limit(void)
     FIRES_AT_MOST(2, 400, "ad");
     CHECK(tw_now(&tw) == 340);
     CHECK(tw_wait(&tw, 340, 9) == 0);
-    FIRES_AT_MOST(1, 400, "c");
     FIRES_AT_MOST(1, 400, "g");
+    FIRES_AT_MOST(1, 400, "c");
     FIRES_AT_MOST(1, 400, "z");
-    FIRES_AT_MOST(1, 400, "b");
+    FIRES_AT_MOST(1, 400, "f");
     CHECK(tw_now(&tw) == 350);
-    clear_log();
-    CHECK(tw_advance_clock_limit(&tw, 400, 1) == 1); /* f or h, of one tick */
-    CHECK(tw_advance_clock_limit(&tw, 400, 9) == 1);
+    FIRES_AT_MOST(1, 400, "i");
+    FIRES_AT_MOST(1, 400, "b");
+    FIRES_AT_MOST(9, 400, "h");
     FIRES(500, "e");
     heap_fail(&memory, 0, false);
     end();
@@ -2836,11 +2853,14 @@ static void deferred_beside_owed(void)
         begin_deferring();
         FIRES(100, "");
         start('x', 50);
+        start('y', 50);
         postpone('x', tick);
+        postpone('y', 1000);
         FIRES(200, "");
         CHECK(next() == 300);
         named('b')->act = NULL;
         named('d')->act = NULL;
+        named('f')->act = NULL;
         clear_log();
         CHECK(tw_advance_clock(&tw, 400) == 6);
         for (size_t i = 1; i < fired_count; i++)
@@ -2853,11 +2873,36 @@ static void deferred_beside_owed(void)
     }
 }
 
+/* More of them than a chunk holds, and a tick of many units. */
+static void defer_many(probe *self)
+{
+    (void)self;
+    for (char name = 'y'; name >= 'b'; name--)
+        CHECK(start(name, 7) == TW_OK);
+    heap_fail(&memory, 1, true);
+    for (char name = 'b'; name <= 'x'; name++)
+        CHECK(postpone(name, 3491) == TW_OK);
+}
+
+static void deferred_in_many_chunks(void)
+{
+    set_up(10, 0, 0, 0);
+    start('a', 3000);
+    when_fired('a', defer_many, 'a', 0);
+    clear_log();
+    CHECK(tw_advance_clock(&tw, UINT64_MAX) == 24);
+    for (size_t i = 1; i < fired_count; i++)
+        CHECK(fired_at[i] == 3500);
+    FIRES(0, "y");
+    heap_fail(&memory, 0, false);
+    end();
+}
+
 static void cancel_and_drain(probe *self)
 {
     (void)self;
     CHECK(next() <= 'c'); /* the earliest was postponed */
-    CHECK(cancel('f'));
+    CHECK(cancel('b'));
     CHECK(postpone('e', 600) == TW_OK);
     CHECK(tw_drain(&tw, NULL, NULL) == 2); /* c and e */
 }
@@ -2865,9 +2910,9 @@ static void cancel_and_drain(probe *self)
 static void deferred_without_memory_drained(void)
 {
     begin_deferring();
-    when_fired('b', cancel_and_drain, 'b', 0);
+    when_fired('f', cancel_and_drain, 'f', 0);
     named('d')->act = NULL;
-    FIRES(400, "adzb");
+    FIRES(400, "adzf");
     CHECK(tw_count(&tw) == 0);
     heap_fail(&memory, 0, false);
     end();
@@ -4438,6 +4483,8 @@ static const tap_case cases[] = {
      deferred_without_memory_at_limit},
     {"promise 15: deferred and postponed without memory, beside one owed",
      deferred_beside_owed},
+    {"promise 15: deferred and postponed without memory, more than a chunk",
+     deferred_in_many_chunks},
     {"promise 15: deferred and postponed without memory, then drained",
      deferred_without_memory_drained},
     {"promise 15: more than there can be is refused at once",
