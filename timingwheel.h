@@ -1552,9 +1552,9 @@ TWI_COLD void twi_postpone_overdue(timingwheel *tw, const tw_timer *timer,
                                    uint64_t deadline)
 {
     unsigned level = twi_chunk_of((tw_timer **)timer->place)->level;
-    unsigned aside = level - TWI_LEVELS;
     if (level < TWI_LEVELS)
         return;
+    unsigned aside = level - TWI_LEVELS;
     tw->unsorted[aside] = true;
     if (aside != TWI_OWED)
         tw->revisit = true;

@@ -3,8 +3,8 @@
  *
  *     states [--quick | --full | --complete] [CASE...]
  *
- * --full searches further, in four minutes; --complete in half an hour, with
- * every timer of three wheels of 4 to the end; --quick is for sanitizers and
+ * --full searches further, in four minutes; --complete in an hour, with every
+ * timer of three wheels of 4 to the end; --quick is for sanitizers and
  * valgrind. A case says how many states it has found, whether these are all
  * there are, and how many steps it has tried.
  *
