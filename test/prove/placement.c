@@ -94,11 +94,14 @@ void roundest(void)
     REACHED("the end");
 }
 
-static twi_chunk chunk;
+static twi_chunk chunks[TWI_STUCK + 1];
+static tw_timer timers[TWI_STUCK + 1];
 static twi_wheel wheel0;
 
-/* Anything pending: a head of the delay queue, timers owed, timers deferred, or
- * not. Returns whether there is something, and the earliest tick of it. */
+/* Anything pending: a head of the delay queue, timers owed, deferred, stuck, or
+ * not. Returns whether there is something, and the earliest tick of it: of
+ * timers aside what was noted, or, once it is overdue and they are in order,
+ * that of the first. */
 static bool make_pending(uint64_t *first)
 {
     bool found = false;
@@ -109,13 +112,19 @@ static bool make_pending(uint64_t *first)
         *first = tw.queue[0].tick = nondet_u64();
         found = true;
     }
-    for (unsigned i = TWI_OWED; i <= TWI_DEFERRED; i++) {
+    for (unsigned i = TWI_OWED; i <= TWI_STUCK; i++) {
         if (nondet_bool())
             continue;
         uint64_t tick = nondet_u64();
-        tw.aside[i].head = &chunk;
-        tw.nonempty_aside |= UINT32_C(1) << i;
+        timers[i].deadline = nondet_u64();
+        chunks[i].slots[0] = &timers[i];
+        tw.aside[i].head = &chunks[i];
         tw.aside[i].earliest = tick;
+        tw.unsorted[i] = nondet_bool();
+        tw.nonempty_aside |= UINT32_C(1) << i;
+        uint64_t of_first = twi_tick_of(&tw, timers[i].deadline);
+        if (!tw.unsorted[i] && of_first <= tw.clock)
+            tick = of_first;
         *first = tick < *first ? tick : *first;
         found = true;
     }
@@ -129,9 +138,9 @@ static void check_wait(uint64_t tick)
     uint64_t first, deadline = nondet_u64(), left_alone = deadline;
     tw = none;
     set_tick(tick);
-    bool found = make_pending(&first);
     tw.clock = nondet_u64();
     ASSUME(tw.clock <= tw.last_tick);
+    bool found = make_pending(&first);
     uint64_t now = nondet_u64(), longest = nondet_u64();
     uint64_t sleep = tw_wait(&tw, now, longest);
     bool told = tw_next_deadline(&tw, &deadline);
