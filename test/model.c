@@ -1151,7 +1151,6 @@ static void begin_round(void)
     memset(&m.tw, 0x5a, sizeof(m.tw));
     memset(&heap, 0, sizeof(heap));
     oracle_init(&m.oracle, h->tick, h->start, h->items);
-    m.oracle.memory_fails = h->memory == MEMORY_FAILING;
     m.items = (item **)oracle_memory(NULL, h->items * sizeof(*m.items));
     m.marks = (unsigned char *)oracle_memory(NULL, h->items);
     for (uint32_t id = 0; id < h->items; id++)

@@ -50,7 +50,6 @@ typedef struct oracle {
     bool in_call;          /* is one running?                                */
     bool unfinished;       /* did the last one stop early?                   */
     bool marked;           /* has it an entry that is deferred?              */
-    bool memory_fails;     /* may moving or sorting timers fail?             */
     uint64_t sequence;     /* starts so far                                  */
     size_t count;          /* timers pending                                 */
     oracle_entry *entries; /* these, in firing order                         */

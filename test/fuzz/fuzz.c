@@ -478,7 +478,6 @@ static void set_up(void)
     max_pending = config.max_pending = choice / 4 % 8 == 7 ? 5 : 0;
     EXPECT(tw_init(&tw, &config) == TW_OK);
     oracle_init(&o, config.tick == 0 ? 1 : config.tick, config.start, TIMERS);
-    o.memory_fails = true;
     for (size_t i = 0; i < TIMERS; i++)
         tw_timer_init(&timers[i], on_fire);
     active = MOST_CALLBACKS;
