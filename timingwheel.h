@@ -623,11 +623,13 @@ TW_DEF bool tw_check(const timingwheel *tw);
 #define TWI_PREFETCH(address) __builtin_prefetch((address), 1)
 #define TWI_COLD static __attribute__((noinline, cold))
 #define TWI_APART static __attribute__((noinline))
+#define TWI_INSIDE static inline __attribute__((always_inline))
 #define TWI_RARE(expr) __builtin_expect(!!(expr), 0)
 #else
 #define TWI_PREFETCH(address) ((void)(address))
 #define TWI_COLD static
 #define TWI_APART static
+#define TWI_INSIDE static inline
 #define TWI_RARE(expr) (expr)
 #endif
 
@@ -874,8 +876,9 @@ static inline twi_chunk *twi_take_chunk(timingwheel *tw, unsigned level,
 }
 
 /* The timers of a chunk will be wanted soon. Misses that overlap are what
- * makes chunks faster than a linked list of timers. */
-static inline void twi_prefetch(const twi_chunk *chunk)
+ * makes chunks faster than a linked list of timers. (Left to itself gcc may
+ * take this for a function without effect, and leave out its calls.) */
+TWI_INSIDE void twi_prefetch(const twi_chunk *chunk)
 {
     if (chunk == NULL)
         return;

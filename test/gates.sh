@@ -159,6 +159,28 @@ gate_compiler_features() { # C COMPILER, C++ COMPILER
     fi
 }
 
+# gcc takes a function that does nothing but prefetch for one without effect,
+# and drops the calls that it has not inlined.
+prefetches() { # FLAG
+    compile gcc c99 implementation.c "$1" &&
+        objdump -d --no-show-raw-insn "$build/object.o" \
+            >"$build/instructions" || return
+    gate_prefetches=$(grep -c 'prefetch[a-z0-9]* *[0-9a-fx]*(' \
+        "$build/instructions")
+    echo "$gate_prefetches prefetch instructions"
+    [ "$gate_prefetches" -ge 5 ]
+}
+
+gate_prefetching() {
+    if [ "$(uname -m)" != x86_64 ] || ! have gcc || ! have objdump; then
+        skip "prefetching" "it is looked for with gcc and objdump on x86-64"
+        return
+    fi
+    for level in -Os -O1 -O2 -O3; do
+        expect "gcc $level leaves the prefetching in" prefetches $level
+    done
+}
+
 gate_reserved() {
     if ! have clang; then
         skip "no reserved identifier" "clang is missing"
@@ -410,6 +432,7 @@ for compiler in g++ clang++; do
 done
 gate_compiler_features gcc g++
 gate_compiler_features clang clang++
+gate_prefetching
 gate_reserved
 gate_32_bit
 gate_names
