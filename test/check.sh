@@ -124,6 +124,7 @@ examples() {
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
 sanitized='-O1 -fno-omit-frame-pointer -fno-sanitize-recover=all'
 memory="$sanitized -fsanitize=address,undefined"
+seldom='-DRECORDER_CHECK_EVERY=16' # tw_check, where everything is slow
 msan="$sanitized -fsanitize=memory -fsanitize-memory-track-origins"
 
 # ---------------------------------------------------------------- the list ---
@@ -143,14 +144,15 @@ part together targets 'exec test/targets.sh'
     compiled states-full '' test/states.c --full gcc -O2
     if command -v valgrind >/dev/null 2>&1; then
         variant valgrind \
-            'valgrind -q --error-exitcode=99 --leak-check=full' gcc -O2
+            'valgrind -q --error-exitcode=99 --leak-check=full' \
+            gcc -O2 $seldom
     else
         skip_part valgrind 'every test under valgrind' 'valgrind is missing'
     fi
     part together gates 'exec test/gates.sh'
     variant asan-gcc '' gcc $memory
     variant asan-clang '' clang $memory
-    variant msan-clang '' clang $msan
+    variant msan-clang '' clang $msan $seldom
     variant m32-gcc '' gcc -O2 -m32 -I/usr/include/x86_64-linux-gnu
     examples asan-gcc gcc $memory
 }
