@@ -35,8 +35,8 @@ static unsigned few;
 #include "oracle.h"
 #include "tap.h"
 
-#ifndef MODEL_CHECK_EVERY
-#define MODEL_CHECK_EVERY 1 /* steps from one tw_check to the next, at least */
+#ifndef MODEL_CHECK_EVERY /* steps from one tw_check to the next, at least */
+#define MODEL_CHECK_EVERY(buckets_per_wheel) 1
 #endif
 
 /* What callbacks come from, and go to: a user's struct with a timer in it. */
@@ -1121,8 +1121,8 @@ static void draw_habits(uint32_t wheel_size, memory_mode memory, bool many)
     h->max_pending = chance(1, 8) ? 1 + below(h->items) : 0;
     h->steps = many ? 20000 : 200 + below(1800);
     h->check_every = many ? 1000 : wheel_size > 256 && chance(3, 4) ? 16 : 1;
-    if (h->check_every < MODEL_CHECK_EVERY)
-        h->check_every = MODEL_CHECK_EVERY;
+    if (h->check_every < MODEL_CHECK_EVERY(wheel_size))
+        h->check_every = MODEL_CHECK_EVERY(wheel_size);
     h->active = below(9);
     h->calm_after = many ? 5000 : 1 + below(200);
     h->far = chance(1, 2) ? 0 : 1U << below(6);
