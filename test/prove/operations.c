@@ -1,6 +1,6 @@
-/* operations.c - proofs of cancel and start of timingwheel.h, with all that
- * they do to buckets, marks and the delay queue: on any well-formed state of
- * two small wheels, of the shapes that run.sh names; see state.h.
+/* operations.c - proofs of cancel, postpone and start of timingwheel.h, with
+ * all that they do to buckets, marks and the delay queue: on any well-formed
+ * state of two small wheels, of the shapes that run.sh names; see state.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -45,6 +45,39 @@ static void prove_cancel(const struct marking *marking, enum shape shape0,
     show_well_formed();
     ASSERT(tw.count == count - 1 && !is_there(n, k));
     ASSERT(!has_other || (is_there(m, j) && deadline_at(m, j) == other));
+    show_head_is_earliest();
+    REACHED("the end");
+}
+
+/* The same timer is postponed. */
+static int postpone_at(unsigned n, unsigned k, uint64_t deadline)
+{
+    for (unsigned i = 0; i < TWI_SLOTS; i++)
+        if (i == k)
+            return n == 0 ? tw_postpone(&tw, &timers[0][i], deadline)
+                          : tw_postpone(&tw, &timers[OWN][i], deadline);
+    return TW_EINVAL;
+}
+
+/* A pending timer is postponed, or asked for the same deadline: it stays where
+ * it is, and no other has another deadline. */
+static void prove_postpone(const struct marking *marking, enum shape shape0,
+                           enum shape shape1)
+{
+    any_state(marking, shape0, shape1);
+    unsigned n = target(shape0), k = any_below(TWI_SLOTS);
+    unsigned m = any_below(CHUNKS), j = any_below(TWI_SLOTS);
+    bool is_other = m != n || j != k, has_other = is_there(m, j);
+    ASSUME(is_there(n, k));
+    uint64_t other = deadline_at(m, j), deadline = any_tick();
+    size_t count = tw.count;
+    ASSUME(deadline >= deadline_at(n, k));
+    ASSERT(postpone_at(n, k, deadline) == TW_OK);
+    show_well_formed();
+    ASSERT(tw.count == count);
+    ASSERT(is_there(n, k) && deadline_at(n, k) == deadline);
+    ASSERT(is_there(m, j) == has_other);
+    ASSERT(!is_other || deadline_at(m, j) == other);
     show_head_is_earliest();
     REACHED("the end");
 }
@@ -123,6 +156,12 @@ void cancel(void)
 {
     static const struct marking marking = {MARKED, false};
     prove_cancel(&marking, SHAPE);
+}
+
+void postpone(void)
+{
+    static const struct marking marking = {MARKED, false};
+    prove_postpone(&marking, SHAPE);
 }
 
 void fill(void)

@@ -101,6 +101,7 @@ prove_state() {
             --replace-calls twi_wheel_of:known_wheel_of \
             --replace-calls twi_first_mark:known_first_mark \
             --replace-calls twi_prefetch:known_prefetch \
+            --replace-calls tw_start:known_start \
             "$build/state.goto" "$build/known.goto" >"$build/log" 2>&1 &&
         prove_known
     judge_proof
@@ -156,6 +157,8 @@ both='{3,3},{0,1}' later='{3,2},{1,1}'
 prove_state 'cancel, the first bucket' cancel "$both" -DSHAPE=ALONE,ALONE
 prove_state 'cancel, of two chunks' cancel "$both" -DSHAPE=BEHIND,GONE
 prove_state 'cancel, own chunk lent' cancel "$later" -DSHAPE=GONE,ALONE
+prove_state 'postpone, the first bucket' postpone "$both" -DSHAPE=ALONE,ALONE
+prove_state 'postpone, own chunk lent' postpone "$later" -DSHAPE=LENT,ALONE
 prove_state 'bucket filled, of a wheel with timers' fill '{2,3},{1,1}'
 prove_state 'bucket filled from the back, of an empty wheel' \
     fill '{0,3},{0,1}' -DFRONT=true

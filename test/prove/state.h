@@ -93,6 +93,17 @@ void known_prefetch(const twi_chunk *chunk)
     ASSERT(chunk == NULL || chunk->end <= TWI_SLOTS);
 }
 
+/* tw_start is what tw_postpone must not come to. */
+int known_start(timingwheel *wheels, tw_timer *timer, uint64_t deadline);
+int known_start(timingwheel *wheels, tw_timer *timer, uint64_t deadline)
+{
+    (void)wheels;
+    (void)timer;
+    (void)deadline;
+    ASSERT(false);
+    return TW_EINVAL;
+}
+
 /* And twi_wheel_of. */
 twi_wheel *known_wheel_of(twi_chunk *own);
 twi_wheel *known_wheel_of(twi_chunk *own)
