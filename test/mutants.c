@@ -1004,6 +1004,41 @@ static void cancel_and_start(tw_timer *timer, void *context)
     CHECK(tw_start(tw, timer, 10) == TW_EBUSY);
 }
 
+static probe stranded[3];
+
+static void postpone_the_second(probe *self)
+{
+    world_postpone(self->world, &stranded[1], 90000);
+}
+
+/* Three were stranded ahead of the clock, for want of a wheel. The first one's
+ * callback postpones the second, which is at their head then, beyond the
+ * third: that is the next one all the same. */
+static void stranded_and_postponed(void)
+{
+    static const uint64_t deadlines[] = {10000, 50000, 60000};
+    static world w;
+    uint64_t next = 0;
+    memset(stranded, 0, sizeof stranded);
+    world_open(&w, 10, 4, 0);
+    CHECK(tw_reserve(&w.wheel, 8, 20) == TW_OK);
+    w.mem.fail_at = 1;
+    w.mem.sticky = true;
+    for (size_t i = 0; i < 3; i++) {
+        world_add(&w, &stranded[i], 20);
+        world_postpone(&w, &stranded[i], deadlines[i]);
+    }
+    CHECK(world_advance(&w, 20) == 0);
+    CHECK(w.wheel.aside[TWI_OWED].head != NULL);
+    stranded[0].then = postpone_the_second;
+    CHECK(world_advance(&w, 10000) == 1);
+    CHECK(!w.wheel.unsorted[TWI_OWED]);
+    CHECK(tw_next_deadline(&w.wheel, &next) && next == 60000);
+    CHECK(world_advance(&w, 60000) == 1 && stranded[2].fired == 1);
+    CHECK(world_advance(&w, 90000) == 1);
+    world_close(&w);
+}
+
 /* Even when the visitor has cancelled the last timer there is no start. */
 static void visitor_of_the_last(void)
 {
@@ -1137,6 +1172,8 @@ static const tap_case cases[] = {
     {"a slab has a quarter of the chunks there are", slabs_are_quarters},
     {"stranded before the number of the clock's reading",
      stranded_before_the_reading},
+    {"stranded, and postponed by the first of them that fires",
+     stranded_and_postponed},
     {"a visitor that cancels the last timer starts none", visitor_of_the_last},
     {"drained timers have no deadline", drained_have_no_deadline},
     {"a reserve succeeds or changes nothing", reserve_or_nothing},
