@@ -129,6 +129,30 @@ function sort_sizes(    i, j, input)
     }
 }
 
+# By workload and size, whenever they were measured; traces and limit last.
+function sort_places(    i, j, w, place, order)
+{
+    for (w = 1; w <= workload_count; w++)
+        order[workloads[w]] = w
+    order["trace"] = w
+    order["limit"] = w + 1
+    for (i = 2; i <= place_count; i++) {
+        place = places[i]
+        for (j = i; j > 1 && comes_before(place, places[j - 1], order); j--)
+            places[j] = places[j - 1]
+        places[j] = place
+    }
+}
+
+function comes_before(a, b, order,    one, two)
+{
+    split(a, one, SUBSEP)
+    split(b, two, SUBSEP)
+    if (one[1] != two[1])
+        return order[one[1]] < order[two[1]]
+    return rank[one[2]] < rank[two[2]]
+}
+
 function print_ratios(    w, i, line, rule, any)
 {
     line = "| workload |"
@@ -259,6 +283,7 @@ END {
                            " sparse", workloads, " ")
     engine_count = split("wheel heap4 heap2 rbtree list", engines, " ")
     sort_sizes()
+    sort_places()
     write_medians()
     print machine "\n"
     print_ratios()

@@ -10,6 +10,7 @@
 #   WORKLOADS='hold restart'    other workloads than all of them
 #   ENGINES='wheel heap4'       these engines alone
 #   RESULTS=directory           where to write, instead of bench/results
+#   ADD=1                       adds to what is there, instead of replacing it
 set -eu
 
 cd "$(dirname "$0")"
@@ -214,10 +215,16 @@ machine() {
 }
 
 grid | chosen >"$work/grid"
+if [ -n "${ADD:-}" ]; then
+    cp "$results/results.jsonl" "$work/results.all"
+    cp "$results/hyperfine.md" "$work/markdown.all"
+    sed '$d' "$results/hyperfine.json" >"$work/hyperfine.all"
+fi
 total=$(awk -v each=$((runs + warmup)) '{ n += (NF - 3) * each }
     END { print n }' "$work/grid")
 began=$(date +%s)
 separator='{'
+[ -z "${ADD:-}" ] || separator=,
 
 while read -r workload what rounds engines <&3; do
     input=$(basename "$what" .txt.gz)
@@ -240,7 +247,13 @@ mkdir -p "$results"
 cp "$work/results.all" "$results/results.jsonl"
 { cat "$work/hyperfine.all"; echo '}'; } >"$results/hyperfine.json"
 cp "$work/markdown.all" "$results/hyperfine.md"
-machine >"$results/machine.txt"
+if [ -n "${ADD:-}" ]; then
+    sed "s/\$/; added to on $(date +%Y-%m-%d)/" "$results/machine.txt" \
+        >"$work/machine"
+    cp "$work/machine" "$results/machine.txt"
+else
+    machine >"$results/machine.txt"
+fi
 awk -v machine="$(cat "$results/machine.txt")" \
     -v medians="$results/medians.tsv" -f report.awk \
     "$results/results.jsonl" >"$results/table.md" ||
