@@ -192,7 +192,8 @@
        it covers allocates.
    15. When memory runs out, a start is refused and changes nothing; a timer
        already pending still fires in time and in order, though the loop may
-       be woken more often than needed.
+       be woken more often than needed. One that callbacks started for the past
+       and then postponed to the very tick that fires may fire with it.
 
    Callbacks may start, cancel and postpone any timer, drain the wheel, and free
    the timer that fired. They may not advance, poll, trim or destroy the wheel

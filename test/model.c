@@ -308,6 +308,7 @@ static void *model_malloc(size_t size)
     heap.asked++;
     if (heap.fail_of_16 != 0 && chance(heap.fail_of_16, 16)) {
         heap.failed++;
+        m.oracle.refused = true;
         return NULL;
     }
     void *memory = malloc(size);

@@ -33,6 +33,7 @@ typedef struct oracle_entry {
     uint32_t id;
     bool any_place; /* postponed or slack: anywhere within its tick          */
     bool deferred;  /* started overdue in a callback: not in this call       */
+    bool either;    /* deferred, but it may fire in this call all the same   */
 } oracle_entry;
 
 /* Ticks, ascending, each once. */
@@ -50,6 +51,7 @@ typedef struct oracle {
     bool in_call;          /* is one running?                                */
     bool unfinished;       /* did the last one stop early?                   */
     bool marked;           /* has it an entry that is deferred?              */
+    bool refused;          /* for the test to set: memory, in this call      */
     uint64_t sequence;     /* starts so far                                  */
     size_t count;          /* timers pending                                 */
     oracle_entry *entries; /* these, in firing order                         */
@@ -239,6 +241,7 @@ static inline void oracle_start(oracle *o, uint32_t id, uint64_t deadline,
     entry.id = id;
     entry.any_place = any_place;
     entry.deferred = o->in_call && entry.tick_index <= oracle_clock(o);
+    entry.either = false;
     o->marked |= entry.deferred;
     oracle_insert(o, entry);
     o->timers[id].deadline = deadline;
@@ -253,7 +256,8 @@ static inline bool oracle_is_later(const oracle *o, uint32_t id,
 
 /* A timer that was started overdue in a callback belongs to the next call. If
  * it is then postponed to a tick that this call still reaches, this call has to
- * fire it. */
+ * fire it. Postponed to the very tick that is being fired it waits all the
+ * same; only where memory was refused it need not. */
 static inline void oracle_postpone(oracle *o, uint32_t id, uint64_t deadline)
 {
     if (!oracle_is_later(o, id, deadline)) {
@@ -265,6 +269,7 @@ static inline void oracle_postpone(oracle *o, uint32_t id, uint64_t deadline)
     entry.any_place = true;
     if (entry.tick_index > oracle_clock(o))
         entry.deferred = false;
+    entry.either = o->refused && entry.tick_index == oracle_clock(o);
     oracle_insert(o, entry);
     o->timers[id].deadline = deadline;
 }
@@ -332,6 +337,7 @@ static inline void oracle_begin(oracle *o, uint64_t now)
     if (o->target < oracle_clock(o))
         o->target = oracle_clock(o);
     o->in_call = true;
+    o->refused = false;
     for (size_t i = 0; i < o->late.count; i++)
         oracle_ticks_add(&o->stale, o->late.ticks[i]);
     o->late.count = 0;
@@ -358,7 +364,7 @@ static inline const char *oracle_judge_turn(const oracle *o, size_t at)
     const oracle_entry *entry = &o->entries[at];
     if (entry->tick_index > o->target)
         return "fired early";
-    if (entry->deferred)
+    if (entry->deferred && !entry->either)
         return "fired in the call in which it was started for the past";
     for (size_t i = 0; i < at; i++) {
         const oracle_entry *before = &o->entries[i];

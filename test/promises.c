@@ -2918,6 +2918,41 @@ static void deferred_without_memory_drained(void)
     end();
 }
 
+static void postpone_the_last(probe *self)
+{
+    (void)self;
+    CHECK(postpone('c', 350) == TW_OK);
+}
+
+/* A timer that was deferred is postponed to the tick that is being fired: it
+ * waits for the next call, or, where memory is out, may fire in this one. */
+static void defer_two(probe *self)
+{
+    CHECK(start('b', 5) == TW_OK);
+    CHECK(start('c', 6) == TW_OK);
+    if (self->value != 0)
+        heap_fail(&memory, 1, true);
+    CHECK(postpone('b', 350) == TW_OK);
+}
+
+static void deferred_and_postponed_to_the_tick(void)
+{
+    for (uint64_t refused = 0; refused < 2; refused++) {
+        begin();
+        start('a', 300);
+        when_fired('a', defer_two, 'a', refused);
+        when_fired('b', postpone_the_last, 'b', 0);
+        clear_log();
+        size_t count = tw_advance_clock(&tw, 400);
+        CHECK(refused ? count >= 2 : count == 2);
+        count += tw_advance_clock(&tw, 400);
+        CHECK(count == 3 && fired[1] == 'b' && fired[2] == 'c');
+        CHECK(fired_at[1] == 350 && fired_at[2] >= 350);
+        heap_fail(&memory, 0, false);
+        end();
+    }
+}
+
 static void too_many_to_reserve(void)
 {
     begin();
@@ -4485,6 +4520,8 @@ static const tap_case cases[] = {
      deferred_beside_owed},
     {"promise 15: deferred and postponed without memory, more than a chunk",
      deferred_in_many_chunks},
+    {"promise 15: deferred and postponed to the tick that is being fired",
+     deferred_and_postponed_to_the_tick},
     {"promise 15: deferred and postponed without memory, then drained",
      deferred_without_memory_drained},
     {"promise 15: more than there can be is refused at once",

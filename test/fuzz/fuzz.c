@@ -130,6 +130,7 @@ static void *fuzz_malloc(size_t size)
     void *memory = fails ? NULL : malloc(size);
     if (memory == NULL) {
         failed++;
+        o.refused = true;
         return NULL;
     }
     memset(memory, 0xa5, size);
