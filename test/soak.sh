@@ -1,8 +1,8 @@
 #!/bin/sh
 # soak.sh - runs test/model.c for long: random operations on the library and on
 # the oracle, compared after every one. tw_check looks at every bucket: it is
-# called after every operation where a wheel has fewer than 8, and the more
-# seldom the more it has. Prints TAP; run from the top of the repository.
+# called after every operation on wheels of 2, and the more seldom the more it
+# has. Prints TAP; run from the top of the repository.
 #
 #     test/soak.sh OPERATIONS SEED COMPILER [FLAG...]
 #     test/soak.sh 1000000000 7 gcc -O2
@@ -18,7 +18,7 @@ shift 2
 # One build for each way to compile, several of which may run at a time.
 build=.build/soak/$(echo "$*" | tr -c 'A-Za-z0-9\n' _).$seed
 mkdir -p "$build"
-check_every='-DMODEL_CHECK_EVERY(buckets)=(1 + (buckets) / 8)'
+check_every='-DMODEL_CHECK_EVERY(buckets)=(1 + (buckets) / 4)'
 if ! "$@" -std=c99 -g "$check_every" -o "$build/model" test/model.c \
     >"$build/said" 2>&1; then
     fail "$operations random operations, $*" "$build/said"
