@@ -97,7 +97,11 @@ trace_cells() {
 
 # What only the wheel is asked for.
 wheel_cells() {
-    if $full; then
+    if [ -n "${SIZES:-}" ]; then
+        for n in $SIZES; do
+            echo "limit $n 0 wheel"
+        done
+    elif $full; then
         echo 'limit 10000000 0 wheel'
         echo 'hold 100000000 1 wheel'
         echo 'expire 100000000 1 wheel'
@@ -111,7 +115,7 @@ grid() {
         burst sparse trace limit}; do
         case $workload in
         trace) trace_cells ;;
-        limit) [ -n "${SIZES:-}" ] || wheel_cells ;;
+        limit) wheel_cells ;;
         *) cells_of "$workload" ;;
         esac
     done
