@@ -12,10 +12,10 @@
 #
 # Of the mutants 95 % have to be killed, and every other one has to stand in
 # survivors.txt, with the reason why no test can notice it. What the fast tests
-# do not kill goes through the slow ones and the sanitizers. A sample runs
-# the fast tests only, and fails only if fewer than 95 % are killed or listed:
-# survivors that are not listed are shown as comments. JOBS is how many
-# processes work at it, by default one a core.
+# do not kill goes through the slow ones and the sanitizers. A sample runs the
+# fast tests only, takes the list at its word, and fails only if fewer than 95 %
+# are killed or listed: survivors that are not listed are shown as comments.
+# JOBS is how many processes work at it, by default one a core.
 #
 # SPDX-License-Identifier: MIT
 set -u
