@@ -10,7 +10,7 @@
 #   included.
 # - WP of Frama-C: contracts of what multiplies and divides, in arithmetic.c.
 # - EVA of Frama-C: seeded operations in four data models without an alarm, in
-#   eva.c. OPERATIONS is how many a model, by default 40; 1,000 take minutes.
+#   eva.c. OPERATIONS is how many a model, by default 60; 1,000 take minutes.
 #
 # CBMC is taken from Debian 13 where it is not installed (get-cbmc.sh); Frama-C
 # is the packages frama-c-base, why3 and z3. What cannot be had is skipped,
@@ -22,7 +22,7 @@ set -u
 build=.build/prove
 folder=test/prove
 pattern=${1:-}
-operations=${OPERATIONS:-40}
+operations=${OPERATIONS:-60}
 
 rm -rf "$build"
 mkdir -p "$build"
