@@ -219,16 +219,16 @@ machine() {
 }
 
 grid | chosen >"$work/grid"
+separator='{'
 if [ -n "${ADD:-}" ]; then
     cp "$results/results.jsonl" "$work/results.all"
     cp "$results/hyperfine.md" "$work/markdown.all"
     sed '$d' "$results/hyperfine.json" >"$work/hyperfine.all"
+    separator=,
 fi
 total=$(awk -v each=$((runs + warmup)) '{ n += (NF - 3) * each }
     END { print n }' "$work/grid")
 began=$(date +%s)
-separator='{'
-[ -z "${ADD:-}" ] || separator=,
 
 while read -r workload what rounds engines <&3; do
     input=$(basename "$what" .txt.gz)

@@ -93,17 +93,6 @@ void known_prefetch(const twi_chunk *chunk)
     ASSERT(chunk == NULL || chunk->end <= TWI_SLOTS);
 }
 
-/* tw_start is what tw_postpone must not come to. */
-int known_start(timingwheel *wheels, tw_timer *timer, uint64_t deadline);
-int known_start(timingwheel *wheels, tw_timer *timer, uint64_t deadline)
-{
-    (void)wheels;
-    (void)timer;
-    (void)deadline;
-    ASSERT(false);
-    return TW_EINVAL;
-}
-
 /* And twi_wheel_of. */
 twi_wheel *known_wheel_of(twi_chunk *own);
 twi_wheel *known_wheel_of(twi_chunk *own)
@@ -113,6 +102,17 @@ twi_wheel *known_wheel_of(twi_chunk *own)
             return WHEEL(n / SIZE);
     NEVER("it is an own chunk");
     return NULL;
+}
+
+/* tw_start is what tw_postpone must not come to. */
+int known_start(timingwheel *wheels, tw_timer *timer, uint64_t deadline);
+int known_start(timingwheel *wheels, tw_timer *timer, uint64_t deadline)
+{
+    (void)wheels;
+    (void)timer;
+    (void)deadline;
+    ASSERT(false);
+    return TW_EINVAL;
 }
 
 /* --------------------------------------------------------- well-formed --- */
