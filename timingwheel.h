@@ -129,11 +129,12 @@
                   wheel 0  [6]* [7]                   ticks 5..8
                   wheel 1       [ ]      [9 10]  [ ]
 
-   9 and 10 will fire straight from wheel 1: a bucket of few timers (13, one
-   chunk), or of one tick, never cascades. Few timers are sorted when the first
-   of them is due. Each wheel keeps a bitmap of its non-empty buckets and enters
-   the delay queue with its earliest one, so that the heap has one entry a wheel
-   and is tiny.
+   9 and 10 will fire straight from wheel 1: a bucket of few timers, or of one
+   tick, never cascades. Few are 13, one chunk, or 208 if they are due within
+   the same 256 ticks: when the first of them is due they are sorted where they
+   stand, which costs less than to move them down. Each wheel keeps a bitmap of
+   its non-empty buckets and enters the delay queue with its earliest one, so
+   that the heap has one entry a wheel and is tiny.
 
    A bucket is a queue of chunks, each of two cache lines with 13 pointers to
    timers. The next timers are known in advance and fetched while the current
@@ -146,8 +147,9 @@
    cascades at most once a wheel on its way down, mostly once. Advancing over
    any span in which nothing is due is O(1). Memory: 24 bytes a timer in your
    own struct, and about 10 in the chunks when they are full. A wheel takes 160
-   bytes a bucket (88 on a 32-bit machine), 40 KiB for 256 of them: where memory
-   is short, choose fewer.
+   bytes a bucket (88 on a 32-bit machine) and 2 KiB, with 256 of them 42 KiB:
+   where memory is short, choose fewer. Advancing takes up to 3 KB of stack on a
+   64-bit machine, less than half of one on others.
 
 
    CONTRACT
@@ -326,6 +328,17 @@ struct tw_timer {
 #define TWI_CHUNK_BYTES (16 * sizeof(void *)) /* two lines on 64 bits        */
 #define TWI_SLOTS ((TWI_CHUNK_BYTES - 2 * sizeof(void *) - 8) / sizeof(void *))
 
+/* How many of them are in the first of the two lines. */
+#define TWI_NEAR_SLOTS (TWI_SLOTS - TWI_CHUNK_BYTES / 2 / sizeof(void *))
+
+/* Room to sort the timers of so many chunks; of one where memory is short. */
+#if UINTPTR_MAX > UINT32_MAX
+#define TWI_RUN_CHUNKS 16
+#else
+#define TWI_RUN_CHUNKS 1
+#endif
+#define TWI_RUN (TWI_RUN_CHUNKS * TWI_SLOTS)
+
 /* Up to 13 timers of one bucket (12 on a 32-bit machine), and its place in the
  * bucket's doubly linked list. A chunk starts at a multiple of its size, so
  * that the address of a slot tells its chunk. A chunk whose last timer leaves
@@ -336,8 +349,8 @@ typedef struct twi_chunk {
     struct twi_chunk *prev;
     uint16_t ordinal; /* its number in its slab, from 1; 0: a bucket's own   */
     uint16_t bucket;  /* home: which bucket ...                              */
-    uint8_t level;    /* ... of which wheel, or TWI_LEVELS + a twi_aside     */
     uint8_t live;     /* timers in it, plus TWI_KEPT                         */
+    uint8_t level;    /* ... of which wheel, or TWI_LEVELS + a twi_aside     */
     uint8_t first;    /* slots first .. end-1 are in use; those of cancelled */
     uint8_t end;      /* timers among them hold NULL                         */
     tw_timer *slots[TWI_SLOTS];
@@ -355,6 +368,9 @@ typedef struct twi_bucket {
 /* One wheel. It enters the delay queue with its earliest non-empty bucket. */
 typedef struct twi_wheel {
     uint64_t earliest;    /* of that bucket                                  */
+    uint64_t reach;       /* its window held all ticks ahead of the clock    */
+                          /* below this one when last looked at, and still   */
+                          /* does                                            */
     uint64_t summary;     /* one bit a word of `marks`                       */
     uint64_t *marks;      /* one bit a bucket, set if it may have timers     */
     twi_chunk *own;       /* the own chunks of its wheel_size buckets        */
@@ -366,7 +382,8 @@ typedef struct twi_wheel {
     unsigned level;       /* a bucket spans wheel_size^level ticks ...       */
     unsigned shift;       /* ... which is 2^shift                            */
     bool sorted;          /* its earliest bucket is: see twi_sort_first; ... */
-    uint64_t ticks[TWI_SLOTS]; /* ... then the tick of the timer in a slot   */
+    unsigned noted;       /* ... then the ticks of its first chunk's timers, */
+    uint64_t ticks[TWI_RUN]; /* slot by slot, begin here                     */
 } twi_wheel;
 
 /* An entry of the delay queue: a wheel, by the tick of its earliest bucket. */
@@ -407,6 +424,9 @@ struct timingwheel {
     uint32_t per_bit;    /* 65536 / size_bits, rounded up                    */
     uint32_t queued;     /* entries in the delay queue                       */
     uint64_t now;        /* the clock in time units, as it was handed in     */
+    size_t work;         /* timers that the call under way may still fire or */
+                         /* cascade                                          */
+    tw_timer *pulled;    /* by the tw_poll under way, for its caller         */
     twi_chunk *walk;     /* where firing has got to in a bucket              */
     uint64_t fired;      /* since tw_init                                    */
     uint64_t cascaded;   /* since tw_init                                    */
@@ -414,8 +434,10 @@ struct timingwheel {
     twi_slab *cutting;   /* those before it are all cut                      */
     uint32_t nonempty_aside; /* one bit a twi_aside                          */
     bool advancing;      /* inside tw_advance_clock, tw_poll or tw_drain     */
-    bool visiting;       /* inside tw_foreach                                */
+    bool polling;        /* inside tw_poll                                   */
     uint32_t seal;       /* TWI_SEAL from tw_init to tw_destroy; for TW_DEBUG */
+    bool visiting;       /* inside tw_foreach; apart from `advancing`: a load */
+                         /* of both would have to wait for the last store   */
     bool revisit;        /* one that was deferred may have been postponed    */
     bool unsorted[TWI_ASIDES]; /* a tick stands behind a later one           */
     size_t chunks;       /* in all slabs                                     */
@@ -474,7 +496,8 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
 
 /* The same, but handles at most `limit` timers, fired or cascaded; what is
- * left waits for the next call, in order, and tw_wait answers 0 meanwhile.
+ * left waits for the next call, in order, and tw_wait answers 0 meanwhile. (To
+ * sort a bucket of up to 208 timers, once, does not count.)
  * The clock stays with the last timer handled until all are. Returns how many
  * fired, which may be 0 while there is more to do. limit 0 does nothing. */
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
@@ -888,6 +911,15 @@ TWI_INSIDE void twi_prefetch(const twi_chunk *chunk)
         TWI_PREFETCH(*i);
 }
 
+/* The same where there are mostly one or two of them. */
+TWI_INSIDE void twi_prefetch_few(const twi_chunk *chunk)
+{
+    TWI_PREFETCH(chunk->slots[chunk->first]);
+    TWI_PREFETCH(chunk->slots[chunk->end - 1]);
+    if (TWI_RARE(chunk->end - chunk->first > 2))
+        twi_prefetch(chunk);
+}
+
 /* ---------------------------------------------------------- delay queue ---
  * A binary min-heap with one entry a wheel: its earliest non-empty bucket. The
  * head is the next moment at which anything has to happen. At the same tick
@@ -930,6 +962,27 @@ static void twi_queue_down(timingwheel *tw, uint32_t index, twi_entry entry)
     twi_queue_set(tw, index, entry);
 }
 
+/* True if neither of the two below `index` comes before `entry`. */
+static inline bool twi_queue_may_stay(const timingwheel *tw, uint32_t index,
+                                      twi_entry entry)
+{
+    uint32_t child = 2 * index + 1;
+    if (child < tw->queued && twi_is_before(tw->queue[child], entry))
+        return false;
+    return child + 1 >= tw->queued ||
+           !twi_is_before(tw->queue[child + 1], entry);
+}
+
+/* The entry of a wheel has a later tick now: it is `entry`. */
+TWI_INSIDE void twi_queue_later(timingwheel *tw, uint32_t index,
+                                twi_entry entry)
+{
+    if (twi_queue_may_stay(tw, index, entry))
+        tw->queue[index].tick = entry.tick;
+    else
+        twi_queue_down(tw, index, entry);
+}
+
 static void twi_queue_remove(timingwheel *tw, uint32_t index)
 {
     twi_entry last = tw->queue[--tw->queued];
@@ -954,16 +1007,26 @@ static size_t twi_wheel_bytes(const timingwheel *tw)
            size * (sizeof(twi_chunk) + sizeof(twi_bucket));
 }
 
+/* Makes a bucket empty that has but its own chunk. */
+static inline void twi_clear_own(twi_bucket *bucket, twi_chunk *own)
+{
+    bucket->earliest = UINT64_MAX;
+    bucket->latest = 0;
+    own->live = TWI_KEPT;
+    own->first = 0;
+    own->end = 0;
+}
+
 /* Makes a bucket empty, with its own chunk ready for the next timer. If that is
  * still among those aside it has to do without. */
 static inline void twi_clear_bucket(const twi_wheel *wheel, uint32_t index)
 {
     twi_chunk *own = &wheel->own[index];
     twi_bucket *bucket = twi_bucket_at(wheel, index);
-    bool is_free = twi_live(own) == 0;
-    bucket->earliest = UINT64_MAX;
-    bucket->latest = 0;
     if (TWI_RARE(bucket->head != own)) {
+        bool is_free = twi_live(own) == 0;
+        bucket->earliest = UINT64_MAX;
+        bucket->latest = 0;
         bucket->head = is_free ? own : NULL;
         bucket->tail = bucket->head;
         if (!is_free)
@@ -972,9 +1035,7 @@ static inline void twi_clear_bucket(const twi_wheel *wheel, uint32_t index)
         own->prev = NULL;
         own->level = (uint8_t)wheel->level;
     }
-    own->live = TWI_KEPT;
-    own->first = 0;
-    own->end = 0;
+    twi_clear_own(bucket, own);
 }
 
 TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
@@ -988,8 +1049,10 @@ TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
         return NULL;
     twi_wheel *wheel = (twi_wheel *)start;
     wheel->earliest = 0;
+    wheel->reach = 0;
     wheel->summary = 0;
     wheel->sorted = false;
+    wheel->noted = 0;
     wheel->own = (twi_chunk *)start + TWI_WHEEL_CHUNKS;
     wheel->buckets = (twi_bucket *)(void *)(wheel->own + size);
     wheel->marks = (uint64_t *)(void *)(wheel->buckets + size);
@@ -1027,6 +1090,17 @@ static inline unsigned twi_level_of(const timingwheel *tw, uint64_t tick)
     unsigned level = (log2 * tw->per_bit) >> 16;
     unsigned shift = level * tw->size_bits;
     return level + ((tick >> shift) - (tw->clock >> shift) > tw->size_mask);
+}
+
+/* The first tick beyond the window of a wheel (or one tick less, at the end of
+ * time). */
+static inline uint64_t twi_reach_of(const timingwheel *tw,
+                                    const twi_wheel *wheel)
+{
+    uint64_t step = tw->clock >> wheel->shift;
+    if ((UINT64_MAX >> wheel->shift) - step <= tw->size_mask)
+        return UINT64_MAX;
+    return (step + tw->size_mask + 1) << wheel->shift;
 }
 
 static inline uint32_t twi_index_of(const timingwheel *tw,
@@ -1097,8 +1171,11 @@ static void twi_offer(timingwheel *tw, twi_wheel *wheel, uint32_t index,
 static inline void twi_bucket_filled(timingwheel *tw, twi_wheel *wheel,
                                      uint32_t index, uint64_t tick)
 {
-    bool was_empty = wheel->summary == 0;
-    wheel->marks[index / 64] |= UINT64_C(1) << (index % 64);
+    uint64_t *word = &wheel->marks[index / 64];
+    bool was_clear = *word == 0, was_empty = wheel->summary == 0;
+    *word |= UINT64_C(1) << (index % 64);
+    if (!was_clear)
+        return;
     wheel->summary |= UINT64_C(1) << (index / 64);
     if (was_empty) {
         wheel->queue_index = tw->queued++;
@@ -1107,10 +1184,11 @@ static inline void twi_bucket_filled(timingwheel *tw, twi_wheel *wheel,
 }
 
 /* The earliest bucket of a wheel is another, or has a later tick. */
-static void twi_offer_later(timingwheel *tw, twi_wheel *wheel, uint32_t index)
+TWI_INSIDE void twi_offer_later(timingwheel *tw, twi_wheel *wheel,
+                                uint32_t index)
 {
     uint64_t tick = twi_bucket_at(wheel, index)->earliest;
-    twi_queue_down(tw, wheel->queue_index, twi_entry_by(wheel, index, tick));
+    twi_queue_later(tw, wheel->queue_index, twi_entry_by(wheel, index, tick));
 }
 
 static inline void twi_unmark(twi_wheel *wheel, uint32_t index)
@@ -1135,36 +1213,36 @@ static bool twi_find_next(const timingwheel *tw, twi_wheel *wheel,
     return false;
 }
 
-/* The first bucket of a wheel has lost its last timer: the next one takes its
- * place, which is seldom far. */
-static void twi_first_emptied(timingwheel *tw, twi_wheel *wheel)
+/* The first bucket of a wheel has been cleared: the next one takes its place,
+ * which is seldom far. */
+TWI_INSIDE void twi_offer_next(timingwheel *tw, twi_wheel *wheel,
+                               uint32_t queue_index)
 {
     uint32_t index = wheel->first;
     wheel->sorted = false;
-    twi_clear_bucket(wheel, index);
     twi_unmark(wheel, index);
     uint64_t ahead = wheel->marks[index / 64] >> (index % 64);
     if (ahead != 0)
         index += twi_lowest_bit(ahead);
     if (ahead == 0 || twi_is_empty(twi_bucket_at(wheel, index)))
         if (!twi_find_next(tw, wheel, &index)) {
-            twi_queue_remove(tw, wheel->queue_index);
+            twi_queue_remove(tw, queue_index);
             return;
         }
-    twi_offer_later(tw, wheel, index);
-    twi_prefetch(twi_bucket_at(wheel, index)->head);
+    uint64_t tick = twi_bucket_at(wheel, index)->earliest;
+    twi_queue_later(tw, queue_index, twi_entry_by(wheel, index, tick));
+    twi_prefetch_few(twi_bucket_at(wheel, index)->head);
 }
 
 /* Bucket `index` has lost its last timer. */
 static void twi_bucket_emptied(timingwheel *tw, twi_wheel *wheel,
                                uint32_t index)
 {
-    if (wheel->first == index) {
-        twi_first_emptied(tw, wheel);
-        return;
-    }
     twi_clear_bucket(wheel, index);
-    twi_unmark(wheel, index);
+    if (wheel->first == index)
+        twi_offer_next(tw, wheel, wheel->queue_index);
+    else
+        twi_unmark(wheel, index);
 }
 
 /* The bucket that a chunk is in. */
@@ -1187,9 +1265,10 @@ static void twi_return_own(twi_chunk *own)
 static void twi_release_chunk(timingwheel *tw, twi_chunk *chunk)
 {
     twi_bucket *bucket = twi_home(tw, chunk);
+    bool was_head = chunk->prev == NULL;
     if (tw->walk == chunk)
         tw->walk = chunk->next;
-    if (chunk->prev != NULL)
+    if (!was_head)
         chunk->prev->next = chunk->next;
     else
         bucket->head = chunk->next;
@@ -1199,8 +1278,13 @@ static void twi_release_chunk(timingwheel *tw, twi_chunk *chunk)
         bucket->tail = chunk->prev;
     twi_give_back(tw, chunk);
     if (chunk->level < TWI_LEVELS) {
-        if (bucket->head == NULL)
-            twi_bucket_emptied(tw, tw->wheels[chunk->level], chunk->bucket);
+        twi_wheel *wheel = tw->wheels[chunk->level];
+        if (bucket->head == NULL) {
+            twi_bucket_emptied(tw, wheel, chunk->bucket);
+        } else if (chunk->bucket == wheel->first) {
+            wheel->noted += TWI_SLOTS;
+            wheel->sorted &= was_head;
+        }
     } else {
         if (bucket->head == NULL)
             tw->nonempty_aside &= ~(UINT32_C(1) << (chunk->level - TWI_LEVELS));
@@ -1365,12 +1449,10 @@ TWI_COLD tw_timer **twi_place_overdue(timingwheel *tw, uint64_t tick)
     return twi_slot_behind(bucket);
 }
 
-/* An empty bucket forgets what it had. Its own chunk, if it is there, will be
- * filled from slot `start` on or, from TWI_SLOTS, back from the last one. */
-static inline void twi_reuse(twi_bucket *bucket, unsigned start)
+/* The own chunk of an empty bucket, if it is there, will be filled from slot
+ * `start` on, or back from before it. */
+static inline void twi_reuse(const twi_bucket *bucket, unsigned start)
 {
-    bucket->earliest = UINT64_MAX;
-    bucket->latest = 0;
     if (TWI_RARE(bucket->head == NULL))
         return;
     bucket->head->first = (uint8_t)start;
@@ -1379,9 +1461,16 @@ static inline void twi_reuse(twi_bucket *bucket, unsigned start)
 
 /* A bucket of a wheel takes in a timer for `tick`. */
 static inline void twi_account(timingwheel *tw, twi_wheel *wheel,
-                               uint32_t index, uint64_t tick)
+                               uint32_t index, uint64_t tick, bool was_empty)
 {
-    twi_widen(twi_bucket_at(wheel, index), tick);
+    twi_bucket *bucket = twi_bucket_at(wheel, index);
+    if (was_empty) {
+        bucket->earliest = tick;
+        bucket->latest = tick;
+        twi_bucket_filled(tw, wheel, index, tick);
+    } else {
+        twi_widen(bucket, tick);
+    }
     if (TWI_RARE(tick < wheel->earliest))
         twi_offer(tw, wheel, index, tick);
 }
@@ -1398,13 +1487,12 @@ static inline tw_timer **twi_place_last(timingwheel *tw, twi_wheel *wheel,
     if (twi_lacks_room_behind(bucket) &&
         !twi_add_last(tw, bucket, wheel->level, index))
         return NULL;
-    if (was_empty)
-        twi_bucket_filled(tw, wheel, index, tick);
-    twi_account(tw, wheel, index, tick);
+    twi_account(tw, wheel, index, tick, was_empty);
     return twi_slot_behind(bucket);
 }
 
-/* A slot in front of all others there. */
+/* A slot in front of all others there. In an own chunk it lies in the line that
+ * has to be written anyway. */
 static inline tw_timer **twi_place_first(timingwheel *tw, twi_wheel *wheel,
                                          uint64_t tick)
 {
@@ -1412,13 +1500,11 @@ static inline tw_timer **twi_place_first(timingwheel *tw, twi_wheel *wheel,
     twi_bucket *bucket = twi_bucket_at(wheel, index);
     bool was_empty = twi_is_empty(bucket);
     if (was_empty)
-        twi_reuse(bucket, TWI_SLOTS);
+        twi_reuse(bucket, TWI_NEAR_SLOTS);
     if (twi_lacks_room_in_front(bucket) &&
         !twi_add_first(tw, bucket, wheel->level, index))
         return NULL;
-    if (was_empty)
-        twi_bucket_filled(tw, wheel, index, tick);
-    twi_account(tw, wheel, index, tick);
+    twi_account(tw, wheel, index, tick, was_empty);
     wheel->sorted = false;
     return twi_slot_in_front(bucket);
 }
@@ -1441,6 +1527,7 @@ static inline tw_timer **twi_place(timingwheel *tw, uint64_t tick)
     twi_wheel *wheel = tw->wheels[level];
     if (TWI_RARE(wheel == NULL))
         return twi_place_in_new(tw, level, tick);
+    wheel->reach = twi_reach_of(tw, wheel);
     return twi_place_last(tw, wheel, tick);
 }
 
@@ -1456,10 +1543,9 @@ static inline bool twi_start_at_once(timingwheel *tw, tw_timer *timer,
     twi_wheel *wheel = tw->wheels[(log2 * tw->per_bit) >> 16];
     if (wheel == NULL || tick < wheel->earliest)
         return false;
-    uint64_t step = tick >> wheel->shift;
-    if (step - (tw->clock >> wheel->shift) > tw->size_mask)
+    if (tick >= wheel->reach)
         return false;
-    uint32_t index = (uint32_t)(step & tw->size_mask);
+    uint32_t index = twi_index_of(tw, wheel, tick);
     twi_bucket *bucket = twi_bucket_at(wheel, index);
     if (twi_lacks_room_behind(bucket))
         return false;
@@ -1597,29 +1683,24 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
  * when a bucket comes up at tick c, step by step:
  *
  * 1. If it is a crowd - more than one chunk, or more timers than TWI_CROWD, of
- *    several ticks - it cascades, after the finer wheels' crowds that come up
- *    at c too: from its last timer to its first, each goes in front of its new
- *    bucket, which is the coarsest one on the way down that may hold a timer of
- *    the same tick (which is younger), else the one by distance. So timers of
- *    one tick stay in start order. Those of tick c are then in wheel 0, which
- *    comes up next.
+ *    several ticks, and not sorted as in 2 - it cascades, after the finer
+ *    wheels' crowds that come up at c too: from its last timer to its first,
+ *    each goes in front of its new bucket, which is the coarsest one on the way
+ *    down that may hold a timer of the same tick (which is younger), else the
+ *    one by distance. So timers of one tick stay in start order. Those of tick
+ *    c are then in wheel 0, which comes up next.
  * 2. Otherwise those of tick c fire where they stand, in order, and the bucket
- *    waits for its next tick; a few timers of several ticks are sorted by tick
- *    once, the first time. A lone timer an hour away is never moved.
+ *    waits for its next tick; timers of several ticks, up to TWI_CROWD, are
+ *    sorted by tick once, the first time. A lone timer an hour away is never
+ *    moved.
  * 3. A timer that was postponed is met in its old bucket and placed anew.
  * 4. If memory runs out, the rest of a crowd stays and is handled as in 2. */
 
+/* Most timers of several ticks worth firing where they stand; up to TWI_RUN. */
 #ifndef TWI_CROWD
-#define TWI_CROWD TWI_SLOTS /* most timers worth firing where they stand     */
+#define TWI_CROWD TWI_RUN
 #endif
 #define TWI_AHEAD 3 /* chunks whose timers are prefetched while cascading    */
-
-/* What one call may still do. */
-typedef struct twi_turn {
-    size_t work;      /* timers that may still be fired or cascaded          */
-    bool pull;        /* tw_poll: give the timer to the caller, and stop     */
-    tw_timer *pulled;
-} twi_turn;
 
 static void twi_set_clock(timingwheel *tw, uint64_t tick)
 {
@@ -1656,34 +1737,37 @@ static inline tw_timer **twi_place_below(timingwheel *tw,
 /* Cascades the timers of the last chunk of a bucket; false if it had to stop,
  * for want of memory or because the turn is over. */
 static bool twi_cascade_chunk(timingwheel *tw, const twi_wheel *wheel,
-                              twi_chunk *chunk, twi_turn *turn)
+                              twi_chunk *chunk)
 {
-    while (chunk->live != 0) {
-        tw_timer *timer = chunk->slots[chunk->end - 1];
+    unsigned end = chunk->end, live = chunk->live;
+    while (live != 0 && tw->work != 0) {
+        tw_timer *timer = chunk->slots[end - 1];
         if (timer == NULL) {
-            chunk->end--;
+            end--;
             continue;
         }
-        TWI_RULE_INTACT(timer, &chunk->slots[chunk->end - 1]);
-        if (turn->work == 0)
-            return false;
+        TWI_RULE_INTACT(timer, &chunk->slots[end - 1]);
         uint64_t tick = twi_tick_of(tw, timer->deadline);
         tw_timer **slot = twi_place_below(tw, wheel, tick);
         if (slot == NULL)
-            return false;
+            break;
         twi_fill_slot(slot, timer);
-        chunk->end--;
-        chunk->live--;
-        turn->work--;
+        end--;
+        live--;
+        tw->work--;
         tw->cascaded++;
     }
+    chunk->end = (uint8_t)end;
+    chunk->live = (uint8_t)live;
+    if (live != 0)
+        return false;
     twi_release_chunk(tw, chunk);
     return true;
 }
 
 /* Cascades the earliest bucket of a wheel, with the timers of the next few
  * chunks on their way into the cache. */
-static void twi_cascade(timingwheel *tw, twi_wheel *wheel, twi_turn *turn)
+static void twi_cascade(timingwheel *tw, twi_wheel *wheel)
 {
     twi_bucket *bucket = twi_first_of(wheel);
     const twi_chunk *ahead = bucket->tail;
@@ -1697,22 +1781,22 @@ static void twi_cascade(timingwheel *tw, twi_wheel *wheel, twi_turn *turn)
             ahead = ahead->prev;
             TWI_PREFETCH(ahead);
         }
-        if (!twi_cascade_chunk(tw, wheel, bucket->tail, turn))
+        if (!twi_cascade_chunk(tw, wheel, bucket->tail))
             return;
     }
 }
 
 /* Fires a timer that is in no bucket any more. It is not touched after its
  * callback, which may have freed it. */
-static inline void twi_fire(timingwheel *tw, tw_timer *timer, twi_turn *turn)
+static inline void twi_fire(timingwheel *tw, tw_timer *timer)
 {
     timer->place = TW_FIRED;
     tw->count--;
     tw->fired++;
-    turn->work--;
-    if (turn->pull) {
-        turn->pulled = timer;
-        turn->work = 0;
+    tw->work--;
+    if (TWI_RARE(tw->polling)) {
+        tw->pulled = timer;
+        tw->work = 0;
     } else if (timer->callback != NULL) {
         timer->callback(tw, timer);
     }
@@ -1734,7 +1818,7 @@ static bool twi_move_on(timingwheel *tw, tw_timer *timer, unsigned shift)
 
 /* Fires or moves on one timer of a chunk; false if all it has stay there. */
 static bool twi_handle_one(timingwheel *tw, twi_chunk *chunk, unsigned shift,
-                           uint64_t due, twi_turn *turn)
+                           uint64_t due)
 {
     twi_first_slot(chunk); /* the next one of the bucket need not search */
     for (unsigned i = chunk->first; i < chunk->end; i++) {
@@ -1747,9 +1831,9 @@ static bool twi_handle_one(timingwheel *tw, twi_chunk *chunk, unsigned shift,
             continue;
         twi_clear_slot(tw, &chunk->slots[i]);
         if (is_due)
-            twi_fire(tw, timer, turn);
+            twi_fire(tw, timer);
         else
-            turn->work--;
+            tw->work--;
         return true;
     }
     return false;
@@ -1758,12 +1842,12 @@ static bool twi_handle_one(timingwheel *tw, twi_chunk *chunk, unsigned shift,
 /* Fires, in order, the timers of a bucket that are due at `tick`. A callback
  * can empty any slot and release any chunk: tw->walk follows. */
 static void twi_fire_bucket(timingwheel *tw, const twi_bucket *bucket,
-                            unsigned shift, uint64_t tick, twi_turn *turn)
+                            unsigned shift, uint64_t tick)
 {
     uint64_t due = tick * tw->tick;
     const twi_chunk *seen = NULL;
     tw->walk = bucket->head;
-    while (tw->walk != NULL && turn->work != 0) {
+    while (tw->walk != NULL && tw->work != 0) {
         twi_chunk *chunk = tw->walk;
         if (chunk != seen) {
             seen = chunk;
@@ -1775,8 +1859,8 @@ static void twi_fire_bucket(timingwheel *tw, const twi_bucket *bucket,
             chunk->first++;
             if (--chunk->live == 0)
                 twi_release_chunk(tw, chunk);
-            twi_fire(tw, timer, turn);
-        } else if (!twi_handle_one(tw, chunk, shift, due, turn)) {
+            twi_fire(tw, timer);
+        } else if (!twi_handle_one(tw, chunk, shift, due)) {
             tw->walk = chunk->next;
         }
     }
@@ -1810,8 +1894,7 @@ static void twi_keep_rest(timingwheel *tw, twi_wheel *wheel)
     twi_bucket_emptied(tw, wheel, wheel->first);
 }
 
-/* True if looking through the timers of a bucket each time that one of them is
- * due costs less than moving them down. */
+/* True if a bucket has so few timers that all are in one chunk. */
 static inline bool twi_is_small(const twi_bucket *bucket)
 {
     return bucket->head == bucket->tail && bucket->head->live <= TWI_CROWD;
@@ -1822,16 +1905,21 @@ static inline bool twi_is_crowd(const twi_bucket *bucket)
     return bucket->earliest != bucket->latest && !twi_is_small(bucket);
 }
 
-/* Puts the timers of a wheel's first bucket, a small one, in order of their
- * ticks, those of one tick staying in theirs, without gaps. They are so few
- * that to count how many come before each is the quickest: it takes no jump
- * that is hard to predict. Now that the clock is in its step no timer is
- * started into that bucket, since a finer wheel reaches as far. One that is
- * postponed stays in its slot: it is known by the tick noted for that. */
-static void twi_sort_first(const timingwheel *tw, twi_wheel *wheel)
+/* The first bucket of a wheel has been sorted: its ticks are noted. They are in
+ * order unless a timer has been postponed beyond the step of the bucket. */
+static void twi_note_sorted(const timingwheel *tw, twi_wheel *wheel,
+                            uint64_t latest)
 {
-    twi_bucket *bucket = twi_first_of(wheel);
-    twi_chunk *chunk = bucket->head;
+    twi_first_of(wheel)->latest = latest;
+    wheel->noted = 0;
+    wheel->sorted = twi_same_step(latest, tw->clock, wheel->shift);
+}
+
+/* Sorts the timers of one chunk. They are so few that to count how many come
+ * before each is the quickest: it takes no jump that is hard to predict. */
+static void twi_sort_few(const timingwheel *tw, twi_wheel *wheel)
+{
+    twi_chunk *chunk = twi_first_of(wheel)->head;
     tw_timer *timers[TWI_SLOTS];
     uint64_t ticks[TWI_SLOTS];
     unsigned places[TWI_SLOTS], count = 0;
@@ -1855,66 +1943,202 @@ static void twi_sort_first(const timingwheel *tw, twi_wheel *wheel)
         wheel->ticks[places[i]] = ticks[i];
     }
     chunk->end = (uint8_t)(chunk->first + count);
-    bucket->latest = wheel->ticks[chunk->end - 1];
-    wheel->sorted = true;
+    twi_note_sorted(tw, wheel, wheel->ticks[chunk->end - 1]);
 }
 
-/* Fires the first timer of the first bucket of a wheel, which is sorted. False
- * if it was postponed meanwhile, or if the next one was, or is beyond the step
- * of the bucket. All is in order again before the callback. */
-static inline bool twi_fire_first(timingwheel *tw, twi_wheel *wheel,
-                                  twi_turn *turn)
+#if TWI_RUN_CHUNKS > 1
+/* True if a bucket has no more timers than are worth sorting. (If it has, it
+ * cascades from the last one on: they are on their way into the cache now.) */
+static bool twi_is_run(const twi_bucket *bucket)
+{
+    unsigned live = 0;
+    const twi_chunk *chunk = bucket->tail;
+    for (; chunk != NULL && live <= TWI_CROWD; chunk = chunk->prev) {
+        live += chunk->live;
+        twi_prefetch(chunk);
+    }
+    return live <= TWI_CROWD;
+}
+
+/* Counts the timers of a bucket by the last eight bits of their tick. False if
+ * the others are not all those of `tick`. */
+static bool twi_count_ticks(const timingwheel *tw, const twi_bucket *bucket,
+                            uint64_t tick, uint16_t *counts)
+{
+    uint64_t differ = 0;
+    for (unsigned i = 0; i < 256; i++)
+        counts[i] = 0;
+    for (twi_chunk *chunk = bucket->head; chunk != NULL; chunk = chunk->next)
+        for (unsigned i = chunk->first; i < chunk->end; i++)
+            if (chunk->slots[i] != NULL) {
+                TWI_RULE_INTACT(chunk->slots[i], &chunk->slots[i]);
+                uint64_t due = twi_tick_of(tw, chunk->slots[i]->deadline);
+                differ |= due ^ tick;
+                counts[due & 255]++;
+            }
+    return differ < 256;
+}
+
+/* Puts `count` timers, and no others, into the chunks of a bucket that had as
+ * many, without gaps. */
+static void twi_repack(timingwheel *tw, twi_bucket *bucket,
+                       tw_timer *const *timers, unsigned count)
+{
+    twi_chunk *chunk = bucket->head;
+    for (;; chunk = chunk->next) {
+        unsigned here = count < TWI_SLOTS ? count : TWI_SLOTS;
+        for (unsigned i = 0; i < here; i++)
+            twi_fill_slot(&chunk->slots[i], timers[i]);
+        chunk->first = 0;
+        chunk->end = (uint8_t)here;
+        chunk->live = (uint8_t)here;
+        timers += here;
+        count -= here;
+        if (count == 0)
+            break;
+    }
+    while (bucket->tail != chunk) {
+        bucket->tail->live = 0;
+        twi_release_chunk(tw, bucket->tail);
+    }
+}
+
+/* Sorts the timers of several chunks, if all are due within the same 256 ticks:
+ * they are counted tick by tick, and then each has its place. */
+static void twi_sort_run(timingwheel *tw, twi_wheel *wheel)
 {
     twi_bucket *bucket = twi_first_of(wheel);
-    twi_chunk *chunk = bucket->head;
-    unsigned i = chunk->first;
-    while (chunk->slots[i] == NULL)
-        i++;
-    tw_timer *timer = chunk->slots[i];
-    TWI_RULE_INTACT(timer, &chunk->slots[i]);
-    if (timer->deadline > tw->clock * tw->tick)
+    tw_timer *timers[TWI_RUN];
+    uint16_t places[256];
+    unsigned count = 0;
+    if (!twi_count_ticks(tw, bucket, bucket->earliest, places))
+        return;
+    for (unsigned i = 0; i < 256; i++) {
+        unsigned here = places[i];
+        places[i] = (uint16_t)count;
+        count += here;
+    }
+    for (twi_chunk *chunk = bucket->head; chunk != NULL; chunk = chunk->next)
+        for (unsigned i = chunk->first; i < chunk->end; i++)
+            if (chunk->slots[i] != NULL) {
+                uint64_t tick = twi_tick_of(tw, chunk->slots[i]->deadline);
+                unsigned place = places[tick & 255]++;
+                timers[place] = chunk->slots[i];
+                wheel->ticks[place] = tick;
+            }
+    twi_repack(tw, bucket, timers, count);
+    twi_note_sorted(tw, wheel, wheel->ticks[count - 1]);
+}
+#endif /* TWI_RUN_CHUNKS > 1 */
+
+/* Puts the timers of a wheel's first bucket in order of their ticks, those of
+ * one tick staying in theirs, if they are few enough for that to cost less than
+ * to cascade. False if not, or if one has been postponed beyond the step of the
+ * bucket. Now that the clock is in that step no timer is started into it, since
+ * a finer wheel reaches as far. One that is postponed stays in its slot: it is
+ * known by the tick noted for that. */
+TWI_APART bool twi_sort_first(timingwheel *tw, twi_wheel *wheel)
+{
+    const twi_bucket *bucket = twi_first_of(wheel);
+    if (twi_is_small(bucket))
+        twi_sort_few(tw, wheel);
+#if TWI_RUN_CHUNKS > 1
+    else if ((bucket->earliest ^ bucket->latest) < 256 && twi_is_run(bucket))
+        twi_sort_run(tw, wheel);
+#endif
+    return wheel->sorted;
+}
+
+/* Fires the timer that is alone in the first bucket of a wheel; false if it was
+ * postponed meanwhile. All is in order again before the callback. */
+static inline bool twi_fire_lone(timingwheel *tw, twi_wheel *wheel,
+                                 twi_chunk *chunk)
+{
+    tw_timer **slot = twi_first_slot(chunk);
+    tw_timer *timer = *slot;
+    TWI_RULE_INTACT(timer, slot);
+    if (timer->deadline > tw->now)
         return false;
-    if (chunk->live == 1) {
+    if (TWI_RARE(!twi_is_own(chunk))) {
         twi_give_back(tw, chunk);
-        twi_first_emptied(tw, wheel);
+        twi_bucket_emptied(tw, wheel, wheel->first);
+    } else {
+        twi_clear_own(twi_first_of(wheel), chunk);
+        twi_offer_next(tw, wheel, 0);
+    }
+    twi_fire(tw, timer);
+    return true;
+}
+
+/* The first bucket of the wheel at the head of the delay queue waits for `tick`
+ * from now on. */
+static inline void twi_wait_for(timingwheel *tw, twi_wheel *wheel,
+                                uint64_t tick)
+{
+    twi_entry entry = {tick, wheel};
+    twi_first_of(wheel)->earliest = tick;
+    wheel->earliest = tick;
+    twi_queue_later(tw, 0, entry);
+}
+
+/* Fires the first of several timers in the first bucket of a wheel, which is
+ * sorted; or none, if the one that was first has been cancelled. False if one
+ * of the first two was postponed meanwhile. All is in order again before the
+ * callback. */
+static inline bool twi_fire_first(timingwheel *tw, twi_wheel *wheel,
+                                  twi_chunk *chunk)
+{
+    const uint64_t *ticks = &wheel->ticks[wheel->noted];
+    tw_timer *timer = *twi_first_slot(chunk);
+    unsigned i = chunk->first;
+    TWI_RULE_INTACT(timer, &chunk->slots[i]);
+    if (timer->deadline > tw->now) {
+        if (twi_tick_of(tw, timer->deadline) != ticks[i])
+            return false;
+        twi_wait_for(tw, wheel, ticks[i]);
+        return true;
+    }
+    const twi_chunk *with_next = chunk;
+    if (TWI_RARE(chunk->live == 1)) {
+        with_next = chunk->next;
+        (void)twi_first_slot(chunk->next);
+        i = with_next->first;
+        ticks += TWI_SLOTS;
     } else {
         do
             i++;
         while (chunk->slots[i] == NULL);
-        uint64_t next = twi_tick_of(tw, chunk->slots[i]->deadline);
-        if (next != wheel->ticks[i] ||
-            !twi_same_step(next, tw->clock, wheel->shift))
-            return false;
-        chunk->first = (uint8_t)i;
-        chunk->live--;
-        bucket->earliest = next;
-        twi_offer_later(tw, wheel, wheel->first);
     }
-    twi_fire(tw, timer, turn);
+    uint64_t tick = twi_tick_of(tw, with_next->slots[i]->deadline);
+    if (tick != ticks[i])
+        return false;
+    if (TWI_RARE(--chunk->live == 0))
+        twi_release_chunk(tw, chunk);
+    else
+        chunk->first = (uint8_t)i;
+    twi_wait_for(tw, wheel, tick);
+    twi_fire(tw, timer);
     return true;
 }
 
 /* The commonest cases where timers are few, without the detours of the others;
  * false if it was none of them. */
-static inline bool twi_fire_quickly(timingwheel *tw, twi_wheel *wheel,
-                                    twi_turn *turn)
+static inline bool twi_fire_quickly(timingwheel *tw, twi_wheel *wheel)
 {
     const twi_bucket *bucket = twi_first_of(wheel);
-    if (!twi_is_small(bucket))
+    twi_chunk *chunk = bucket->head;
+    if (chunk->live == 1 && chunk == bucket->tail)
+        return twi_fire_lone(tw, wheel, chunk);
+    if (bucket->earliest == bucket->latest)
+        return false; /* several of one tick */
+    if (!wheel->sorted && !twi_sort_first(tw, wheel))
         return false;
-    if (bucket->head->live > 1) {
-        if (bucket->earliest == bucket->latest)
-            return false; /* several of one tick */
-        if (!wheel->sorted)
-            twi_sort_first(tw, wheel);
-    }
-    return twi_fire_first(tw, wheel, turn);
+    return twi_fire_first(tw, wheel, chunk);
 }
 
 /* Handles the first bucket of a wheel, which comes up at `tick`, where that
  * takes more than to fire one timer. */
-TWI_APART void twi_come_up(timingwheel *tw, twi_wheel *wheel, uint64_t tick,
-                           twi_turn *turn)
+TWI_APART void twi_come_up(timingwheel *tw, twi_wheel *wheel, uint64_t tick)
 {
     twi_bucket *bucket = twi_first_of(wheel);
     if (twi_is_crowd(bucket)) {
@@ -1922,24 +2146,26 @@ TWI_APART void twi_come_up(timingwheel *tw, twi_wheel *wheel, uint64_t tick,
             twi_wheel *other = tw->wheels[level];
             if (other != NULL && other->summary != 0 &&
                 other->earliest == tick && twi_is_crowd(twi_first_of(other)))
-                twi_cascade(tw, other, turn);
+                twi_cascade(tw, other);
         }
-        if (twi_is_empty(bucket) || turn->work == 0)
+        if (twi_is_empty(bucket) || tw->work == 0)
             return;
     }
-    twi_fire_bucket(tw, bucket, wheel->shift, tick, turn);
+    twi_fire_bucket(tw, bucket, wheel->shift, tick);
     if (!twi_is_empty(bucket) && (tw->walk == NULL || twi_is_small(bucket)))
         twi_keep_rest(tw, wheel);
+    tw->walk = NULL;
 }
 
 /* Handles the head of the delay queue, as said above. */
-static inline void twi_handle_head(timingwheel *tw, twi_turn *turn)
+static inline void twi_handle_head(timingwheel *tw)
 {
     uint64_t tick = tw->queue[0].tick;
     twi_wheel *wheel = tw->queue[0].wheel;
-    twi_set_clock(tw, tick);
-    if (!twi_fire_quickly(tw, wheel, turn))
-        twi_come_up(tw, wheel, tick, turn);
+    tw->clock = tick;
+    tw->now = tick * tw->tick;
+    if (!twi_fire_quickly(tw, wheel))
+        twi_come_up(tw, wheel, tick);
 }
 
 /* One pass of the sort: timers whose tick has that bit go behind the others.
@@ -1995,16 +2221,16 @@ TWI_COLD void twi_sort_owed(timingwheel *tw)
 /* Ends a call. What was deferred in it is owed by the next one. */
 static inline void twi_end_call(timingwheel *tw)
 {
-    tw->walk = NULL;
     tw->advancing = false;
-    tw->revisit = false;
-    if (TWI_RARE(tw->nonempty_aside != 0))
+    if (TWI_RARE(tw->nonempty_aside != 0)) {
+        tw->revisit = false;
         twi_hand_over(tw, TWI_DEFERRED, TWI_OWED);
+    }
 }
 
 /* Fires what is owed: in order of ticks, up to the head of the delay queue.
  * Unsorted, it takes one round for each tick. */
-TWI_COLD void twi_fire_owed(timingwheel *tw, twi_turn *turn)
+TWI_COLD void twi_fire_owed(timingwheel *tw)
 {
     twi_bucket *owed = &tw->aside[TWI_OWED];
     if (tw->unsorted[TWI_OWED]) {
@@ -2019,7 +2245,7 @@ TWI_COLD void twi_fire_owed(timingwheel *tw, twi_turn *turn)
             tick--;
     }
     twi_set_clock(tw, tick);
-    twi_fire_bucket(tw, owed, 0, tick, turn);
+    twi_fire_bucket(tw, owed, 0, tick);
     if (owed->head == NULL)
         return;
     tick = twi_tick_of(tw, (*twi_first_slot(owed->head))->deadline);
@@ -2031,7 +2257,7 @@ TWI_COLD void twi_fire_owed(timingwheel *tw, twi_turn *turn)
 
 /* Places those deferred timers anew that have been postponed meanwhile. If
  * memory has run out some are stuck where they are, and looked at again. */
-TWI_COLD void twi_revisit_deferred(timingwheel *tw, twi_turn *turn)
+TWI_COLD void twi_revisit_deferred(timingwheel *tw)
 {
     twi_bucket *stuck = &tw->aside[TWI_STUCK];
     twi_chunk *next;
@@ -2048,14 +2274,14 @@ TWI_COLD void twi_revisit_deferred(timingwheel *tw, twi_turn *turn)
             uint64_t tick = twi_tick_of(tw, chunk->slots[i]->deadline);
             if (tick <= tw->clock)
                 continue;
-            if (turn->work == 0 || !twi_move_on(tw, chunk->slots[i], 0)) {
+            if (tw->work == 0 || !twi_move_on(tw, chunk->slots[i], 0)) {
                 tw->revisit = true;
                 if (tick < stuck->earliest)
                     stuck->earliest = tick;
                 continue;
             }
             twi_clear_slot(tw, &chunk->slots[i]);
-            turn->work--;
+            tw->work--;
         }
     }
 }
@@ -2074,31 +2300,40 @@ static tw_timer **twi_slot_due_at(const timingwheel *tw,
 
 /* Fires those of the deferred timers that are stuck and due next. All deferred
  * stand apart meanwhile from those that their callbacks defer. */
-TWI_COLD void twi_fire_stuck(timingwheel *tw, twi_turn *turn)
+TWI_COLD void twi_fire_stuck(timingwheel *tw)
 {
     twi_bucket *stuck = &tw->aside[TWI_STUCK];
     uint64_t tick = stuck->earliest;
     tw_timer **slot;
     twi_set_clock(tw, tick);
     twi_hand_over(tw, TWI_DEFERRED, TWI_STUCK);
-    while (turn->work != 0 &&
+    while (tw->work != 0 &&
            (slot = twi_slot_due_at(tw, stuck, tick)) != NULL) {
         tw_timer *timer = *slot;
         twi_clear_slot(tw, slot);
-        twi_fire(tw, timer, turn);
+        twi_fire(tw, timer);
     }
     twi_hand_over(tw, TWI_DEFERRED, TWI_STUCK);
     twi_hand_over(tw, TWI_STUCK, TWI_DEFERRED);
 }
 
+/* Fires those that twi_look_aside has found. */
+TWI_COLD void twi_fire_aside(timingwheel *tw, const twi_bucket *aside)
+{
+    if (aside == &tw->aside[TWI_OWED])
+        twi_fire_owed(tw);
+    else
+        twi_fire_stuck(tw);
+    tw->walk = NULL;
+}
+
 /* Looks at the timers outside of the wheels. If some of them come next, before
  * the head of the delay queue: where they are; else NULL. */
-TWI_COLD twi_bucket *twi_look_aside(timingwheel *tw, uint64_t target,
-                                    twi_turn *turn)
+TWI_COLD twi_bucket *twi_look_aside(timingwheel *tw, uint64_t target)
 {
     twi_bucket *owed = &tw->aside[TWI_OWED], *stuck = &tw->aside[TWI_STUCK];
     if (tw->revisit)
-        twi_revisit_deferred(tw, turn);
+        twi_revisit_deferred(tw);
     if (tw->queued != 0 && tw->queue[0].tick < target)
         target = tw->queue[0].tick;
     bool is_owed = owed->head != NULL && owed->earliest <= target;
@@ -2111,34 +2346,33 @@ TWI_COLD twi_bucket *twi_look_aside(timingwheel *tw, uint64_t target,
 }
 
 /* Handles what is due up to the tick `target`; false if it had to stop before,
- * because the turn is over. */
-static bool twi_handle_due(timingwheel *tw, uint64_t target, twi_turn *turn)
+ * because it may do no more. */
+static bool twi_handle_due(timingwheel *tw, uint64_t target)
 {
     for (;;) {
         const twi_bucket *aside = NULL;
         if (TWI_RARE(tw->nonempty_aside != 0))
-            aside = twi_look_aside(tw, target, turn);
+            aside = twi_look_aside(tw, target);
         if (aside == NULL && (tw->queued == 0 || tw->queue[0].tick > target))
             return true;
-        if (turn->work == 0)
+        if (tw->work == 0)
             return false;
-        if (aside == NULL)
-            twi_handle_head(tw, turn);
-        else if (aside == &tw->aside[TWI_OWED])
-            twi_fire_owed(tw, turn);
+        if (TWI_RARE(aside != NULL))
+            twi_fire_aside(tw, aside);
         else
-            twi_fire_stuck(tw, turn);
+            twi_handle_head(tw);
     }
 }
 
 /* What a call of tw_advance_clock or tw_poll does. */
-static void twi_advance(timingwheel *tw, uint64_t now, twi_turn *turn)
+static inline void twi_advance(timingwheel *tw, uint64_t now, size_t limit)
 {
     uint64_t target = TWI_RARE(tw->tick != 1) ? now / tw->tick : now;
     if (target < tw->clock)
         target = tw->clock;
+    tw->work = limit;
     tw->advancing = true;
-    if (twi_handle_due(tw, target, turn) && turn->pulled == NULL) {
+    if (twi_handle_due(tw, target) && tw->pulled == NULL) {
         tw->clock = target;
         if (now > tw->now)
             tw->now = now;
@@ -2160,11 +2394,10 @@ static bool twi_is_busy(const timingwheel *tw)
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit)
 {
-    twi_turn turn = {limit, false, NULL};
     if (tw == NULL || limit == 0 || twi_is_busy(tw))
         return 0;
     uint64_t fired = tw->fired;
-    twi_advance(tw, now, &turn);
+    twi_advance(tw, now, limit);
     return (size_t)(tw->fired - fired);
 }
 
@@ -2175,11 +2408,14 @@ TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now)
 
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 {
-    twi_turn turn = {SIZE_MAX, true, NULL};
     if (tw == NULL || twi_is_busy(tw))
         return NULL;
-    twi_advance(tw, now, &turn);
-    return turn.pulled;
+    tw->polling = true;
+    twi_advance(tw, now, SIZE_MAX);
+    tw->polling = false;
+    tw_timer *timer = tw->pulled;
+    tw->pulled = NULL;
+    return timer;
 }
 
 /* -------------------------------------------------------- next deadline --- */
@@ -2194,9 +2430,13 @@ TWI_COLD uint64_t twi_earliest_aside(const timingwheel *tw, unsigned aside)
     return tw->unsorted[aside] || tick > tw->clock ? bucket->earliest : tick;
 }
 
-/* Lowers *tick to that of the first overdue timer; false if it is not set. */
-TWI_COLD bool twi_next_aside(const timingwheel *tw, bool found, uint64_t *tick)
+/* The tick of the next timer where some are outside of the wheels; false if
+ * there is none. */
+TWI_COLD bool twi_next_of_all(const timingwheel *tw, uint64_t *tick)
 {
+    bool found = tw->queued != 0;
+    if (found)
+        *tick = tw->queue[0].tick;
     for (unsigned i = TWI_OWED; i <= TWI_STUCK; i++) {
         if (tw->aside[i].head == NULL)
             continue;
@@ -2211,17 +2451,15 @@ TWI_COLD bool twi_next_aside(const timingwheel *tw, bool found, uint64_t *tick)
 /* The tick of the next timer; false if none is pending. */
 static inline bool twi_next_tick(const timingwheel *tw, uint64_t *tick)
 {
-    bool found = tw->queued != 0;
-    if (found)
-        *tick = tw->queue[0].tick;
     if (TWI_RARE(tw->nonempty_aside != 0))
-        found = twi_next_aside(tw, found, tick);
-    return found;
+        return twi_next_of_all(tw, tick);
+    *tick = tw->queue[0].tick;
+    return tw->queued != 0;
 }
 
 TW_DEF bool tw_next_deadline(timingwheel *tw, uint64_t *deadline)
 {
-    uint64_t tick = 0;
+    uint64_t tick;
     if (tw == NULL || deadline == NULL || !twi_next_tick(tw, &tick))
         return false;
     *deadline = twi_time_of(tw, tick);
@@ -2230,7 +2468,7 @@ TW_DEF bool tw_next_deadline(timingwheel *tw, uint64_t *deadline)
 
 TW_DEF uint64_t tw_wait(timingwheel *tw, uint64_t now, uint64_t longest)
 {
-    uint64_t tick = 0;
+    uint64_t tick;
     if (tw == NULL || !twi_next_tick(tw, &tick))
         return longest;
     if (tick <= tw->clock)
@@ -2627,15 +2865,20 @@ static bool twi_bucket_is_sound(const timingwheel *tw, const twi_bucket *bucket,
 static bool twi_order_is_sound(const timingwheel *tw, const twi_wheel *wheel)
 {
     const twi_chunk *chunk = twi_first_of(wheel)->head;
+    unsigned noted = wheel->noted;
     uint64_t tick = 0;
-    for (unsigned i = chunk->first; i < chunk->end; i++) {
-        const tw_timer *timer = chunk->slots[i];
-        if (timer == NULL)
-            continue;
-        if (wheel->ticks[i] < tick ||
-            wheel->ticks[i] > twi_tick_of(tw, timer->deadline))
+    for (; chunk != NULL; chunk = chunk->next, noted += TWI_SLOTS) {
+        if (noted > TWI_RUN - TWI_SLOTS)
             return false;
-        tick = wheel->ticks[i];
+        for (unsigned i = chunk->first; i < chunk->end; i++) {
+            const tw_timer *timer = chunk->slots[i];
+            if (timer == NULL)
+                continue;
+            if (wheel->ticks[noted + i] < tick ||
+                wheel->ticks[noted + i] > twi_tick_of(tw, timer->deadline))
+                return false;
+            tick = wheel->ticks[noted + i];
+        }
     }
     return true;
 }
@@ -2660,6 +2903,8 @@ static bool twi_wheel_is_sound(const timingwheel *tw, const twi_wheel *wheel,
              (bucket->earliest >> wheel->shift) - step > tw->size_mask))
             return false;
     }
+    if (wheel->reach > twi_reach_of(tw, wheel))
+        return false;
     for (uint32_t word = 0; word <= tw->size_mask / 64; word++)
         if ((wheel->summary >> word & 1) != (wheel->marks[word] != 0))
             return false;

@@ -97,6 +97,12 @@ static void wheels(void)
     BREAKS(wheel->summary, 0x0f);
     BREAKS(wheel->first, 1);
     BREAKS(wheel->earliest, 1);
+    uint64_t reach = wheel->reach;
+    wheel->reach = tw.clock + 256; /* all of the window */
+    CHECK(tw_check(&tw));
+    wheel->reach++;
+    CHECK(!tw_check(&tw));
+    wheel->reach = reach;
     BREAKS(wheel->queue_index, 1);
     BREAKS(wheel->queue_index, 0x40);
     tw_destroy(&tw);
@@ -112,6 +118,7 @@ static void order_of_a_bucket(void)
     twi_wheel *wheel = tw.wheels[1];
     unsigned first = twi_first_of(wheel)->head->first;
     CHECK(wheel->sorted && wheel->ticks[first] == 1306);
+    BREAKS(wheel->noted, 0xff);         /* no room behind it */
     BREAKS(wheel->ticks[first], 1);     /* after its timer's */
     BREAKS(wheel->ticks[first + 1], 4); /* before the one in front of it */
     CHECK(tw_cancel(&tw, &timers[1]));

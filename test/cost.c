@@ -66,6 +66,18 @@ MEASURED measured_fire(void)
     (void)tw_advance_clock(&wheel, 200);
 }
 
+/* A hundred timers in each bucket of wheel 1, which are sorted there. */
+static void start_runs(void)
+{
+    for (size_t i = 0; i < TIMERS; i++)
+        (void)tw_start(&wheel, &timers[i], 256 + i * 7919 % 25600);
+}
+
+MEASURED measured_sort(void)
+{
+    (void)tw_advance_clock(&wheel, 25900);
+}
+
 /* A crowd in one bucket of wheel 1; its first tick brings all of it down. */
 static void start_crowd(void)
 {
@@ -89,6 +101,12 @@ static size_t measure(const char *kind)
         start_near();
         measured_fire();
         return fired;
+    }
+    if (strcmp(kind, "sort") == 0) {
+        start_runs();
+        measured_sort();
+        tw_get_stats(&wheel, &stats);
+        return stats.cascaded == 0 ? fired : 0;
     }
     if (strcmp(kind, "cascade") == 0) {
         start_crowd();

@@ -1130,7 +1130,9 @@ static void draw_habits(uint32_t wheel_size, memory_mode memory, bool many)
     h->horizon = UINT64_MAX;
     h->silent = !many && chance(3, 4);
     h->memory = memory;
-    few = chance(1, 2) ? TWI_SLOTS : below(TWI_SLOTS);
+    few = (unsigned)TWI_RUN;
+    if (chance(1, 2))
+        few = below(chance(1, 2) ? TWI_SLOTS : (unsigned)TWI_RUN);
     draw_weights(h->delays, delays, DELAYS);
     draw_weights(h->operations, usual, OPERATIONS);
     if (many) {

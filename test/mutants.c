@@ -220,7 +220,7 @@ static void spans_are_exact(void)
 
 /* --------------------------------------------------- where timers stand --- */
 
-#define CROWD 20
+#define CROWD (TWI_RUN + 7)
 
 /* A crowd comes down at 1036. Wheel 1 has a timer for `older`, which is none of
  * the crowd's ticks, or had one that was cancelled, or (0) is not there: all go
@@ -234,8 +234,8 @@ static void pass_wheel_1(uint64_t older, bool cancelled)
     memset(&before, 0, sizeof before);
     world_open(&w, 1, 16, 0);
     world_add(&w, &crowd[0], 1036);
-    for (int i = 1; i <= CROWD; i++)
-        world_add(&w, &crowd[i], 1046 + (uint64_t)i % 2);
+    for (size_t i = 1; i <= CROWD; i++)
+        world_add(&w, &crowd[i], 1046 + i % 2);
     world_advance(&w, 900);
     if (older != 0)
         world_add(&w, &before, older);
@@ -753,26 +753,126 @@ static void sorted_once(void)
     world_close(&w);
 }
 
-/* Chunks have no gaps, whether they were filled by starts or by cascades. */
+/* The run of the next case: `count` timers, two of each tick but for the last
+ * one, not started in order of their ticks, of which the first is 512. */
+static const twi_wheel *open_run(world *w, probe *p, size_t count)
+{
+    memset(p, 0, count * sizeof *p);
+    world_open(w, 1, 256, 0);
+    for (size_t i = 0; i < count; i++)
+        world_add(w, &p[i], 512 + (i * 7 % count) / 2);
+    return w->wheel.wheels[1];
+}
+
+/* Timers of several chunks are sorted when the first of them fires, and anew
+ * only if all of a chunk that is not the first are cancelled; the chunks are
+ * then full again. None of them cascades. */
+static void run_of_chunks(void)
+{
+    static world w;
+    static probe p[57];
+    tw_stats stats;
+    if (TWI_RUN == TWI_SLOTS)
+        return; /* where memory is short there are no runs */
+    const twi_wheel *wheel = open_run(&w, p, 57);
+    const twi_chunk *head = wheel->buckets[2].head;
+    size_t cancelled = 0;
+    CHECK(!wheel->sorted);
+    CHECK(world_advance(&w, 512) == 2);
+    CHECK(wheel->sorted && wheel->noted == 0 && head->first == 2);
+    for (size_t i = 0; i < 57; i++)
+        CHECK(wheel->ticks[i] == 512 + i / 2);
+    CHECK(head->end == TWI_SLOTS && head->next->live == TWI_SLOTS);
+    CHECK(world_advance(&w, 519) == 14);
+    CHECK(wheel->sorted && wheel->noted == TWI_SLOTS);
+    head = wheel->buckets[2].head;
+    CHECK(head->first == 3 && head->prev == NULL);
+    for (size_t i = 0; i < TWI_SLOTS; i++) /* the second chunk from here */
+        cancelled += world_cancel(&w, (probe *)head->next->slots[i]);
+    CHECK(cancelled == TWI_SLOTS && !wheel->sorted);
+    CHECK(world_advance(&w, 520) == 2 && wheel->sorted && wheel->noted == 0);
+    head = wheel->buckets[2].head;
+    for (unsigned i = head->first; i < TWI_SLOTS; i++)
+        CHECK(world_cancel(&w, (probe *)head->slots[i])); /* all of the first */
+    CHECK(wheel->sorted && wheel->noted == TWI_SLOTS);
+    CHECK(world_exhaust(&w));
+    tw_get_stats(&w.wheel, &stats);
+    CHECK(stats.cascaded == 0);
+    world_close(&w);
+}
+
+/* As many timers as there is room for are sorted, if all are due within the
+ * same 256 ticks; if not, they cascade. */
+static void limits_of_a_run(void)
+{
+    static world w;
+    static probe p[TWI_RUN + 2];
+    tw_stats stats;
+    for (size_t more = 0; more < 2; more++) {
+        open_run(&w, p, TWI_RUN + more);
+        world_advance(&w, 512);
+        tw_get_stats(&w.wheel, &stats);
+        CHECK((stats.cascaded != 0) == (more != 0));
+        CHECK(world_exhaust(&w));
+        world_close(&w);
+    }
+    for (uint64_t tick = 0x2eff; tick <= 0x2f00; tick++) {
+        memset(p, 0, sizeof p);
+        world_open(&w, 1, 4096, 0);
+        world_add(&w, &p[0], 0x2fff);
+        for (size_t i = 1; i <= TWI_SLOTS; i++)
+            world_add(&w, &p[i], tick);
+        CHECK(world_advance(&w, tick) == TWI_SLOTS);
+        tw_get_stats(&w.wheel, &stats);
+        CHECK((stats.cascaded != 0) ==
+              (tick < 0x2f00 || TWI_RUN == TWI_SLOTS));
+        CHECK(world_exhaust(&w));
+        world_close(&w);
+    }
+}
+
+/* One of a run is postponed: before it is sorted, to beyond the bucket or not,
+ * or afterwards. */
+static void postponed_in_a_run(void)
+{
+    static world w;
+    static probe p[57];
+    static const uint64_t to[] = {530, 700, 767, 768, 5000};
+    for (size_t i = 0; i < 5; i++)
+        for (size_t which = 0; which < 57; which += 7)
+            for (uint64_t when = 0; when <= 520; when += 520) {
+                open_run(&w, p, 57);
+                world_advance(&w, when);
+                if (p[which].pending)
+                    world_postpone(&w, &p[which], to[i]);
+                CHECK(world_exhaust(&w));
+                world_close(&w);
+            }
+}
+
+/* Chunks have no gaps, whether they were filled by starts or by cascades. Only
+ * the first one that a cascade fills begins in its first line. */
 static void chunks_are_filled(void)
 {
     for (size_t size = 16; size <= 256; size *= 16) {
         static world w;
-        static probe p[3 * TWI_SLOTS + 1];
+        static probe p[TWI_RUN + TWI_SLOTS + 1];
+        const size_t crowd = TWI_RUN + TWI_SLOTS;
+        const size_t chunks = crowd / TWI_SLOTS;
         tw_stats stats;
         memset(p, 0, sizeof p);
         world_open(&w, 1, (uint32_t)size, 0);
-        for (size_t i = 0; i < 3 * TWI_SLOTS; i++)
+        for (size_t i = 0; i < crowd; i++)
             world_add(&w, &p[i + 1], 1007);
         tw_get_stats(&w.wheel, &stats);
         CHECK(stats.bytes_used ==
-              twi_wheel_bytes(&w.wheel) + 2 * TWI_CHUNK_BYTES);
+              twi_wheel_bytes(&w.wheel) + (chunks - 1) * TWI_CHUNK_BYTES);
         world_add(&w, &p[0], 1005);
         world_advance(&w, 1005);
         tw_get_stats(&w.wheel, &stats);
         CHECK(stats.bytes_used ==
-              2 * twi_wheel_bytes(&w.wheel) + 2 * TWI_CHUNK_BYTES);
-        CHECK(world_advance(&w, 1007) == 3 * TWI_SLOTS);
+              2 * twi_wheel_bytes(&w.wheel) + chunks * TWI_CHUNK_BYTES);
+        CHECK(world_advance(&w, 1007) == crowd);
         world_close(&w);
     }
 }
@@ -1159,6 +1259,9 @@ static const tap_case cases[] = {
     {"a wheel that was destroyed refuses starts", destroyed_is_refused},
     {"spans and cascades where timers were postponed", spans_after_postponing},
     {"a small bucket is sorted once", sorted_once},
+    {"a run of several chunks is sorted once", run_of_chunks},
+    {"a run has its limits", limits_of_a_run},
+    {"one of a run is postponed", postponed_in_a_run},
     {"chunks are filled without gaps", chunks_are_filled},
     {"overdue ticks that differ in their highest bit", sort_by_the_highest_bit},
     {"deferred, postponed and cancelled", deferred_and_cancelled},

@@ -83,9 +83,10 @@ static void e2_cancelled_after_it_was_collected(void)
     for (size_t s = 0; s < COUNT(sizes); s++)
         for (uint64_t at = 1; at < 3000; at = at * 3 + 1)
             for (uint64_t apart = 0; apart < 5; apart++)
-                for (unsigned between = 0; between < 16; between++) {
+                for (unsigned k = 0; k <= 16; k++) {
+                    const unsigned between = k < 16 ? k : 240; /* cascade */
                     world w;
-                    probe a = {0}, p[16] = {0};
+                    probe a = {0}, p[240] = {0};
                     probe *b = calloc(1, sizeof *b);
                     if (!CHECK(b != NULL))
                         return;
@@ -1037,12 +1038,14 @@ static void h1_cancelled_while_its_bucket_cascades(void)
         for (uint64_t at = 3; at < 70000; at = at * 5 + 1)
             for (size_t limit = 0; limit < 14; limit++) {
                 world w;
-                probe p[12] = {0};
+                probe p[12] = {0}, more[240] = {0};
                 crew_is(p, 12, NULL);
                 crew.actions = 0xaaa; /* the odd ones */
                 world_open(&w, 1, sizes[s], 0);
                 for (uint64_t i = 0; i < 12; i++)
                     world_add(&w, &p[i], at + i / 3);
+                for (uint64_t i = 0; limit % 2 == 0 && i < COUNT(more); i++)
+                    world_add(&w, &more[i], at + 3);
                 p[0].then = cancel_crew;
                 if (limit > 0) {
                     world_limited(&w, at, limit);

@@ -682,11 +682,13 @@ static void each_bucket(void (*visit)(const twi_bucket *bucket, unsigned where))
 static void add_sorted(const twi_wheel *wheel)
 {
     const twi_chunk *chunk = wheel->buckets[wheel->first].head;
+    const uint64_t *ticks = &wheel->ticks[wheel->noted];
     if (wheel->summary == 0 || !wheel->sorted)
         return;
-    for (unsigned i = chunk->first; i < chunk->end; i++)
-        if (chunk->slots[i] != NULL)
-            add(wheel->ticks[i] - tw.clock);
+    for (; chunk != NULL; chunk = chunk->next, ticks += TWI_SLOTS)
+        for (unsigned i = chunk->first; i < chunk->end; i++)
+            if (chunk->slots[i] != NULL)
+                add(ticks[i] - tw.clock);
     add(1);
 }
 
@@ -782,8 +784,8 @@ static void hash_state(void)
 
 /* The timers of a chunk move together, and to where it has much room at both
  * ends, or none at that at which it had none; with the ticks that are noted for
- * their slots, if they are sorted. */
-static void tidy_chunk(twi_wheel *wheel, twi_chunk *chunk, bool is_sorted)
+ * their slots, if they are sorted (else NULL). */
+static void tidy_chunk(twi_chunk *chunk, uint64_t *noted)
 {
     tw_timer *kept[TWI_SLOTS];
     uint64_t ticks[TWI_SLOTS];
@@ -795,7 +797,7 @@ static void tidy_chunk(twi_wheel *wheel, twi_chunk *chunk, bool is_sorted)
                         (count == 0 || kept[count - 1] != NULL);
         if (chunk->slots[i] == NULL && !gap_stays)
             continue;
-        ticks[count] = wheel->ticks[i];
+        ticks[count] = noted != NULL ? noted[i] : 0;
         kept[count++] = chunk->slots[i];
     }
     if (chunk->end == TWI_SLOTS)
@@ -804,8 +806,8 @@ static void tidy_chunk(twi_wheel *wheel, twi_chunk *chunk, bool is_sorted)
         start = ((unsigned)TWI_SLOTS - count) / 2;
     for (unsigned i = 0; i < count; i++) {
         chunk->slots[start + i] = kept[i];
-        if (is_sorted)
-            wheel->ticks[start + i] = ticks[i];
+        if (noted != NULL)
+            noted[start + i] = ticks[i];
         if (kept[i] != NULL)
             kept[i]->place = (uintptr_t)&chunk->slots[start + i];
     }
@@ -825,8 +827,12 @@ static void tidy_bucket(twi_wheel *wheel, uint32_t index)
     if ((!cascades || wheel->level == play->wheels - 1) && !is_sorted &&
         bucket->latest != bucket->earliest)
         bucket->latest = bucket->earliest | ((UINT64_C(1) << wheel->shift) - 1);
-    for (twi_chunk *chunk = bucket->head; chunk != NULL; chunk = chunk->next)
-        tidy_chunk(wheel, chunk, is_sorted);
+    uint64_t *noted = is_sorted ? &wheel->ticks[wheel->noted] : NULL;
+    for (twi_chunk *chunk = bucket->head; chunk != NULL; chunk = chunk->next) {
+        tidy_chunk(chunk, noted);
+        if (noted != NULL)
+            noted += TWI_SLOTS;
+    }
 }
 
 static void tidy_wheel(twi_wheel *wheel)
@@ -1558,6 +1564,18 @@ static void three_crowds(void)
     explore(&what);
 }
 
+/* Crowds that are sorted where they stand, over two chunks. */
+static void three_runs(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 2, .groups = 3, .kind = CROWDS, .few = 40,
+        .soonest = 1, .reach = 7, .reserved = true, .postponed = 1,
+        .tidiness = COMPACT, .limits = 3, .delays = 1, .delay = {1}, .most = 3,
+        .most_full = 40,
+    };
+    explore(&what);
+}
+
 static void three_on_three(void)
 {
     static const search what = {
@@ -1774,6 +1792,7 @@ static const tap_case cases[] = {
     {"two wheels of 2, three timers, cascading", three_cascading},
     {"two wheels of 2, three timers, cascading, postponed", three_postponed},
     {"two wheels of 2, three crowds, postponed", three_crowds},
+    {"two wheels of 4, three crowds, sorted in place", three_runs},
     {"wheels of 2, three timers, cascading", three_on_three},
     {"wheels of 4, two timers, in place", in_place_on_4},
     {"wheels of 4, two timers, cascading", cascading_on_4},

@@ -30,15 +30,16 @@ WORDS_WITHOUT_EFFECT = re.compile(
 # Short cuts answer false where they do not apply, and the general way follows.
 # One that applies less often costs time alone: such mutants are not made.
 # Those by which it applies too often, or does the wrong thing, are.
-SHORT_CUTS = {'twi_start_at_once', 'twi_fire_quickly', 'twi_fire_first'}
+SHORT_CUTS = {'twi_start_at_once', 'twi_fire_quickly', 'twi_fire_lone',
+              'twi_fire_first', 'twi_sort_first', 'twi_is_run',
+              'twi_count_ticks'}
 CALL_OF_SHORT_CUT = re.compile(r'if \((!?)(%s)\(' %
                                '|'.join(sorted(SHORT_CUTS)))
 
 # What these look at is a bucket with one chunk, head and tail at once, since it
 # is empty, small or kept.
 WITH_ONE_CHUNK = {'twi_is_empty', 'twi_not_kept', 'twi_reuse', 'twi_is_small',
-                  'twi_fire_quickly', 'twi_fire_first', 'twi_sort_first',
-                  'twi_order_is_sound'}
+                  'twi_fire_quickly', 'twi_fire_lone', 'twi_sort_few'}
 
 # A tick of one time unit saves a division, which would answer the same.
 SAVES_DIVISION = ('tw->tick == 1', 'tw->tick != 1')
@@ -51,11 +52,13 @@ SAVES_LOOK = 'TWI_RARE(tw->nonempty_aside != 0)'
 # that no memory is left indeterminate.
 FIRST_VALUES = re.compile(
     r'^ *(wheel->earliest = 0|wheel->first = 0|wheel->queue_index = 0|'
+    r'wheel->reach = 0|wheel->noted = 0|'
     r'slab->idle = 0|uint64_t tick = 0);$')
 
 # Constants that any number would do for: how large the first slab is, and from
 # how many timers on a bucket is worth cascading.
-CONSTANTS_OF_CHOICE = {'TWI_LEAST_CHUNKS', 'TWI_CROWD'}
+CONSTANTS_OF_CHOICE = {'TWI_LEAST_CHUNKS', 'TWI_CROWD', 'TWI_RUN_CHUNKS',
+                       'TWI_NEAR_SLOTS'}
 
 OPERATORS = {
     '<': ['<='], '<=': ['<'], '>': ['>='], '>=': ['>'],

@@ -83,13 +83,13 @@ static void prove_postpone(const struct marking *marking, enum shape shape0,
 }
 
 /* A bucket that was empty, with its own chunk there, gets a timer, from the
- * first slot on or back from the last. */
+ * first slot on or back from the last one of its line. */
 static void prove_fill(const struct marking *marking, enum shape shape1,
                        bool in_front)
 {
     any_state(marking, ALONE, shape1);
     twi_bucket *bucket = BUCKET(0, 0);
-    const unsigned k = in_front ? TWI_SLOTS - 1 : 0;
+    const unsigned k = in_front ? TWI_NEAR_SLOTS - 1 : 0;
     tw_timer *timer = &timers[0][k];
     uint64_t tick = any_tick();
     unsigned m = any_below(CHUNKS), j = any_below(TWI_SLOTS);
@@ -98,9 +98,8 @@ static void prove_fill(const struct marking *marking, enum shape shape1,
     ASSUME(tick > tw.clock && (tick >> wheel0.shift) % SIZE == 0);
     ASSUME((tick >> wheel0.shift) - (tw.clock >> wheel0.shift) < SIZE);
     timer->deadline = tick;
-    twi_reuse(bucket, in_front ? TWI_SLOTS : 0);
-    twi_bucket_filled(&tw, &wheel0, 0, tick);
-    twi_account(&tw, &wheel0, 0, tick);
+    twi_reuse(bucket, in_front ? TWI_NEAR_SLOTS : 0);
+    twi_account(&tw, &wheel0, 0, tick, true);
     twi_fill_slot(
         in_front ? twi_slot_in_front(bucket) : twi_slot_behind(bucket), timer);
     tw.count++;

@@ -236,6 +236,7 @@ static void wheel_is_well_formed(unsigned w)
     for (uint32_t i = 0; i < SIZE; i++)
         bucket_is_well_formed(w, i);
     HOLDS(marks[w] >> SIZE == 0 && wheel->summary == (marks[w] != 0));
+    HOLDS(wheel->reach <= twi_reach_of(&tw, wheel));
     if (wheel->summary == 0)
         return;
     HOLDS(wheel->first < SIZE);
@@ -392,6 +393,7 @@ static void any_wheel(unsigned w, uint64_t marked, uint32_t first)
     marks[w] = marked;
     wheel->summary = marked != 0;
     wheel->earliest = any_tick();
+    wheel->reach = any_tick();
     wheel->first = first;
     tw.wheels[levels[w]] = wheel;
 }
