@@ -96,7 +96,8 @@ enum kind { SINGLE, CROWDS, OWN_CHUNKS };
  * an empty bucket is as if it had never been used, and has no mark; a chunk has
  * no room at one end or much of it, and empty slots one by one between timers;
  * the latest tick of a bucket that no finer wheel asks for is the last of its
- * span, if it is not the earliest. */
+ * span, if it is not the earliest; a wheel is known to reach as far as it does.
+ */
 enum tidiness {
     TIDY,
     COMPACT, /* no empty slots between timers either, and a bucket that is   */
@@ -734,13 +735,23 @@ static void add_marks(unsigned level)
 
 /* The wheels that there are, and where the clock is in a bucket of the coarsest
  * one, or in a turn of it. */
+/* How far a wheel is known to reach from the clock: whether the short way of
+ * a start is taken, which goes on in a chunk where the long way begins anew. */
+static void add_reach(const twi_wheel *wheel)
+{
+    add(wheel->reach <= tw.clock ? 0 : wheel->reach - tw.clock);
+}
+
 static void add_wheels(void)
 {
     uint64_t span = 1, wheels = 0;
     for (unsigned level = 0; level < play->wheels; level++) {
         wheels = wheels * 2 + (tw.wheels[level] != NULL);
-        if (tw.wheels[level] != NULL)
-            add_marks(level);
+        if (tw.wheels[level] == NULL)
+            continue;
+        add_marks(level);
+        if (play->tidiness == AS_LEFT)
+            add_reach(tw.wheels[level]);
     }
     EXPECT(tw.wheels[play->wheels] == NULL);
     for (unsigned level = 0; level < play->wheels - !play->whole_turns; level++)
@@ -783,7 +794,8 @@ static void hash_state(void)
 /* -------------------------------------------------------------- tidying -- */
 
 /* The timers of a chunk move together, and to where it has much room at both
- * ends, or none at that at which it had none; with the ticks that are noted for
+ * ends, or none at that at which it had none, or as much in front as a cascade
+ * leaves there that began to fill it; with the ticks that are noted for
  * their slots, if they are sorted (else NULL). */
 static void tidy_chunk(twi_chunk *chunk, uint64_t *noted)
 {
@@ -800,8 +812,8 @@ static void tidy_chunk(twi_chunk *chunk, uint64_t *noted)
         ticks[count] = noted != NULL ? noted[i] : 0;
         kept[count++] = chunk->slots[i];
     }
-    if (chunk->end == TWI_SLOTS)
-        start = (unsigned)TWI_SLOTS - count;
+    if (chunk->end == TWI_SLOTS || chunk->end == TWI_NEAR_SLOTS)
+        start = chunk->first == 0 ? 0 : chunk->end - count;
     else if (chunk->first != 0)
         start = ((unsigned)TWI_SLOTS - count) / 2;
     for (unsigned i = 0; i < count; i++) {
@@ -837,6 +849,7 @@ static void tidy_bucket(twi_wheel *wheel, uint32_t index)
 
 static void tidy_wheel(twi_wheel *wheel)
 {
+    wheel->reach = twi_reach_of(&tw, wheel);
     for (uint32_t i = 0; i < play->size; i++) {
         if (has_timers(&wheel->buckets[i])) {
             tidy_bucket(wheel, i);
