@@ -1007,11 +1007,16 @@ static size_t twi_wheel_bytes(const timingwheel *tw)
            size * (sizeof(twi_chunk) + sizeof(twi_bucket));
 }
 
-/* Makes a bucket empty that has but its own chunk. */
-static inline void twi_clear_own(twi_bucket *bucket, twi_chunk *own)
+/* No ticks at all, for twi_widen to begin with. */
+static inline void twi_clear_span(twi_bucket *bucket)
 {
     bucket->earliest = UINT64_MAX;
     bucket->latest = 0;
+}
+
+/* An own chunk that is in its bucket's list has no timers any more. */
+static inline void twi_clear_own(twi_chunk *own)
+{
     own->live = TWI_KEPT;
     own->first = 0;
     own->end = 0;
@@ -1023,10 +1028,9 @@ static inline void twi_clear_bucket(const twi_wheel *wheel, uint32_t index)
 {
     twi_chunk *own = &wheel->own[index];
     twi_bucket *bucket = twi_bucket_at(wheel, index);
+    twi_clear_span(bucket);
     if (TWI_RARE(bucket->head != own)) {
         bool is_free = twi_live(own) == 0;
-        bucket->earliest = UINT64_MAX;
-        bucket->latest = 0;
         bucket->head = is_free ? own : NULL;
         bucket->tail = bucket->head;
         if (!is_free)
@@ -1035,7 +1039,7 @@ static inline void twi_clear_bucket(const twi_wheel *wheel, uint32_t index)
         own->prev = NULL;
         own->level = (uint8_t)wheel->level;
     }
-    twi_clear_own(bucket, own);
+    twi_clear_own(own);
 }
 
 TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
@@ -1183,12 +1187,13 @@ static inline void twi_bucket_filled(timingwheel *tw, twi_wheel *wheel,
     }
 }
 
-/* The earliest bucket of a wheel is another, or has a later tick. */
+/* The earliest bucket of a wheel, which is at `queue_index` in the delay queue,
+ * is another, or has a later tick. */
 TWI_INSIDE void twi_offer_later(timingwheel *tw, twi_wheel *wheel,
-                                uint32_t index)
+                                uint32_t queue_index, uint32_t index)
 {
     uint64_t tick = twi_bucket_at(wheel, index)->earliest;
-    twi_queue_later(tw, wheel->queue_index, twi_entry_by(wheel, index, tick));
+    twi_queue_later(tw, queue_index, twi_entry_by(wheel, index, tick));
 }
 
 static inline void twi_unmark(twi_wheel *wheel, uint32_t index)
@@ -1229,8 +1234,7 @@ TWI_INSIDE void twi_offer_next(timingwheel *tw, twi_wheel *wheel,
             twi_queue_remove(tw, queue_index);
             return;
         }
-    uint64_t tick = twi_bucket_at(wheel, index)->earliest;
-    twi_queue_later(tw, queue_index, twi_entry_by(wheel, index, tick));
+    twi_offer_later(tw, wheel, queue_index, index);
     twi_prefetch_few(twi_bucket_at(wheel, index)->head);
 }
 
@@ -1735,7 +1739,7 @@ static inline tw_timer **twi_place_below(timingwheel *tw,
 }
 
 /* Cascades the timers of the last chunk of a bucket; false if it had to stop,
- * for want of memory or because the turn is over. */
+ * for want of memory or because it may do no more. */
 static bool twi_cascade_chunk(timingwheel *tw, const twi_wheel *wheel,
                               twi_chunk *chunk)
 {
@@ -1839,9 +1843,10 @@ static bool twi_handle_one(timingwheel *tw, twi_chunk *chunk, unsigned shift,
     return false;
 }
 
-/* Fires, in order, the timers of a bucket that are due at `tick`. A callback
- * can empty any slot and release any chunk: tw->walk follows. */
-static void twi_fire_bucket(timingwheel *tw, const twi_bucket *bucket,
+/* Fires, in order, the timers of a bucket that are due at `tick`; false if it
+ * may do no more before it has been through. A callback can empty any slot and
+ * release any chunk: tw->walk follows. */
+static bool twi_fire_bucket(timingwheel *tw, const twi_bucket *bucket,
                             unsigned shift, uint64_t tick)
 {
     uint64_t due = tick * tw->tick;
@@ -1864,13 +1869,15 @@ static void twi_fire_bucket(timingwheel *tw, const twi_bucket *bucket,
             tw->walk = chunk->next;
         }
     }
+    bool is_through = tw->walk == NULL;
+    tw->walk = NULL;
+    return is_through;
 }
 
 /* Finds the span of ticks of a bucket that has been left with timers. */
 static void twi_measure(const timingwheel *tw, twi_bucket *bucket)
 {
-    bucket->earliest = UINT64_MAX;
-    bucket->latest = 0;
+    twi_clear_span(bucket);
     for (twi_chunk *chunk = bucket->head; chunk != NULL; chunk = chunk->next)
         for (unsigned i = chunk->first; i < chunk->end; i++)
             if (chunk->slots[i] != NULL)
@@ -1886,7 +1893,7 @@ static void twi_keep_rest(timingwheel *tw, twi_wheel *wheel)
     wheel->sorted = false;
     twi_measure(tw, bucket);
     if (twi_same_step(bucket->earliest, tw->clock, wheel->shift)) {
-        twi_offer_later(tw, wheel, wheel->first);
+        twi_offer_later(tw, wheel, wheel->queue_index, wheel->first);
         return;
     }
     twi_append(tw, TWI_OWED, bucket);
@@ -2063,7 +2070,8 @@ static inline bool twi_fire_lone(timingwheel *tw, twi_wheel *wheel,
         twi_give_back(tw, chunk);
         twi_bucket_emptied(tw, wheel, wheel->first);
     } else {
-        twi_clear_own(twi_first_of(wheel), chunk);
+        twi_clear_span(twi_first_of(wheel));
+        twi_clear_own(chunk);
         twi_offer_next(tw, wheel, 0);
     }
     twi_fire(tw, timer);
@@ -2151,10 +2159,9 @@ TWI_APART void twi_come_up(timingwheel *tw, twi_wheel *wheel, uint64_t tick)
         if (twi_is_empty(bucket) || tw->work == 0)
             return;
     }
-    twi_fire_bucket(tw, bucket, wheel->shift, tick);
-    if (!twi_is_empty(bucket) && (tw->walk == NULL || twi_is_small(bucket)))
+    bool is_through = twi_fire_bucket(tw, bucket, wheel->shift, tick);
+    if (!twi_is_empty(bucket) && (is_through || twi_is_small(bucket)))
         twi_keep_rest(tw, wheel);
-    tw->walk = NULL;
 }
 
 /* Handles the head of the delay queue, as said above. */
@@ -2162,8 +2169,7 @@ static inline void twi_handle_head(timingwheel *tw)
 {
     uint64_t tick = tw->queue[0].tick;
     twi_wheel *wheel = tw->queue[0].wheel;
-    tw->clock = tick;
-    tw->now = tick * tw->tick;
+    twi_set_clock(tw, tick);
     if (!twi_fire_quickly(tw, wheel))
         twi_come_up(tw, wheel, tick);
 }
@@ -2245,7 +2251,7 @@ TWI_COLD void twi_fire_owed(timingwheel *tw)
             tick--;
     }
     twi_set_clock(tw, tick);
-    twi_fire_bucket(tw, owed, 0, tick);
+    (void)twi_fire_bucket(tw, owed, 0, tick);
     if (owed->head == NULL)
         return;
     tick = twi_tick_of(tw, (*twi_first_slot(owed->head))->deadline);
@@ -2317,16 +2323,6 @@ TWI_COLD void twi_fire_stuck(timingwheel *tw)
     twi_hand_over(tw, TWI_STUCK, TWI_DEFERRED);
 }
 
-/* Fires those that twi_look_aside has found. */
-TWI_COLD void twi_fire_aside(timingwheel *tw, const twi_bucket *aside)
-{
-    if (aside == &tw->aside[TWI_OWED])
-        twi_fire_owed(tw);
-    else
-        twi_fire_stuck(tw);
-    tw->walk = NULL;
-}
-
 /* Looks at the timers outside of the wheels. If some of them come next, before
  * the head of the delay queue: where they are; else NULL. */
 TWI_COLD twi_bucket *twi_look_aside(timingwheel *tw, uint64_t target)
@@ -2357,10 +2353,12 @@ static bool twi_handle_due(timingwheel *tw, uint64_t target)
             return true;
         if (tw->work == 0)
             return false;
-        if (TWI_RARE(aside != NULL))
-            twi_fire_aside(tw, aside);
-        else
+        if (aside == NULL)
             twi_handle_head(tw);
+        else if (aside == &tw->aside[TWI_OWED])
+            twi_fire_owed(tw);
+        else
+            twi_fire_stuck(tw);
     }
 }
 

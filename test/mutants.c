@@ -753,7 +753,7 @@ static void sorted_once(void)
     world_close(&w);
 }
 
-/* The run of the next case: `count` timers, two of each tick but for the last
+/* The run of the next cases: `count` timers, two of each tick but for the last
  * one, not started in order of their ticks, of which the first is 512. */
 static const twi_wheel *open_run(world *w, probe *p, size_t count)
 {

@@ -35,7 +35,7 @@ archive=$(apt-get indextargets --format '$(REPO_URI) $(ORIGIN) $(LABEL)' \
 
 rm -rf "$build"
 mkdir -p "$build/sources" "$build/lists/partial" \
-    "$build/archives/partial" "$build/root"
+    "$build/archives/partial" "$build/unpacked"
 top=$(cd "$build" && pwd)
 trap 'rm -rf "$top/sources" "$top/lists" "$top/archives" "$top"/*.bin' EXIT
 
@@ -60,19 +60,19 @@ apt-get -q update >&2
 # shellcheck disable=SC2086
 (cd "$build/archives" && apt-get -q download $packages >&2)
 for package in "$build"/archives/*.deb; do
-    dpkg-deb -x "$package" "$build/root"
+    dpkg-deb -x "$package" "$build/unpacked"
 done
 
 machine=$(dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null ||
     gcc -dumpmachine)
-libraries=$top/root/usr/lib/$machine
+libraries=$top/unpacked/usr/lib/$machine
 loader=$(find "$libraries" -name 'ld-linux*' | head -n 1)
 [ -x "$loader" ] || give_up 'the C library has no loader'
 for tool in cbmc goto-cc goto-instrument; do
     cat >"$build/$tool" <<END
 #!/bin/sh
-exec '$loader' --library-path '$libraries:$top/root/usr/lib' \\
-    '$top/root/usr/bin/$tool' "\$@"
+exec '$loader' --library-path '$libraries:$top/unpacked/usr/lib' \\
+    '$top/unpacked/usr/bin/$tool' "\$@"
 END
     chmod +x "$build/$tool"
 done

@@ -135,7 +135,7 @@ static void prove_offer_later(uint32_t queued, uint32_t index)
     make_heap(queued);
     buckets[1].earliest = expected[index].tick = any_below(ORDERS);
     ASSUME(expected[index].tick >= tw.queue[index].tick);
-    twi_offer_later(&tw, wheels[index], 1);
+    twi_offer_later(&tw, wheels[index], index, 1);
     check_heap(queued, QUEUED);
     ASSERT(wheels[index]->first == 1);
     ASSERT(wheels[index]->earliest == expected[index].tick);
