@@ -423,6 +423,9 @@ struct timingwheel {
     uint32_t size_bits;  /* log2 of wheel_size                               */
     uint32_t per_bit;    /* 65536 / size_bits, rounded up                    */
     uint32_t queued;     /* entries in the delay queue                       */
+    uint64_t turns[2];   /* ticks in a turn of wheel 0 and of wheel 1        */
+    uint64_t nearby;     /* and of wheel 2, less one; or 0, where a start    */
+                         /* has to look at `most`                            */
     uint64_t now;        /* the clock in time units, as it was handed in     */
     size_t work;         /* timers that the call under way may still fire or */
                          /* cascade                                          */
@@ -1085,13 +1088,22 @@ static void twi_remove_wheel(timingwheel *tw, unsigned level)
     twi_deallocate(tw, twi_wheel_bytes(tw), memory);
 }
 
+/* log2(distance) / size_bits. Nearby that is found by comparing, since not all
+ * machines are quick to find the highest bit. */
+static inline unsigned twi_level_by(const timingwheel *tw, uint64_t distance)
+{
+    if (TWI_RARE(distance - 1 >= tw->nearby))
+        return (twi_highest_bit(distance | 1) * tw->per_bit) >> 16;
+    return (unsigned)(distance >= tw->turns[0]) +
+           (unsigned)(distance >= tw->turns[1]);
+}
+
 /* The finest level whose window holds `tick`, which is ahead of the clock.
  * log2(distance) / size_bits can be one too low, when the window's last step
  * is not whole. */
 static inline unsigned twi_level_of(const timingwheel *tw, uint64_t tick)
 {
-    unsigned log2 = twi_highest_bit((tick - tw->clock) | 1);
-    unsigned level = (log2 * tw->per_bit) >> 16;
+    unsigned level = twi_level_by(tw, tick - tw->clock);
     unsigned shift = level * tw->size_bits;
     return level + ((tick >> shift) - (tw->clock >> shift) > tw->size_mask);
 }
@@ -1527,24 +1539,30 @@ static inline tw_timer **twi_place(timingwheel *tw, uint64_t tick)
 {
     if (TWI_RARE(tick <= tw->clock))
         return twi_place_overdue(tw, tick);
-    unsigned level = twi_level_of(tw, tick);
-    twi_wheel *wheel = tw->wheels[level];
-    if (TWI_RARE(wheel == NULL))
-        return twi_place_in_new(tw, level, tick);
-    wheel->reach = twi_reach_of(tw, wheel);
+    twi_wheel *wheel = tw->wheels[twi_level_by(tw, tick - tw->clock)];
+    if (wheel == NULL || tick >= wheel->reach) {
+        unsigned level = twi_level_of(tw, tick);
+        wheel = tw->wheels[level];
+        if (TWI_RARE(wheel == NULL))
+            return twi_place_in_new(tw, level, tick);
+        wheel->reach = twi_reach_of(tw, wheel);
+    }
     return twi_place_last(tw, wheel, tick);
 }
 
 /* Starts a timer where that is all there is to do: it is not pending, and its
  * bucket has room and keeps its place in the delay queue. False otherwise. */
-static inline bool twi_start_at_once(timingwheel *tw, tw_timer *timer,
-                                     uint64_t deadline)
+TWI_INSIDE bool twi_start_at_once(timingwheel *tw, tw_timer *timer,
+                                  uint64_t deadline)
 {
     uint64_t tick = twi_tick_of(tw, deadline);
-    if (tw->count >= tw->most || twi_is_pending(timer) || tick <= tw->clock)
+    uint64_t distance = tick - tw->clock;
+    if (twi_is_pending(timer))
         return false;
-    unsigned log2 = twi_highest_bit(tick - tw->clock);
-    twi_wheel *wheel = tw->wheels[(log2 * tw->per_bit) >> 16];
+    if (TWI_RARE(distance - 1 >= tw->nearby))
+        if (tick <= tw->clock || tw->count >= tw->most)
+            return false;
+    twi_wheel *wheel = tw->wheels[twi_level_by(tw, distance)];
     if (wheel == NULL || tick < wheel->earliest)
         return false;
     if (tick >= wheel->reach)
@@ -2499,6 +2517,13 @@ TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period,
 
 /* ------------------------------------------- setting up and giving back --- */
 
+/* Lets `most` timers be pending. */
+static void twi_allow(timingwheel *tw, size_t most)
+{
+    tw->most = most;
+    tw->nearby = most == SIZE_MAX ? (UINT64_C(1) << 3 * tw->size_bits) - 1 : 0;
+}
+
 TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
 {
     static const tw_config defaults = {0, 0, 0, 0, NULL};
@@ -2516,12 +2541,14 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     tw->now = config->start;
     tw->clock = config->start / tw->tick;
     tw->max_pending = config->max_pending == 0 ? SIZE_MAX : config->max_pending;
-    tw->most = tw->max_pending;
     tw->seal = TWI_SEAL;
     tw->alloc_context = config->alloc_context;
     tw->size_mask = size - 1;
     tw->size_bits = twi_highest_bit(size);
     tw->per_bit = 65536 / tw->size_bits + 1;
+    tw->turns[0] = size;
+    tw->turns[1] = (uint64_t)size * size;
+    twi_allow(tw, tw->max_pending);
     return TW_OK;
 }
 
@@ -2575,7 +2602,7 @@ TW_DEF void tw_destroy(timingwheel *tw)
     while (tw->slabs != NULL)
         twi_remove_slab(tw, &tw->slabs);
     (void)tw_init(tw, NULL);
-    tw->most = 0;
+    twi_allow(tw, 0);
     tw->seal = 0;
 }
 
@@ -2719,9 +2746,9 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
         return 0;
     size_t most = tw->most;
     tw->visiting = true;
-    tw->most = 0; /* so that tw_start looks for the reason */
+    twi_allow(tw, 0); /* so that tw_start looks for the reason */
     size_t visited = twi_visit_all(tw, visit, context);
-    tw->most = most;
+    twi_allow(tw, most);
     tw->visiting = false;
     return visited;
 }

@@ -16,8 +16,9 @@ import sys
 # Functions that do nothing a test could see, or only in a debug build.
 WITHOUT_EFFECT = {
     'twi_prefetch',  # asks the cache for what will be wanted soon
+    'twi_prefetch_few',
     'tw_strerror',   # its sentences have a test that reads them
-    'twi_owner_of', 'twi_is_elsewhere',  # for TW_DEBUG
+    'twi_is_elsewhere',  # for TW_DEBUG
 }
 
 # A line with one of these words is about prefetching, for TW_DEBUG alone, or
@@ -32,7 +33,7 @@ WORDS_WITHOUT_EFFECT = re.compile(
 # Those by which it applies too often, or does the wrong thing, are.
 SHORT_CUTS = {'twi_start_at_once', 'twi_fire_quickly', 'twi_fire_lone',
               'twi_fire_first', 'twi_sort_first', 'twi_is_run',
-              'twi_count_ticks'}
+              'twi_count_ticks', 'twi_queue_may_stay'}
 CALL_OF_SHORT_CUT = re.compile(r'if \((!?)(%s)\(' %
                                '|'.join(sorted(SHORT_CUTS)))
 

@@ -56,12 +56,15 @@ static inline unsigned any_below(unsigned limit)
 
 static timingwheel tw;
 
-/* What tw_init makes of a wheel size. */
+/* What tw_init makes of a wheel size, with or without a limit to the timers. */
 static inline void set_size(unsigned bits)
 {
     tw.size_bits = bits;
     tw.size_mask = (UINT32_C(1) << bits) - 1;
     tw.per_bit = 65536 / bits + 1;
+    tw.turns[0] = UINT64_C(1) << bits;
+    tw.turns[1] = UINT64_C(1) << 2 * bits;
+    tw.nearby = nondet_bool() ? 0 : (UINT64_C(1) << 3 * bits) - 1;
 }
 
 /* What tw_init makes of a tick. */
