@@ -267,16 +267,17 @@ static void no_needless_stop(void)
 static void reading_is_no_tick(void)
 {
     static world w;
-    static probe far, first, second;
+    static probe far[2], first, second;
     const uint64_t age = UINT64_C(1) << 56;
     world_open(&w, 2, 256, 0);
-    world_add(&w, &far, 2 * (age + 50));
+    world_add(&w, &far[0], 2 * (age + 50));
+    world_add(&w, &far[1], 2 * (age + 70)); /* wheel 7 is known to reach it */
     world_advance(&w, 2 * (age + 1));
     world_add(&w, &first, 2 * (age + 61));
     world_add(&w, &first, 2 * (age + 60));
     world_add(&w, &second, 2 * (age + 60));
     CHECK(world_exhaust(&w));
-    CHECK(far.fired == 1 && first.fired_as == 2 && second.fired_as == 3);
+    CHECK(far[0].fired == 1 && first.fired_as == 2 && second.fired_as == 3);
     world_close(&w);
 }
 
@@ -824,8 +825,7 @@ static void limits_of_a_run(void)
             world_add(&w, &p[i], tick);
         CHECK(world_advance(&w, tick) == TWI_SLOTS);
         tw_get_stats(&w.wheel, &stats);
-        CHECK((stats.cascaded != 0) ==
-              (tick < 0x2f00 || TWI_RUN == TWI_SLOTS));
+        CHECK((stats.cascaded != 0) == (tick < 0x2f00 || TWI_RUN == TWI_SLOTS));
         CHECK(world_exhaust(&w));
         world_close(&w);
     }
@@ -848,6 +848,49 @@ static void postponed_in_a_run(void)
                 CHECK(world_exhaust(&w));
                 world_close(&w);
             }
+}
+
+/* Some are postponed by 256 ticks, so that all ticks end alike. */
+static void postponed_by_a_turn(void)
+{
+    static world w;
+    static probe p[27];
+    memset(p, 0, sizeof p);
+    world_open(&w, 1, 256, 0);
+    for (size_t i = 0; i < 27; i++)
+        world_add(&w, &p[i], 600 + i % 2);
+    for (size_t i = 1; i < 27; i += 2)
+        world_postpone(&w, &p[i], 600 + 256);
+    CHECK(world_advance(&w, 600) == 14);
+    CHECK(world_exhaust(&w));
+    world_close(&w);
+}
+
+/* A bucket's own chunk, when it is left without timers by sorting, is free. */
+static void own_chunk_after_a_run(void)
+{
+    static world w;
+    static probe p[3 * TWI_SLOTS];
+    const size_t slots = TWI_SLOTS;
+    if (TWI_RUN == TWI_SLOTS)
+        return; /* where memory is short there are no runs */
+    memset(p, 0, sizeof p);
+    world_open(&w, 1, 256, 0);
+    for (size_t i = 0; i < 2 * slots; i++)
+        world_add(&w, &p[i], 600 + i % 3);
+    for (size_t i = 0; i < slots; i++) /* the own chunk is free again ... */
+        CHECK(world_cancel(&w, &p[i]));
+    for (size_t i = 2 * slots; i < 3 * slots; i++)
+        world_add(&w, &p[i], 600 + i % 3);
+    const twi_wheel *wheel = w.wheel.wheels[1];
+    const twi_bucket *bucket = &wheel->buckets[2];
+    CHECK(bucket->tail == &wheel->own[2]); /* ... and comes last */
+    for (size_t i = slots; i < 3 * slots; i += 2)
+        CHECK(world_cancel(&w, &p[i]));
+    world_advance(&w, 600);
+    CHECK(bucket->head == bucket->tail && wheel->own[2].live == 0);
+    CHECK(world_exhaust(&w));
+    world_close(&w);
 }
 
 /* Chunks have no gaps, whether they were filled by starts or by cascades. Only
@@ -1262,6 +1305,8 @@ static const tap_case cases[] = {
     {"a run of several chunks is sorted once", run_of_chunks},
     {"a run has its limits", limits_of_a_run},
     {"one of a run is postponed", postponed_in_a_run},
+    {"some of a run are postponed by 256 ticks", postponed_by_a_turn},
+    {"a bucket's own chunk is free after a run", own_chunk_after_a_run},
     {"chunks are filled without gaps", chunks_are_filled},
     {"overdue ticks that differ in their highest bit", sort_by_the_highest_bit},
     {"deferred, postponed and cancelled", deferred_and_cancelled},

@@ -40,7 +40,8 @@ CALL_OF_SHORT_CUT = re.compile(r'if \((!?)(%s)\(' %
 # What these look at is a bucket with one chunk, head and tail at once, since it
 # is empty, small or kept.
 WITH_ONE_CHUNK = {'twi_is_empty', 'twi_not_kept', 'twi_reuse', 'twi_is_small',
-                  'twi_fire_quickly', 'twi_fire_lone', 'twi_sort_few'}
+                  'twi_fire_quickly', 'twi_fire_lone', 'twi_sort_few',
+                  'twi_clear_bucket'}
 
 # A tick of one time unit saves a division, which would answer the same.
 SAVES_DIVISION = ('tw->tick == 1', 'tw->tick != 1')
