@@ -1550,16 +1550,15 @@ static inline tw_timer **twi_place(timingwheel *tw, uint64_t tick)
     return twi_place_last(tw, wheel, tick);
 }
 
-/* Starts a timer where that is all there is to do: it is not pending, and its
- * bucket has room and keeps its place in the delay queue. False otherwise. */
+/* Writes a timer that is started now to where it belongs, if that is all there
+ * is to do: the bucket has room and keeps its place in the delay queue. False
+ * otherwise; nothing has changed then. */
 TWI_INSIDE bool twi_start_at_once(timingwheel *tw, tw_timer *timer,
                                   uint64_t deadline)
 {
     uint64_t tick = twi_tick_of(tw, deadline);
     uint64_t distance = tick - tw->clock;
-    if (twi_is_pending(timer))
-        return false;
-    if (TWI_RARE(distance - 1 >= tw->nearby))
+    if (TWI_RARE(distance - 1 >= tw->nearby)) /* or overdue, or limited */
         if (tick <= tw->clock || tw->count >= tw->most)
             return false;
     twi_wheel *wheel = tw->wheels[twi_level_by(tw, distance)];
@@ -1582,7 +1581,6 @@ TWI_INSIDE bool twi_start_at_once(timingwheel *tw, tw_timer *timer,
     twi_widen(bucket, tick);
     twi_fill_slot(twi_slot_behind(bucket), timer);
     timer->deadline = deadline;
-    tw->count++;
     return true;
 }
 
@@ -1596,8 +1594,8 @@ TWI_COLD int twi_refusal(const timingwheel *tw, const tw_timer *timer)
     return twi_is_pending(timer) ? TW_OK : TW_EFULL;
 }
 
-/* tw_start where it takes more than a look: the timer or the bucket is moved,
- * a chunk is needed, or there is something to refuse. */
+/* tw_start where that takes more: a wheel or a chunk, another place for the
+ * bucket in the delay queue, or there is something to refuse. */
 TWI_APART int twi_start_anyhow(timingwheel *tw, tw_timer *timer,
                                uint64_t deadline)
 {
@@ -1620,15 +1618,29 @@ TWI_APART int twi_start_anyhow(timingwheel *tw, tw_timer *timer,
     return TW_OK;
 }
 
+/* tw_start of a timer that is pending. */
+TWI_APART int twi_start_again(timingwheel *tw, tw_timer *timer,
+                              uint64_t deadline)
+{
+    tw_timer **before = (tw_timer **)timer->place;
+    if (!twi_start_at_once(tw, timer, deadline))
+        return twi_start_anyhow(tw, timer, deadline);
+    twi_clear_slot(tw, before);
+    return TW_OK;
+}
+
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
 {
     if (tw == NULL || timer == NULL)
         return TW_EINVAL;
     TWI_RULE_READY(tw);
     TWI_RULE_OWN(tw, timer);
-    if (twi_start_at_once(tw, timer, deadline))
-        return TW_OK;
-    return twi_start_anyhow(tw, timer, deadline);
+    if (twi_is_pending(timer))
+        return twi_start_again(tw, timer, deadline);
+    if (!twi_start_at_once(tw, timer, deadline))
+        return twi_start_anyhow(tw, timer, deadline);
+    tw->count++;
+    return TW_OK;
 }
 
 /* The multiple of the highest power of two in low..high, low <= high. */
