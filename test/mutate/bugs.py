@@ -61,7 +61,7 @@ BUGS = [
     Bug(6, 'a delay of exactly a turn of the wheel is a turn wrong',
         'akka pull 1016',
         'peer_bugs_early_late', 'B7 (V6)',
-        ('twi_level_of', '(tick - tw->clock) | 1', '(tick - tw->clock - 1)'),
+        ('twi_level_of', 'tick - tw->clock)', 'tick - tw->clock - 1)'),
         ('twi_level_of', '> tw->size_mask', '> tw->size_mask + 1')),
     Bug(7, 'a delay longer than the wheel fires early', 'rpc-perf issue 180',
         'peer_bugs_early_late', 'A2 ',
