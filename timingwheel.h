@@ -341,15 +341,16 @@ struct tw_timer {
 
 /* Up to 13 timers of one bucket (12 on a 32-bit machine), and its place in the
  * bucket's doubly linked list. A chunk starts at a multiple of its size, so
- * that the address of a slot tells its chunk. A chunk whose last timer leaves
- * is taken out of its list, but for a bucket's own one: see TWI_KEPT. While a
- * chunk is unused only next and ordinal mean anything. */
+ * that the address of a slot tells its chunk, and ends with its last slot. A
+ * chunk whose last timer leaves is taken out of its list, unless it still has
+ * room behind that: see TWI_WATCHED. While a chunk is unused only next and
+ * ordinal mean anything. */
 typedef struct twi_chunk {
     struct twi_chunk *next;
     struct twi_chunk *prev;
     uint16_t ordinal; /* its number in its slab, from 1; 0: a bucket's own   */
     uint16_t bucket;  /* home: which bucket ...                              */
-    uint8_t live;     /* timers in it, plus TWI_KEPT                         */
+    uint8_t live;     /* timers in it, and free slots: see TWI_WATCHED       */
     uint8_t level;    /* ... of which wheel, or TWI_LEVELS + a twi_aside     */
     uint8_t first;    /* slots first .. end-1 are in use; those of cancelled */
     uint8_t end;      /* timers among them hold NULL                         */
@@ -357,12 +358,15 @@ typedef struct twi_chunk {
 } twi_chunk;
 
 /* The timers of one slot of one wheel, in start order (for one tick). It has a
- * chunk of its own, which stays in its list while it is empty. */
+ * chunk of its own, which stays in its list while it is empty. Whether it is
+ * open or closed, and what that means, is told at TWI_WATCHED. */
 typedef struct twi_bucket {
     uint64_t earliest; /* the span of ticks that its timers were placed for; */
     uint64_t latest;   /* earliest is its place in the delay queue           */
     twi_chunk *head;
-    twi_chunk *tail;
+    tw_timer **room; /* the next free slot of its last chunk; the end of     */
+                     /* that chunk, if it is full or the bucket closed; NULL */
+                     /* if it has no chunk                                   */
 } twi_bucket;
 
 /* One wheel. It enters the delay queue with its earliest non-empty bucket. */
@@ -442,6 +446,7 @@ struct timingwheel {
     bool visiting;       /* inside tw_foreach; apart from `advancing`: a load */
                          /* of both would have to wait for the last store   */
     bool revisit;        /* one that was deferred may have been postponed    */
+    bool reserved;       /* tw_reserve has seen to it that there are chunks  */
     bool unsorted[TWI_ASIDES]; /* a tick stands behind a later one           */
     size_t chunks;       /* in all slabs                                     */
     size_t bytes_held;   /* got from TW_MALLOC                               */
@@ -716,7 +721,8 @@ static inline bool twi_is_pending(const tw_timer *timer)
  * Each bucket of a wheel has a chunk of its own. More are cut from slabs, each
  * a quarter of what there is already. Such a chunk goes to a list of unused
  * ones when its last timer leaves and is taken from there first, so that there
- * is never more than one of them per pending timer. */
+ * is never more than one of them per pending timer, and one per bucket that
+ * waits for more timers. */
 
 #define TWI_LEAST_CHUNKS 7     /* a first slab of 1 KiB                      */
 #define TWI_MOST_CHUNKS 0xffff /* what an ordinal can count                  */
@@ -724,13 +730,6 @@ static inline bool twi_is_pending(const tw_timer *timer)
 /* The room, in chunks, of a twi_wheel in front of its own chunks. */
 #define TWI_WHEEL_CHUNKS \
     ((sizeof(twi_wheel) + sizeof(twi_chunk) - 1) / sizeof(twi_chunk))
-
-/* Added to the live timers of an own chunk that may stay in its list when they
- * leave: it is alone there, and its bucket is not the first of its wheel, for
- * whose emptying the delay queue waits. So `live` does not fall to 0, and where
- * timers are few a start and a cancel neither link nor unlink a chunk, nor do
- * they jump on how many timers they meet, which would be mispredicted. */
-#define TWI_KEPT 0x80
 
 typedef char twi_chunk_has_its_size
     [sizeof(twi_chunk) == TWI_CHUNK_BYTES ? 1 : -1];
@@ -773,12 +772,6 @@ static twi_slab *twi_slab_of(twi_chunk *chunk)
 static inline bool twi_is_own(const twi_chunk *chunk)
 {
     return chunk->ordinal == 0;
-}
-
-/* How many timers a chunk holds. */
-static inline unsigned twi_live(const twi_chunk *chunk)
-{
-    return chunk->live & (TWI_KEPT - 1U);
 }
 
 /* The wheel to whose buckets an own chunk belongs; it stands before the first
@@ -845,26 +838,6 @@ static void twi_remove_slab(timingwheel *tw, twi_slab **link)
     twi_deallocate(tw, twi_slab_bytes(slab->chunks), slab->memory);
 }
 
-/* A chunk when none is unused: cut off a slab, if need be a new one. */
-TWI_COLD twi_chunk *twi_new_chunk(timingwheel *tw)
-{
-    while (tw->cutting != NULL && tw->cutting->cut == tw->cutting->chunks)
-        tw->cutting = tw->cutting->next;
-    if (tw->cutting == NULL) {
-        size_t chunks = tw->chunks / 4;
-        if (chunks < TWI_LEAST_CHUNKS)
-            chunks = TWI_LEAST_CHUNKS;
-        if (chunks > TWI_MOST_CHUNKS)
-            chunks = TWI_MOST_CHUNKS;
-        if (!twi_add_slab(tw, chunks))
-            return NULL;
-    }
-    uint32_t ordinal = ++tw->cutting->cut;
-    twi_chunk *chunk = (twi_chunk *)(void *)tw->cutting + ordinal;
-    chunk->ordinal = (uint16_t)ordinal;
-    return chunk;
-}
-
 /* How many chunks of all slabs have not been cut yet. */
 static size_t twi_uncut(const timingwheel *tw)
 {
@@ -872,34 +845,6 @@ static size_t twi_uncut(const timingwheel *tw)
     for (const twi_slab *slab = tw->cutting; slab != NULL; slab = slab->next)
         uncut += slab->chunks - slab->cut;
     return uncut;
-}
-
-/* A chunk for `bucket` of the wheel at `level`, for timers to be put in from
- * the first slot on or, if `in_front`, from the last one back; the caller links
- * it. The bucket's own, if that is free; NULL if memory has run out. */
-static inline twi_chunk *twi_take_chunk(timingwheel *tw, unsigned level,
-                                        uint32_t bucket, bool in_front)
-{
-    twi_chunk *own =
-        level < TWI_LEVELS ? &tw->wheels[level]->own[bucket] : NULL;
-    twi_chunk *chunk = tw->unused;
-    unsigned start = in_front ? TWI_SLOTS : 0;
-    if (own != NULL && twi_live(own) == 0)
-        chunk = own;
-    else if (chunk != NULL)
-        tw->unused = chunk->next;
-    else
-        chunk = twi_new_chunk(tw);
-    if (chunk == NULL)
-        return NULL;
-    chunk->next = NULL;
-    chunk->prev = NULL;
-    chunk->bucket = (uint16_t)bucket;
-    chunk->level = (uint8_t)level;
-    chunk->live = 0;
-    chunk->first = (uint8_t)start;
-    chunk->end = (uint8_t)start;
-    return chunk;
 }
 
 /* The timers of a chunk will be wanted soon. Misses that overlap are what
@@ -914,13 +859,147 @@ TWI_INSIDE void twi_prefetch(const twi_chunk *chunk)
         TWI_PREFETCH(*i);
 }
 
-/* The same where there are mostly one or two of them. */
-TWI_INSIDE void twi_prefetch_few(const twi_chunk *chunk)
+/* -------------------------------------------------------------- buckets ---
+ * A bucket is open until its time comes: the free slots of its last chunk, from
+ * `room` on, count in the chunk's `live` and `end` as if they held timers. So a
+ * start writes the slot and `room`, and nothing else of a chunk; and where
+ * timers are few it need not know whether it meets any, nor a cancel whether it
+ * leaves any, which would be jumps that are mispredicted. Only a bucket's last
+ * chunk can be left without timers, and an empty bucket with its mark and span.
+ *
+ * When the bucket comes up it is closed: `live` and `end` are then exact. So
+ * they always are in the buckets outside of the wheels.
+ *
+ * For the emptying of a wheel's first bucket the delay queue waits. While that
+ * is open its last chunk is watched: TWI_WATCHED is added to `live`, and each
+ * timer that leaves the chunk makes us look. */
+
+#define TWI_WATCHED 0x80
+
+/* No ticks at all, for twi_widen to begin with. */
+static inline void twi_clear_span(twi_bucket *bucket)
 {
-    TWI_PREFETCH(chunk->slots[chunk->first]);
-    TWI_PREFETCH(chunk->slots[chunk->end - 1]);
-    if (TWI_RARE(chunk->end - chunk->first > 2))
-        twi_prefetch(chunk);
+    bucket->earliest = UINT64_MAX;
+    bucket->latest = 0;
+}
+
+/* Then it has no timers, and no mark. */
+static inline bool twi_is_clear(const twi_bucket *bucket)
+{
+    return bucket->earliest > bucket->latest;
+}
+
+/* The last chunk of a bucket that has any. */
+static inline twi_chunk *twi_tail(const twi_bucket *bucket)
+{
+    return twi_chunk_of(bucket->room - 1);
+}
+
+static inline void twi_set_tail(twi_bucket *bucket, twi_chunk *chunk)
+{
+    bucket->room = chunk == NULL ? NULL : chunk->slots + TWI_SLOTS;
+}
+
+/* True if it has one chunk, no more and no less. */
+static inline bool twi_has_one_chunk(const twi_bucket *bucket)
+{
+    uintptr_t last = (uintptr_t)bucket->room - sizeof(tw_timer *);
+    return (uintptr_t)bucket->head == last / TWI_CHUNK_BYTES * TWI_CHUNK_BYTES;
+}
+
+/* True if the next timer of a bucket has its slot already; false if its last
+ * chunk is full, or it is closed. */
+static inline bool twi_has_room(const twi_bucket *bucket)
+{
+    return (uintptr_t)bucket->room % TWI_CHUNK_BYTES != 0;
+}
+
+/* How many such slots there are. */
+static inline unsigned twi_free_slots(const twi_bucket *bucket)
+{
+    uintptr_t bytes = (0 - (uintptr_t)bucket->room) % TWI_CHUNK_BYTES;
+    return (unsigned)(bytes / sizeof(tw_timer *));
+}
+
+/* How many timers a chunk of `bucket` holds. */
+static inline unsigned twi_live(const twi_bucket *bucket,
+                                const twi_chunk *chunk)
+{
+    unsigned live = chunk->live % TWI_WATCHED;
+    return chunk == twi_tail(bucket) ? live - twi_free_slots(bucket) : live;
+}
+
+/* Its slots from `first` on that are in use end before this one. */
+static inline unsigned twi_end(const twi_bucket *bucket,
+                               const twi_chunk *chunk)
+{
+    unsigned end = chunk->end;
+    return chunk == twi_tail(bucket) ? end - twi_free_slots(bucket) : end;
+}
+
+static inline bool twi_is_empty(const twi_bucket *bucket)
+{
+    return bucket->head == NULL || (twi_has_one_chunk(bucket) &&
+                                    twi_live(bucket, bucket->head) == 0);
+}
+
+/* Opens a bucket: its last chunk, in which there are no timers, will be filled
+ * from slot `start` on, or back from before it. */
+static inline void twi_open(twi_bucket *bucket, twi_chunk *tail, unsigned start)
+{
+    bucket->room = &tail->slots[start];
+    tail->live = (uint8_t)(TWI_SLOTS - start);
+    tail->first = (uint8_t)start;
+    tail->end = TWI_SLOTS;
+}
+
+/* Takes its last chunk, in which there are no timers, out of a bucket that has
+ * others. */
+static void twi_drop_tail(timingwheel *tw, twi_bucket *bucket)
+{
+    twi_chunk *tail = twi_tail(bucket);
+    tail->prev->next = NULL;
+    twi_set_tail(bucket, tail->prev);
+    twi_give_back(tw, tail);
+}
+
+/* Closes a bucket that has timers. */
+static inline void twi_close(timingwheel *tw, twi_bucket *bucket)
+{
+    twi_chunk *tail = twi_tail(bucket);
+    unsigned free_slots = twi_free_slots(bucket);
+    bucket->room += free_slots;
+    tail->end = (uint8_t)(tail->end - free_slots);
+    tail->live = (uint8_t)(tail->live % TWI_WATCHED - free_slots);
+    if (TWI_RARE(tail->live == 0))
+        twi_drop_tail(tw, bucket);
+}
+
+/* From now on it matters when a bucket loses its last timer, ... */
+static inline void twi_watch(const twi_bucket *bucket)
+{
+    twi_tail(bucket)->live |= TWI_WATCHED;
+}
+
+/* ... or no longer. */
+static inline void twi_unwatch(const twi_bucket *bucket)
+{
+    twi_tail(bucket)->live %= TWI_WATCHED;
+}
+
+/* The timers of a bucket's first chunk, mostly one or two, will be wanted; it
+ * is open. */
+TWI_INSIDE void twi_prefetch_few(const twi_bucket *bucket)
+{
+    tw_timer *const *i = &bucket->head->slots[bucket->head->first];
+    tw_timer *const *end = bucket->room;
+    if (TWI_RARE(!twi_has_one_chunk(bucket)))
+        end = bucket->head->slots + TWI_SLOTS;
+    TWI_PREFETCH(*i);
+    TWI_PREFETCH(end[-1]);
+    if (TWI_RARE(end - i > 2))
+        for (; i < end; i++)
+            TWI_PREFETCH(*i);
 }
 
 /* ---------------------------------------------------------- delay queue ---
@@ -1010,21 +1089,6 @@ static size_t twi_wheel_bytes(const timingwheel *tw)
            size * (sizeof(twi_chunk) + sizeof(twi_bucket));
 }
 
-/* No ticks at all, for twi_widen to begin with. */
-static inline void twi_clear_span(twi_bucket *bucket)
-{
-    bucket->earliest = UINT64_MAX;
-    bucket->latest = 0;
-}
-
-/* An own chunk that is in its bucket's list has no timers any more. */
-static inline void twi_clear_own(twi_chunk *own)
-{
-    own->live = TWI_KEPT;
-    own->first = 0;
-    own->end = 0;
-}
-
 /* Makes a bucket empty, with its own chunk ready for the next timer. If that is
  * still among those aside it has to do without. */
 static inline void twi_clear_bucket(const twi_wheel *wheel, uint32_t index)
@@ -1033,16 +1097,15 @@ static inline void twi_clear_bucket(const twi_wheel *wheel, uint32_t index)
     twi_bucket *bucket = twi_bucket_at(wheel, index);
     twi_clear_span(bucket);
     if (TWI_RARE(bucket->head != own)) {
-        bool is_free = twi_live(own) == 0;
-        bucket->head = is_free ? own : NULL;
-        bucket->tail = bucket->head;
-        if (!is_free)
+        bucket->head = own->live == 0 ? own : NULL;
+        bucket->room = NULL;
+        if (bucket->head == NULL)
             return;
         own->next = NULL;
         own->prev = NULL;
         own->level = (uint8_t)wheel->level;
     }
-    twi_clear_own(own);
+    twi_open(bucket, own, 0);
 }
 
 TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
@@ -1125,11 +1188,6 @@ static inline uint32_t twi_index_of(const timingwheel *tw,
     return (uint32_t)((tick >> wheel->shift) & tw->size_mask);
 }
 
-static inline bool twi_is_empty(const twi_bucket *bucket)
-{
-    return bucket->head == NULL || twi_live(bucket->head) == 0;
-}
-
 /* The earliest bucket of a wheel that has one. */
 static inline twi_bucket *twi_first_of(const twi_wheel *wheel)
 {
@@ -1155,13 +1213,6 @@ static inline uint32_t twi_first_mark(const timingwheel *tw,
     return word * 64 + twi_lowest_bit(wheel->marks[word]);
 }
 
-/* From now on it matters when a bucket loses its last timer. */
-static inline void twi_not_kept(const twi_bucket *bucket)
-{
-    if (bucket->head != NULL)
-        bucket->head->live &= TWI_KEPT - 1;
-}
-
 /* The wheel's entry in the delay queue as it has to be: by bucket `index`,
  * whose first timer is due at `tick`. */
 static inline twi_entry twi_entry_by(twi_wheel *wheel, uint32_t index,
@@ -1170,7 +1221,7 @@ static inline twi_entry twi_entry_by(twi_wheel *wheel, uint32_t index,
     twi_entry entry;
     entry.tick = tick;
     entry.wheel = wheel;
-    twi_not_kept(twi_bucket_at(wheel, index));
+    twi_watch(twi_bucket_at(wheel, index));
     wheel->first = index;
     wheel->earliest = tick;
     return entry;
@@ -1215,16 +1266,25 @@ static inline void twi_unmark(twi_wheel *wheel, uint32_t index)
         wheel->summary &= ~(UINT64_C(1) << (index / 64));
 }
 
+/* Makes bucket `index`, which has no timers, ready for new ones. */
+static void twi_renew(timingwheel *tw, twi_wheel *wheel, uint32_t index)
+{
+    twi_chunk *chunk = twi_bucket_at(wheel, index)->head;
+    if (chunk != NULL)
+        twi_give_back(tw, chunk);
+    twi_clear_bucket(wheel, index);
+}
+
 /* The next bucket with timers after the first one, which has lost its mark;
  * those on the way that were emptied before lose theirs. False if there is
  * none. */
-static bool twi_find_next(const timingwheel *tw, twi_wheel *wheel,
-                          uint32_t *index)
+static bool twi_find_next(timingwheel *tw, twi_wheel *wheel, uint32_t *index)
 {
     while (wheel->summary != 0) {
         *index = twi_first_mark(tw, wheel);
         if (!twi_is_empty(twi_bucket_at(wheel, *index)))
             return true;
+        twi_renew(tw, wheel, *index);
         twi_unmark(wheel, *index);
     }
     return false;
@@ -1247,14 +1307,14 @@ TWI_INSIDE void twi_offer_next(timingwheel *tw, twi_wheel *wheel,
             return;
         }
     twi_offer_later(tw, wheel, queue_index, index);
-    twi_prefetch_few(twi_bucket_at(wheel, index)->head);
+    twi_prefetch_few(twi_bucket_at(wheel, index));
 }
 
 /* Bucket `index` has lost its last timer. */
 static void twi_bucket_emptied(timingwheel *tw, twi_wheel *wheel,
                                uint32_t index)
 {
-    twi_clear_bucket(wheel, index);
+    twi_renew(tw, wheel, index);
     if (wheel->first == index)
         twi_offer_next(tw, wheel, wheel->queue_index);
     else
@@ -1291,13 +1351,14 @@ static void twi_release_chunk(timingwheel *tw, twi_chunk *chunk)
     if (chunk->next != NULL)
         chunk->next->prev = chunk->prev;
     else
-        bucket->tail = chunk->prev;
+        twi_set_tail(bucket, chunk->prev);
     twi_give_back(tw, chunk);
     if (chunk->level < TWI_LEVELS) {
         twi_wheel *wheel = tw->wheels[chunk->level];
-        if (bucket->head == NULL) {
+        bool is_first = wheel->first == chunk->bucket;
+        if (bucket->head == NULL || (is_first && twi_is_empty(bucket))) {
             twi_bucket_emptied(tw, wheel, chunk->bucket);
-        } else if (chunk->bucket == wheel->first) {
+        } else if (is_first) {
             wheel->noted += TWI_SLOTS;
             wheel->sorted &= was_head;
         }
@@ -1309,15 +1370,27 @@ static void twi_release_chunk(timingwheel *tw, twi_chunk *chunk)
     }
 }
 
-/* Empties a slot. The last one in use is free to be used again at once. */
+/* The last timer of a chunk has left, or one of a chunk that is watched. */
+TWI_APART void twi_look_after(timingwheel *tw, twi_chunk *chunk)
+{
+    if (chunk->live % TWI_WATCHED == 0) {
+        chunk->live = 0;
+        twi_release_chunk(tw, chunk);
+        return;
+    }
+    twi_wheel *wheel = tw->wheels[chunk->level];
+    if (twi_is_empty(twi_first_of(wheel)))
+        twi_bucket_emptied(tw, wheel, wheel->first);
+}
+
+/* Empties a slot. */
 static inline void twi_clear_slot(timingwheel *tw, tw_timer **slot)
 {
     twi_chunk *chunk = twi_chunk_of(slot);
     *slot = NULL;
-    bool is_last = slot == &chunk->slots[chunk->end - 1];
-    chunk->end = (uint8_t)(chunk->end - is_last);
-    if (--chunk->live == 0)
-        twi_release_chunk(tw, chunk);
+    chunk->live--;
+    if (TWI_RARE(chunk->live == 0 || chunk->live >= TWI_WATCHED))
+        twi_look_after(tw, chunk);
 }
 
 static inline void twi_fill_slot(tw_timer **slot, tw_timer *timer)
@@ -1334,6 +1407,92 @@ static inline tw_timer **twi_first_slot(twi_chunk *chunk)
     return &chunk->slots[chunk->first];
 }
 
+/* True if the last chunk of a bucket is cut off a slab and holds no timer. */
+static bool twi_is_held_for_nothing(const twi_bucket *bucket)
+{
+    return bucket->head != NULL && !twi_is_own(twi_tail(bucket)) &&
+           twi_live(bucket, twi_tail(bucket)) == 0;
+}
+
+/* Gives back the chunks that open buckets hold for nothing: one each, at most.
+ * Costs a look at every bucket. */
+static void twi_reclaim(timingwheel *tw)
+{
+    for (unsigned level = 0; level < TWI_LEVELS; level++) {
+        twi_wheel *wheel = tw->wheels[level];
+        for (uint32_t i = 0; wheel != NULL && i <= tw->size_mask; i++) {
+            twi_bucket *bucket = twi_bucket_at(wheel, i);
+            if (!twi_is_held_for_nothing(bucket))
+                continue;
+            if (twi_has_one_chunk(bucket))
+                twi_bucket_emptied(tw, wheel, i);
+            else
+                twi_drop_tail(tw, bucket);
+        }
+    }
+}
+
+/* Sees to it that a chunk is unused or not cut yet; false if it cannot. More
+ * memory costs less time than to reclaim what is held for nothing, but after
+ * tw_reserve none may be taken that is not needed. */
+TWI_COLD bool twi_find_chunk(timingwheel *tw)
+{
+    while (tw->cutting != NULL && tw->cutting->cut == tw->cutting->chunks)
+        tw->cutting = tw->cutting->next;
+    if (tw->cutting != NULL)
+        return true;
+    size_t chunks = tw->chunks / 4;
+    if (chunks < TWI_LEAST_CHUNKS)
+        chunks = TWI_LEAST_CHUNKS;
+    if (chunks > TWI_MOST_CHUNKS)
+        chunks = TWI_MOST_CHUNKS;
+    if (!tw->reserved && twi_add_slab(tw, chunks))
+        return true;
+    twi_reclaim(tw);
+    if (tw->unused != NULL)
+        return true;
+    return tw->reserved && twi_add_slab(tw, chunks);
+}
+
+/* A chunk that is unused or else cut off a slab; NULL if memory has run out. */
+static inline twi_chunk *twi_any_chunk(timingwheel *tw)
+{
+    if (TWI_RARE(tw->unused == NULL) && !twi_find_chunk(tw))
+        return NULL;
+    twi_chunk *chunk = tw->unused;
+    if (chunk != NULL) {
+        tw->unused = chunk->next;
+        return chunk;
+    }
+    uint32_t ordinal = ++tw->cutting->cut;
+    chunk = (twi_chunk *)(void *)tw->cutting + ordinal;
+    chunk->ordinal = (uint16_t)ordinal;
+    return chunk;
+}
+
+/* A chunk for `bucket` of the wheel at `level`, for timers to be put in from
+ * the first slot on or, if `in_front`, from the last one back; the caller links
+ * it. The bucket's own, if that is free; NULL if memory has run out. */
+static inline twi_chunk *twi_take_chunk(timingwheel *tw, unsigned level,
+                                        uint32_t bucket, bool in_front)
+{
+    twi_chunk *own =
+        level < TWI_LEVELS ? &tw->wheels[level]->own[bucket] : NULL;
+    bool is_own_free = own != NULL && own->live == 0;
+    twi_chunk *chunk = is_own_free ? own : twi_any_chunk(tw);
+    unsigned start = in_front ? TWI_SLOTS : 0;
+    if (chunk == NULL)
+        return NULL;
+    chunk->next = NULL;
+    chunk->prev = NULL;
+    chunk->bucket = (uint16_t)bucket;
+    chunk->level = (uint8_t)level;
+    chunk->live = 0;
+    chunk->first = (uint8_t)start;
+    chunk->end = (uint8_t)start;
+    return chunk;
+}
+
 /* Puts a new chunk behind all others of `bucket`; false for want of memory. */
 static inline bool twi_add_last(timingwheel *tw, twi_bucket *bucket,
                                 unsigned level, uint32_t index)
@@ -1341,13 +1500,12 @@ static inline bool twi_add_last(timingwheel *tw, twi_bucket *bucket,
     twi_chunk *chunk = twi_take_chunk(tw, level, index, false);
     if (chunk == NULL)
         return false;
-    chunk->prev = bucket->tail;
-    twi_not_kept(bucket);
-    if (bucket->tail != NULL)
-        bucket->tail->next = chunk;
+    chunk->prev = bucket->head == NULL ? NULL : twi_tail(bucket);
+    if (chunk->prev != NULL)
+        chunk->prev->next = chunk;
     else
         bucket->head = chunk;
-    bucket->tail = chunk;
+    twi_set_tail(bucket, chunk);
     return true;
 }
 
@@ -1359,18 +1517,18 @@ static inline bool twi_add_first(timingwheel *tw, twi_bucket *bucket,
     if (chunk == NULL)
         return false;
     chunk->next = bucket->head;
-    twi_not_kept(bucket);
     if (bucket->head != NULL)
         bucket->head->prev = chunk;
     else
-        bucket->tail = chunk;
+        twi_set_tail(bucket, chunk);
     bucket->head = chunk;
     return true;
 }
 
+/* Of a closed bucket. */
 static inline bool twi_lacks_room_behind(const twi_bucket *bucket)
 {
-    return bucket->tail == NULL || bucket->tail->end == TWI_SLOTS;
+    return bucket->head == NULL || twi_tail(bucket)->end == TWI_SLOTS;
 }
 
 static inline bool twi_lacks_room_in_front(const twi_bucket *bucket)
@@ -1379,10 +1537,10 @@ static inline bool twi_lacks_room_in_front(const twi_bucket *bucket)
     return chunk == NULL || chunk->first == 0;
 }
 
-/* The next slot behind all timers of a bucket that has room there. */
+/* The next slot behind all timers of a closed bucket that has room there. */
 static inline tw_timer **twi_slot_behind(twi_bucket *bucket)
 {
-    twi_chunk *chunk = bucket->tail;
+    twi_chunk *chunk = twi_tail(bucket);
     unsigned end = chunk->end;
     chunk->live++;
     chunk->end = (uint8_t)(end + 1);
@@ -1420,12 +1578,11 @@ static void twi_append(timingwheel *tw, enum twi_aside aside, twi_bucket *from)
         tw->unsorted[aside] |= from->earliest < to->latest;
         twi_widen(to, from->earliest);
         twi_widen(to, from->latest);
-        to->tail->next = from->head;
-        from->head->prev = to->tail;
-        to->tail = from->tail;
+        from->head->prev = twi_tail(to);
+        from->head->prev->next = from->head;
+        to->room = from->room;
     }
     from->head = NULL;
-    from->tail = NULL;
 }
 
 /* The same for all chunks of another aside bucket. */
@@ -1465,30 +1622,36 @@ TWI_COLD tw_timer **twi_place_overdue(timingwheel *tw, uint64_t tick)
     return twi_slot_behind(bucket);
 }
 
-/* The own chunk of an empty bucket, if it is there, will be filled from slot
- * `start` on, or back from before it. */
-static inline void twi_reuse(const twi_bucket *bucket, unsigned start)
-{
-    if (TWI_RARE(bucket->head == NULL))
-        return;
-    bucket->head->first = (uint8_t)start;
-    bucket->head->end = (uint8_t)start;
-}
-
 /* A bucket of a wheel takes in a timer for `tick`. */
-static inline void twi_account(timingwheel *tw, twi_wheel *wheel,
-                               uint32_t index, uint64_t tick, bool was_empty)
+TWI_INSIDE void twi_account(timingwheel *tw, twi_wheel *wheel,
+                               uint32_t index, uint64_t tick)
 {
     twi_bucket *bucket = twi_bucket_at(wheel, index);
-    if (was_empty) {
-        bucket->earliest = tick;
-        bucket->latest = tick;
+    if (twi_is_clear(bucket))
         twi_bucket_filled(tw, wheel, index, tick);
-    } else {
-        twi_widen(bucket, tick);
-    }
-    if (TWI_RARE(tick < wheel->earliest))
+    twi_widen(bucket, tick);
+    if (TWI_RARE(tick < wheel->earliest)) {
+        if (wheel->first != index)
+            twi_unwatch(twi_first_of(wheel));
         twi_offer(tw, wheel, index, tick);
+    }
+}
+
+/* Puts a new chunk behind all others of a wheel's bucket and opens it; false
+ * for want of memory. */
+static bool twi_add_open(timingwheel *tw, twi_wheel *wheel, uint32_t index)
+{
+    twi_bucket *bucket = twi_bucket_at(wheel, index);
+    bool is_watched = wheel->summary != 0 && wheel->first == index;
+    twi_chunk *full = is_watched ? twi_tail(bucket) : NULL;
+    if (!twi_add_last(tw, bucket, wheel->level, index))
+        return false;
+    twi_open(bucket, twi_tail(bucket), 0);
+    if (is_watched) {
+        full->live %= TWI_WATCHED;
+        twi_watch(bucket);
+    }
+    return true;
 }
 
 /* A slot behind all others in the bucket of `wheel` that holds `tick`. */
@@ -1497,14 +1660,10 @@ static inline tw_timer **twi_place_last(timingwheel *tw, twi_wheel *wheel,
 {
     uint32_t index = twi_index_of(tw, wheel, tick);
     twi_bucket *bucket = twi_bucket_at(wheel, index);
-    bool was_empty = twi_is_empty(bucket);
-    if (was_empty)
-        twi_reuse(bucket, 0);
-    if (twi_lacks_room_behind(bucket) &&
-        !twi_add_last(tw, bucket, wheel->level, index))
+    if (!twi_has_room(bucket) && !twi_add_open(tw, wheel, index))
         return NULL;
-    twi_account(tw, wheel, index, tick, was_empty);
-    return twi_slot_behind(bucket);
+    twi_account(tw, wheel, index, tick);
+    return bucket->room++;
 }
 
 /* A slot in front of all others there. In an own chunk it lies in the line that
@@ -1514,13 +1673,12 @@ static inline tw_timer **twi_place_first(timingwheel *tw, twi_wheel *wheel,
 {
     uint32_t index = twi_index_of(tw, wheel, tick);
     twi_bucket *bucket = twi_bucket_at(wheel, index);
-    bool was_empty = twi_is_empty(bucket);
-    if (was_empty)
-        twi_reuse(bucket, TWI_NEAR_SLOTS);
+    if (twi_is_clear(bucket) && bucket->head != NULL)
+        twi_open(bucket, bucket->head, TWI_NEAR_SLOTS);
     if (twi_lacks_room_in_front(bucket) &&
         !twi_add_first(tw, bucket, wheel->level, index))
         return NULL;
-    twi_account(tw, wheel, index, tick, was_empty);
+    twi_account(tw, wheel, index, tick);
     wheel->sorted = false;
     return twi_slot_in_front(bucket);
 }
@@ -1568,18 +1726,13 @@ TWI_INSIDE bool twi_start_at_once(timingwheel *tw, tw_timer *timer,
         return false;
     uint32_t index = twi_index_of(tw, wheel, tick);
     twi_bucket *bucket = twi_bucket_at(wheel, index);
-    if (twi_lacks_room_behind(bucket))
+    uint64_t *word = &wheel->marks[index / 64];
+    if (!twi_has_room(bucket) || *word == 0)
         return false;
-    if (bucket->tail->live >= TWI_KEPT) { /* it may be empty */
-        if (wheel->marks[index / 64] == 0)
-            return false;
-        wheel->marks[index / 64] |= UINT64_C(1) << (index % 64);
-        uint64_t empty = 0 - (uint64_t)(bucket->tail->live == TWI_KEPT);
-        bucket->earliest |= empty;
-        bucket->latest &= ~empty;
-    }
+    *word |= UINT64_C(1) << (index % 64);
+    tw_timer **slot = bucket->room++;
     twi_widen(bucket, tick);
-    twi_fill_slot(twi_slot_behind(bucket), timer);
+    twi_fill_slot(slot, timer);
     timer->deadline = deadline;
     return true;
 }
@@ -1804,7 +1957,8 @@ static bool twi_cascade_chunk(timingwheel *tw, const twi_wheel *wheel,
 static void twi_cascade(timingwheel *tw, twi_wheel *wheel)
 {
     twi_bucket *bucket = twi_first_of(wheel);
-    const twi_chunk *ahead = bucket->tail;
+    twi_close(tw, bucket);
+    const twi_chunk *ahead = twi_tail(bucket);
     for (unsigned i = 0; i < TWI_AHEAD && ahead != NULL; i++) {
         twi_prefetch(ahead);
         ahead = ahead->prev;
@@ -1815,7 +1969,7 @@ static void twi_cascade(timingwheel *tw, twi_wheel *wheel)
             ahead = ahead->prev;
             TWI_PREFETCH(ahead);
         }
-        if (!twi_cascade_chunk(tw, wheel, bucket->tail))
+        if (!twi_cascade_chunk(tw, wheel, twi_tail(bucket)))
             return;
     }
 }
@@ -1934,7 +2088,14 @@ static void twi_keep_rest(timingwheel *tw, twi_wheel *wheel)
 /* True if a bucket has so few timers that all are in one chunk. */
 static inline bool twi_is_small(const twi_bucket *bucket)
 {
-    return bucket->head == bucket->tail && bucket->head->live <= TWI_CROWD;
+    return twi_has_one_chunk(bucket) &&
+           twi_live(bucket, bucket->head) <= TWI_CROWD;
+}
+
+/* True if it has one timer only. */
+static inline bool twi_is_lone(const twi_bucket *bucket)
+{
+    return twi_has_one_chunk(bucket) && twi_live(bucket, bucket->head) == 1;
 }
 
 static inline bool twi_is_crowd(const twi_bucket *bucket)
@@ -1989,7 +2150,7 @@ static void twi_sort_few(const timingwheel *tw, twi_wheel *wheel)
 static bool twi_is_run(const twi_bucket *bucket)
 {
     unsigned live = 0;
-    const twi_chunk *chunk = bucket->tail;
+    const twi_chunk *chunk = twi_tail(bucket);
     for (; chunk != NULL && live <= TWI_CROWD; chunk = chunk->prev) {
         live += chunk->live;
         twi_prefetch(chunk);
@@ -2034,9 +2195,9 @@ static void twi_repack(timingwheel *tw, twi_bucket *bucket,
         if (count == 0)
             break;
     }
-    while (bucket->tail != chunk) {
-        bucket->tail->live = 0;
-        twi_release_chunk(tw, bucket->tail);
+    while (twi_tail(bucket) != chunk) {
+        twi_tail(bucket)->live = 0;
+        twi_release_chunk(tw, twi_tail(bucket));
     }
 }
 
@@ -2076,7 +2237,10 @@ static void twi_sort_run(timingwheel *tw, twi_wheel *wheel)
  * known by the tick noted for that. */
 TWI_APART bool twi_sort_first(timingwheel *tw, twi_wheel *wheel)
 {
-    const twi_bucket *bucket = twi_first_of(wheel);
+    twi_bucket *bucket = twi_first_of(wheel);
+    twi_close(tw, bucket);
+    if (twi_is_lone(bucket))
+        return false;
     if (twi_is_small(bucket))
         twi_sort_few(tw, wheel);
 #if TWI_RUN_CHUNKS > 1
@@ -2097,11 +2261,10 @@ static inline bool twi_fire_lone(timingwheel *tw, twi_wheel *wheel,
     if (timer->deadline > tw->now)
         return false;
     if (TWI_RARE(!twi_is_own(chunk))) {
-        twi_give_back(tw, chunk);
         twi_bucket_emptied(tw, wheel, wheel->first);
     } else {
         twi_clear_span(twi_first_of(wheel));
-        twi_clear_own(chunk);
+        twi_open(twi_first_of(wheel), chunk, 0);
         twi_offer_next(tw, wheel, 0);
     }
     twi_fire(tw, timer);
@@ -2165,7 +2328,7 @@ static inline bool twi_fire_quickly(timingwheel *tw, twi_wheel *wheel)
 {
     const twi_bucket *bucket = twi_first_of(wheel);
     twi_chunk *chunk = bucket->head;
-    if (chunk->live == 1 && chunk == bucket->tail)
+    if (twi_is_lone(bucket))
         return twi_fire_lone(tw, wheel, chunk);
     if (bucket->earliest == bucket->latest)
         return false; /* several of one tick */
@@ -2179,6 +2342,7 @@ static inline bool twi_fire_quickly(timingwheel *tw, twi_wheel *wheel)
 TWI_APART void twi_come_up(timingwheel *tw, twi_wheel *wheel, uint64_t tick)
 {
     twi_bucket *bucket = twi_first_of(wheel);
+    twi_close(tw, bucket);
     if (twi_is_crowd(bucket)) {
         for (unsigned level = 1; level <= wheel->level; level++) {
             twi_wheel *other = tw->wheels[level];
@@ -2226,11 +2390,20 @@ static bool twi_split_owed(timingwheel *tw, unsigned bit)
     }
     rest = *owed;
     owed->head = NULL;
-    owed->tail = NULL;
     twi_append(tw, TWI_OWED, &halves[0]);
     twi_append(tw, TWI_OWED, &halves[1]);
     twi_append(tw, TWI_OWED, &rest);
     return fits;
+}
+
+/* True if there are so many chunks for the taking. */
+static bool twi_can_spare(const timingwheel *tw, size_t chunks)
+{
+    size_t spare = twi_uncut(tw);
+    for (const twi_chunk *chunk = tw->unused; chunk != NULL && spare < chunks;
+         chunk = chunk->next)
+        spare++;
+    return spare >= chunks;
 }
 
 /* Sorts the overdue timers by tick, those of one tick staying in order: radix
@@ -2239,12 +2412,11 @@ static bool twi_split_owed(timingwheel *tw, unsigned bit)
 TWI_COLD void twi_sort_owed(timingwheel *tw)
 {
     twi_bucket *owed = &tw->aside[TWI_OWED];
-    size_t spare = twi_uncut(tw);
-    for (twi_chunk *chunk = tw->unused; chunk != NULL && spare < 4;
-         chunk = chunk->next)
-        spare++;
-    if (spare < 4 && !twi_add_slab(tw, TWI_LEAST_CHUNKS))
-        return;
+    if (!twi_can_spare(tw, 4)) {
+        twi_reclaim(tw);
+        if (!twi_can_spare(tw, 4) && !twi_add_slab(tw, TWI_LEAST_CHUNKS))
+            return;
+    }
     twi_measure(tw, owed);
     uint64_t differ = owed->earliest ^ owed->latest;
     for (unsigned bit = 0; bit < 64 && differ >> bit != 0; bit++)
@@ -2565,15 +2737,18 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
 }
 
 /* Calls `visit` for the timers of one bucket. A visitor may cancel its timer,
- * which may release the chunk: nothing of it is read after the last visit. */
+ * which may release the chunk, with the last timer of all also one behind it
+ * that has none: nothing of it is read after the last visit. */
 static size_t twi_visit_bucket(const twi_bucket *bucket, tw_visitor *visit,
                                void *context)
 {
     size_t visited = 0;
     twi_chunk *next;
     for (twi_chunk *chunk = bucket->head; chunk != NULL; chunk = next) {
-        unsigned left = twi_live(chunk);
+        unsigned left = twi_live(bucket, chunk);
         next = chunk->next;
+        if (next != NULL && twi_live(bucket, next) == 0)
+            next = NULL;
         visited += left;
         for (unsigned i = chunk->first; left != 0; i++)
             if (chunk->slots[i] != NULL) {
@@ -2657,8 +2832,10 @@ TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon)
     uint64_t added;
     const twi_slab *before = tw->slabs;
     if (twi_reserve_wheels(tw, twi_tick_of(tw, horizon), &added) &&
-        twi_reserve_chunks(tw, timers + 5))
+        twi_reserve_chunks(tw, timers + 5)) {
+        tw->reserved = true;
         return TW_OK;
+    }
     while (tw->slabs != before)
         twi_remove_slab(tw, &tw->slabs);
     for (unsigned level = 0; level < TWI_LEVELS; level++)
@@ -2670,10 +2847,10 @@ TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon)
 /* True if a wheel holds no timer, and none of its chunks are aside. */
 static bool twi_is_idle(const timingwheel *tw, const twi_wheel *wheel)
 {
-    size_t live = 0;
+    bool has_own = true;
     for (uint32_t i = 0; i <= tw->size_mask; i++)
-        live += twi_live(&wheel->own[i]);
-    return wheel->summary == 0 && live == 0;
+        has_own &= twi_bucket_at(wheel, i)->head != NULL;
+    return wheel->summary == 0 && has_own;
 }
 
 /* Counts for each slab how many of its chunks are unused. */
@@ -2705,6 +2882,8 @@ TW_DEF void tw_trim(timingwheel *tw)
     for (unsigned level = 0; level < TWI_LEVELS; level++)
         if (tw->wheels[level] != NULL && twi_is_idle(tw, tw->wheels[level]))
             twi_remove_wheel(tw, level);
+    tw->reserved = false;
+    twi_reclaim(tw);
     twi_count_idle(tw);
     twi_forget_idle(tw);
     for (twi_slab **link = &tw->slabs; *link != NULL;)
@@ -2770,6 +2949,7 @@ static void twi_gather(timingwheel *tw)
 {
     while (tw->queued != 0) {
         twi_wheel *wheel = tw->queue[0].wheel;
+        twi_close(tw, twi_first_of(wheel));
         twi_append(tw, TWI_DRAINED, twi_first_of(wheel));
         twi_bucket_emptied(tw, wheel, wheel->first);
     }
@@ -2846,8 +3026,11 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
         if (wheel == NULL)
             continue;
         stats->wheels++;
-        for (size_t i = 0; i <= tw->size_mask; i++)
-            stats->buckets += !twi_is_empty(twi_bucket_at(wheel, i));
+        for (size_t i = 0; i <= tw->size_mask; i++) {
+            const twi_bucket *bucket = twi_bucket_at(wheel, i);
+            stats->buckets += !twi_is_empty(bucket);
+            used -= twi_is_held_for_nothing(bucket);
+        }
     }
     for (unsigned i = 0; i < TWI_ASIDES; i++)
         stats->buckets += tw->aside[i].head != NULL;
@@ -2855,25 +3038,31 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
         used * TWI_CHUNK_BYTES + stats->wheels * twi_wheel_bytes(tw);
 }
 
+static bool twi_is_watched(const twi_chunk *chunk)
+{
+    return chunk->live >= TWI_WATCHED;
+}
+
 /* True if a chunk stands right in its list and its timers know their places;
  * adds them to *timers. */
-static bool twi_chunk_is_sound(const timingwheel *tw, const twi_chunk *chunk,
-                               uint64_t earliest, size_t *timers)
+static bool twi_chunk_is_sound(const timingwheel *tw, const twi_bucket *bucket,
+                               const twi_chunk *chunk, size_t *timers)
 {
-    unsigned live = 0;
-    if (chunk->end > TWI_SLOTS || chunk->first > chunk->end || chunk->live == 0)
+    unsigned live = 0, end = twi_end(bucket, chunk);
+    if (chunk->end > TWI_SLOTS || chunk->first > end ||
+        chunk->live % TWI_WATCHED == 0)
         return false;
-    for (unsigned i = chunk->first; i < chunk->end; i++) {
+    for (unsigned i = chunk->first; i < end; i++) {
         const tw_timer *timer = chunk->slots[i];
         if (timer == NULL)
             continue;
         live++;
         if (timer->place != (uintptr_t)&chunk->slots[i] ||
-            twi_tick_of(tw, timer->deadline) < earliest)
+            twi_tick_of(tw, timer->deadline) < bucket->earliest)
             return false;
     }
     *timers += live;
-    return live == twi_live(chunk);
+    return live == twi_live(bucket, chunk);
 }
 
 /* The same for all chunks of a bucket, which they must know as their home. */
@@ -2881,33 +3070,48 @@ static bool twi_bucket_is_sound(const timingwheel *tw, const twi_bucket *bucket,
                                 unsigned level, uint32_t index, size_t *timers,
                                 size_t *chunks)
 {
-    const twi_chunk *prev = NULL;
+    const twi_chunk *prev = NULL, *may_be_watched = NULL;
+    if (level < TWI_LEVELS && bucket->head != NULL)
+        may_be_watched = twi_tail(bucket);
     for (const twi_chunk *chunk = bucket->head; chunk != NULL;
          chunk = chunk->next) {
-        bool may_be_kept = twi_is_own(chunk) && bucket->head == bucket->tail;
         if (chunk->prev != prev || chunk->level != level ||
             (level < TWI_LEVELS && chunk->bucket != index) ||
-            (chunk->live >= TWI_KEPT && !may_be_kept) ||
-            !twi_chunk_is_sound(tw, chunk, bucket->earliest, timers))
+            (twi_is_watched(chunk) && chunk != may_be_watched) ||
+            !twi_chunk_is_sound(tw, bucket, chunk, timers))
             return false;
         prev = chunk;
         *chunks += !twi_is_own(chunk);
     }
-    return bucket->tail == prev &&
+    return (prev == NULL || twi_tail(bucket) == prev) &&
            (twi_is_empty(bucket) || bucket->earliest <= bucket->latest);
+}
+
+/* The first bucket of a wheel is watched, if it is open; no other is. */
+static bool twi_watch_is_sound(const timingwheel *tw, const twi_wheel *wheel)
+{
+    const twi_bucket *first = twi_first_of(wheel);
+    for (uint32_t i = 0; i <= tw->size_mask; i++) {
+        const twi_bucket *bucket = twi_bucket_at(wheel, i);
+        if (i != wheel->first && bucket->head != NULL &&
+            twi_is_watched(twi_tail(bucket)))
+            return false;
+    }
+    return !twi_has_room(first) || twi_is_watched(twi_tail(first));
 }
 
 /* What twi_sort_first leaves: each timer of the first bucket waits for a tick
  * that is not after its own, in order. */
 static bool twi_order_is_sound(const timingwheel *tw, const twi_wheel *wheel)
 {
-    const twi_chunk *chunk = twi_first_of(wheel)->head;
+    const twi_bucket *bucket = twi_first_of(wheel);
+    const twi_chunk *chunk = bucket->head;
     unsigned noted = wheel->noted;
     uint64_t tick = 0;
     for (; chunk != NULL; chunk = chunk->next, noted += TWI_SLOTS) {
         if (noted > TWI_RUN - TWI_SLOTS)
             return false;
-        for (unsigned i = chunk->first; i < chunk->end; i++) {
+        for (unsigned i = chunk->first; i < twi_end(bucket, chunk); i++) {
             const tw_timer *timer = chunk->slots[i];
             if (timer == NULL)
                 continue;
@@ -2930,8 +3134,9 @@ static bool twi_wheel_is_sound(const timingwheel *tw, const twi_wheel *wheel,
         const twi_bucket *bucket = twi_bucket_at(wheel, i);
         bool is_empty = twi_is_empty(bucket);
         bool marked = (wheel->marks[i / 64] >> (i % 64) & 1) != 0;
-        if ((!is_empty && !marked) ||
-            (marked && (wheel->summary >> (i / 64) & 1) == 0) ||
+        if (!marked && !twi_is_clear(bucket))
+            return false;
+        if ((marked && (wheel->summary >> (i / 64) & 1) == 0) ||
             !twi_bucket_is_sound(tw, bucket, wheel->level, i, timers, chunks))
             return false;
         if (!is_empty &&
@@ -2948,7 +3153,7 @@ static bool twi_wheel_is_sound(const timingwheel *tw, const twi_wheel *wheel,
     return wheel->summary == 0 ||
            (wheel->first == twi_first_mark(tw, wheel) &&
             !twi_is_empty(twi_first_of(wheel)) &&
-            twi_first_of(wheel)->head->live < TWI_KEPT &&
+            twi_watch_is_sound(tw, wheel) &&
             (!wheel->sorted || twi_order_is_sound(tw, wheel)) &&
             wheel->earliest == twi_first_of(wheel)->earliest &&
             wheel->queue_index < tw->queued &&

@@ -212,6 +212,43 @@ static void sort_takes_four_chunks(void)
     }
 }
 
+/* Starts timers for a tick, more than one chunk of them, and cancels all: their
+ * bucket holds a chunk for nothing. */
+static void hold_a_chunk(tw_timer *timers, uint64_t tick)
+{
+    for (size_t i = 0; i <= TWI_SLOTS; i++)
+        CHECK(tw_start(&tw, &timers[i], tick) == TW_OK);
+    for (size_t i = 0; i <= TWI_SLOTS; i++)
+        CHECK(tw_cancel(&tw, &timers[i]));
+}
+
+/* Where there are too few chunks to sort with, those held for nothing will do;
+ * and where memory runs out after a reserve, a start is refused. */
+static void after_a_reserve(void)
+{
+    tw_timer *timers = idle_timers(TWI_SLOTS + 1), *others = idle_timers(200);
+    set_up();
+    tw_advance_clock(&tw, 10);
+    CHECK(tw_reserve(&tw, 10, 200) == TW_OK);
+    heap_fail(&memory, 1, true);
+    for (size_t i = 0; i < 4; i++)
+        CHECK(tw_start(&tw, &others[i], 9 - i) == TW_OK);
+    CHECK(tw_start(&tw, &others[4], 15) == TW_OK);
+    for (uint64_t tick = 20; spare_chunks() >= 4; tick++)
+        hold_a_chunk(timers, tick);
+    tw_advance_clock_limit(&tw, 10, 1);
+    CHECK(!tw.unsorted[TWI_OWED] && memory.failures == 0);
+    size_t started = 5;
+    while (started < 200 && tw_start(&tw, &others[started], 15) == TW_OK)
+        started++;
+    CHECK(started < 200 && memory.failures == 1 && tw_check(&tw));
+    heap_fail(&memory, 0, false);
+    CHECK(tw_start(&tw, &others[started], 15) == TW_OK);
+    tear_down();
+    free(timers);
+    free(others);
+}
+
 #define STRANDED_BUCKETS 8
 
 /* Timers that have been postponed to a wheel for which there is no memory are
@@ -315,25 +352,40 @@ static void mark_without_summary(void)
 
 /* The head of the delay queue stands for a bucket with timers, and will notice
  * when the last of them goes. */
-static void first_bucket_kept(void)
+static void first_bucket_unwatched(void)
 {
     tw_timer timer = TW_TIMER_INIT(NULL);
     set_up();
     CHECK(tw_start(&tw, &timer, 10) == TW_OK);
-    twi_chunk *chunk = tw.wheels[0]->buckets[10].head;
-    twi_chunk was = *chunk;
-    chunk->live |= TWI_KEPT;
+    twi_bucket *bucket = &tw.wheels[0]->buckets[10], was = *bucket;
+    bucket->head->live %= TWI_WATCHED;
     CHECK(!tw_check(&tw));
-    chunk->live = TWI_KEPT;
-    chunk->first = 0;
-    chunk->end = 0;
+    bucket->head->live |= TWI_WATCHED;
+    CHECK(tw_check(&tw));
+    bucket->room--; /* as if it had no timer */
     CHECK(!tw_check(&tw));
-    *chunk = was;
+    *bucket = was;
     tear_down();
 }
 
-/* Only a bucket's own chunk, alone in it, may be empty and stay. */
-static void wrong_chunk_kept(void)
+/* A bucket whose own chunk is lent to those owed has none. */
+static void bucket_without_chunk(void)
+{
+    tw_timer stranded = TW_TIMER_INIT(NULL), other = TW_TIMER_INIT(NULL);
+    set_up();
+    CHECK(tw_start(&tw, &stranded, 20) == TW_OK);
+    CHECK(tw_postpone(&tw, &stranded, 100000) == TW_OK);
+    heap_fail(&memory, 1, true);
+    CHECK(tw_advance_clock(&tw, 30) == 0);
+    heap_fail(&memory, 0, false);
+    CHECK(tw_start(&tw, &other, 50) == TW_OK);
+    CHECK(tw.wheels[0]->buckets[20].head == NULL);
+    CHECK(tw_check(&tw));
+    tear_down();
+}
+
+/* Only the last chunk of a wheel's first bucket is watched. */
+static void wrong_chunk_watched(void)
 {
     tw_timer *timers = idle_timers(TWI_SLOTS + 2);
     set_up();
@@ -344,12 +396,19 @@ static void wrong_chunk_kept(void)
     twi_chunk *own = tw.wheels[0]->buckets[10].head;
     twi_chunk *overdue_one = tw.aside[TWI_OWED].head;
     CHECK(own->next != NULL && overdue_one->next == NULL);
-    own->live |= TWI_KEPT;
+    own->live |= TWI_WATCHED;
     CHECK(!tw_check(&tw));
-    own->live &= TWI_KEPT - 1;
-    overdue_one->live |= TWI_KEPT;
+    own->live %= TWI_WATCHED;
+    CHECK(tw_check(&tw));
+    overdue_one->live |= TWI_WATCHED;
     CHECK(!tw_check(&tw));
-    overdue_one->live &= TWI_KEPT - 1;
+    overdue_one->live %= TWI_WATCHED;
+    CHECK(tw_start(&tw, &timers[TWI_SLOTS + 1], 20) == TW_OK);
+    twi_chunk *later_one = tw.wheels[0]->buckets[20].head;
+    later_one->live |= TWI_WATCHED;
+    CHECK(!tw_check(&tw));
+    later_one->live %= TWI_WATCHED;
+    CHECK(tw_check(&tw));
     tear_down();
     free(timers);
 }
@@ -424,6 +483,9 @@ static const tap_case cases[] = {
      sort_with_little_memory},
     {"sorting overdue timers takes four chunks and no memory",
      sort_takes_four_chunks},
+    {"what is reserved, and held for nothing, is used up first",
+     after_a_reserve},
+    {"a bucket whose own chunk is lent is sound", bucket_without_chunk},
     {"a sort that runs out of memory loses and confuses nothing",
      sort_without_memory},
     {"tw_check is content with a wheel that has become empty",
@@ -433,8 +495,8 @@ static const tap_case cases[] = {
     {"tw_check sees a summary of buckets that are empty", summary_of_nothing},
     {"tw_check sees a mark that the summary lacks", mark_without_summary},
     {"tw_check sees that the emptying of a first bucket would go unnoticed",
-     first_bucket_kept},
-    {"tw_check sees an empty chunk that should be gone", wrong_chunk_kept},
+     first_bucket_unwatched},
+    {"tw_check sees an empty chunk that should be gone", wrong_chunk_watched},
     {"tw_check sees overdue timers that would go unnoticed", aside_unnoticed},
     {"tw_check sees a slab of another size", slab_of_another_size},
     {"a cascade meets buckets that cancels have emptied",

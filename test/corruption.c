@@ -77,11 +77,11 @@ static void buckets(void)
 {
     set_up();
     twi_bucket *bucket = bucket_at(1010);
-    BREAKS(bucket->tail, 0x80);
+    BREAKS(bucket->room, 0x80);
     BREAKS(bucket->latest, 0x80);
     BREAKS(bucket->earliest, 1);
     BREAKS(tw.aside[TWI_OWED].latest, 0x80);
-    BREAKS(tw.aside[TWI_OWED].tail, 0x80);
+    BREAKS(tw.aside[TWI_OWED].room, 0x80);
     tw_destroy(&tw);
 }
 

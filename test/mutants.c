@@ -21,24 +21,190 @@ static void slabs_fit_their_ordinals(void)
     world_close(&w);
 }
 
-/* The slot of a cancelled timer that was the last of its chunk is used again:
- * twenty of them fit where one does. */
-static void last_slot_is_used_again(void)
+/* The chunks of cancelled timers are used again: a thousand of them take one
+ * chunk more than the bucket's own, in the first bucket as in others. */
+static void chunks_are_used_again(void)
 {
-    world w;
-    probe stays = {0}, leaves = {0};
-    tw_stats before, after;
-    world_open(&w, 1, 256, 0);
-    world_add(&w, &stays, 100);
-    tw_get_stats(&w.wheel, &before);
-    for (int i = 0; i < 20; i++) {
+    for (uint64_t earlier = 50; earlier <= 150; earlier += 100) {
+        world w;
+        probe other = {0}, stays = {0}, leaves = {0};
+        tw_stats before, after;
+        world_open(&w, 1, 256, 0);
+        world_add(&w, &other, earlier);
+        world_add(&w, &stays, 100);
+        tw_get_stats(&w.wheel, &before);
+        for (int i = 0; i < 1000; i++) {
+            world_add(&w, &leaves, 100);
+            CHECK(world_cancel(&w, &leaves));
+        }
         world_add(&w, &leaves, 100);
-        CHECK(world_cancel(&w, &leaves));
+        tw_get_stats(&w.wheel, &after);
+        CHECK(after.bytes_used <= before.bytes_used + TWI_CHUNK_BYTES);
+        CHECK(after.bytes_held <= before.bytes_held + 10 * TWI_CHUNK_BYTES);
+        world_close(&w);
     }
-    world_add(&w, &leaves, 100);
-    tw_get_stats(&w.wheel, &after);
-    CHECK(after.bytes_used == before.bytes_used);
-    CHECK(after.bytes_held == before.bytes_held);
+}
+
+/* Leaves a bucket empty, but with a chunk that is cut off a slab; and another
+ * with a timer in its own chunk and none in the one behind it. */
+static void hold_chunks_for_nothing(world *w, probe *p, uint64_t tick)
+{
+    const size_t slots = TWI_SLOTS;
+    for (size_t i = 0; i <= slots; i++)
+        world_add(w, &p[i], tick);
+    for (size_t i = slots + 1; i <= 2 * slots + 1; i++)
+        world_add(w, &p[i], tick + 1);
+    for (size_t i = 0; i <= 2 * slots; i++)
+        CHECK(world_cancel(w, &p[i == slots + 1 ? 2 * slots + 1 : i]));
+}
+
+static void cancel_it(tw_timer *timer, void *context)
+{
+    CHECK(world_cancel((world *)context, (probe *)timer));
+}
+
+/* A visitor that cancels what it is given empties the first bucket, and so
+ * gives back the chunk behind, which is held for nothing. */
+static void visitor_of_a_chunk_in_front(void)
+{
+    static world w;
+    static probe p[TWI_SLOTS + 1];
+    memset(p, 0, sizeof p);
+    world_open(&w, 1, 256, 0);
+    for (size_t i = 0; i <= TWI_SLOTS; i++)
+        world_add(&w, &p[i], 100);
+    CHECK(world_cancel(&w, &p[TWI_SLOTS]));
+    CHECK(tw_foreach(&w.wheel, cancel_it, &w) == TWI_SLOTS);
+    CHECK(tw_count(&w.wheel) == 0 && tw_check(&w.wheel));
+    world_close(&w);
+}
+
+/* What is held for nothing is there for sorting, too. */
+static void sort_in_chunks_held(void)
+{
+    static world w;
+    static probe overdue[4], first, p[TWI_SLOTS + 1];
+    memset(overdue, 0, sizeof overdue);
+    memset(p, 0, sizeof p);
+    world_open(&w, 1, 256, 10);
+    CHECK(tw_reserve(&w.wheel, 20, 265) == TW_OK);
+    size_t calls = w.mem.calls;
+    for (uint64_t i = 0; i < 4; i++)
+        world_add(&w, &overdue[i], 7 - i);
+    world_add(&w, &first, 15);
+    for (uint64_t tick = 20; tick < 200 && twi_can_spare(&w.wheel, 4); tick++) {
+        for (size_t i = 0; i <= TWI_SLOTS; i++)
+            world_add(&w, &p[i], tick);
+        for (size_t i = 0; i <= TWI_SLOTS; i++)
+            CHECK(world_cancel(&w, &p[i]));
+    }
+    CHECK(!twi_can_spare(&w.wheel, 4));
+    CHECK(world_limited(&w, 10, 1) == 1);
+    CHECK(!w.wheel.unsorted[TWI_OWED] && w.mem.calls == calls);
+    CHECK(world_exhaust(&w));
+    world_close(&w);
+}
+
+/* Wherever a bucket is, tw_trim finds the chunk that it holds for nothing. */
+static void trimmed_everywhere(void)
+{
+    static const uint64_t ticks[] = {255, 256, 1000, 100000};
+    for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++) {
+        static world w;
+        static probe first, p[TWI_SLOTS + 1];
+        memset(p, 0, sizeof p);
+        world_open(&w, 1, 256, 1);
+        world_add(&w, &first, ticks[i] - 2);
+        for (size_t j = 0; j <= TWI_SLOTS; j++)
+            world_add(&w, &p[j], ticks[i] + (i > 1 ? 2000 : 0));
+        for (size_t j = 0; j <= TWI_SLOTS; j++)
+            CHECK(world_cancel(&w, &p[j]));
+        CHECK(w.wheel.chunks != 0);
+        tw_trim(&w.wheel);
+        CHECK(w.wheel.chunks == 0);
+        CHECK(world_exhaust(&w));
+        world_close(&w);
+    }
+}
+
+/* Where timers are few all are in their buckets' own chunks: when they were
+ * started there after others had fired, and when they came down there. */
+static void own_chunks_suffice(void)
+{
+    static world w;
+    static probe p[TWI_RUN + TWI_SLOTS + 1];
+    const size_t crowd = TWI_RUN + TWI_SLOTS + 1;
+    tw_stats stats;
+    memset(p, 0, sizeof p);
+    world_open(&w, 1, 256, 0);
+    world_add(&w, &p[0], 100);
+    CHECK(world_advance(&w, 100) == 1);
+    for (size_t i = 0; i < TWI_SLOTS; i++)
+        world_add(&w, &p[i], 356);
+    CHECK(w.wheel.chunks == 0);
+    CHECK(world_exhaust(&w));
+    for (size_t i = 0; i < crowd; i++)
+        world_add(&w, &p[i], 1024 + i % 250);
+    CHECK(world_advance(&w, 1024) != 0);
+    tw_get_stats(&w.wheel, &stats);
+    CHECK(stats.cascaded != 0);
+    CHECK(stats.bytes_used == 2 * twi_wheel_bytes(&w.wheel));
+    CHECK(world_exhaust(&w));
+    world_close(&w);
+}
+
+/* Few timers never cascade, however far apart they are in their bucket. */
+static void few_never_cascade(void)
+{
+    static world w;
+    static probe p[TWI_SLOTS];
+    tw_stats stats;
+    memset(p, 0, sizeof p);
+    world_open(&w, 1, 256, 0);
+    for (size_t i = 0; i < TWI_SLOTS; i++)
+        world_add(&w, &p[i], 65536 + i * 5000);
+    CHECK(world_exhaust(&w));
+    tw_get_stats(&w.wheel, &stats);
+    CHECK(stats.fired == TWI_SLOTS && stats.cascaded == 0);
+    world_close(&w);
+}
+
+/* A chunk may wait for more timers after its last one was cancelled. But it
+ * counts as unused, and is used, given back or done without when need be. */
+static void chunks_held_for_nothing(void)
+{
+    static world w;
+    static probe first, p[2 * TWI_SLOTS + 2];
+    tw_stats before, after;
+    memset(p, 0, sizeof p);
+    world_open(&w, 1, 256, 0);
+    CHECK(tw_reserve(&w.wheel, 2 * TWI_SLOTS + 3, 255) == TW_OK);
+    world_add(&w, &first, 10);
+    tw_get_stats(&w.wheel, &before);
+    for (uint64_t tick = 20; tick < 200; tick += 2) {
+        hold_chunks_for_nothing(&w, p, tick);
+        tw_get_stats(&w.wheel, &after);
+        CHECK(after.bytes_used == before.bytes_used && after.buckets == 2);
+        CHECK(world_cancel(&w, &p[TWI_SLOTS + 1]));
+        tw_get_stats(&w.wheel, &after);
+        CHECK(after.bytes_used == before.bytes_used && after.buckets == 1);
+        CHECK(after.bytes_held == before.bytes_held);
+    }
+    CHECK(w.wheel.reserved);
+    tw_trim(&w.wheel);
+    CHECK(!w.wheel.reserved);
+    w.mem.sticky = true;
+    for (uint64_t tick = 100; tick < 200; tick += 2) {
+        w.mem.fail_at = tick >= 110 ? 1 : 0;
+        hold_chunks_for_nothing(&w, p, tick);
+        CHECK(world_cancel(&w, &p[TWI_SLOTS + 1]));
+    }
+    w.mem.fail_at = 0;
+    hold_chunks_for_nothing(&w, p, 200);
+    tw_trim(&w.wheel);
+    CHECK(w.mem.blocks == 1 && w.wheel.chunks == 0);
+    CHECK(tw_check(&w.wheel));
+    CHECK(world_exhaust(&w));
     world_close(&w);
 }
 
@@ -140,7 +306,7 @@ static void check_span(const timingwheel *tw, const twi_bucket *bucket)
     if (twi_is_empty(bucket))
         return;
     for (twi_chunk *chunk = bucket->head; chunk != NULL; chunk = chunk->next)
-        for (unsigned i = chunk->first; i < chunk->end; i++) {
+        for (unsigned i = chunk->first; i < twi_end(bucket, chunk); i++) {
             if (chunk->slots[i] == NULL)
                 continue;
             uint64_t tick = recorder_ceil(chunk->slots[i]->deadline, tw->tick);
@@ -491,7 +657,7 @@ static void own_chunk_aside(uint64_t tick, size_t count)
             CHECK(world_cancel(&w, &p[i]));
         CHECK(bucket->head == &w.wheel.wheels[0]->own[tick % 256]);
         CHECK(w.wheel.wheels[0]->own[tick % 256].level == 0);
-        CHECK(w.wheel.wheels[0]->own[tick % 256].live == TWI_KEPT);
+        CHECK(w.wheel.wheels[0]->own[tick % 256].live == TWI_SLOTS);
         CHECK(world_exhaust(&w));
     }
     tw_trim(&w.wheel);
@@ -609,19 +775,19 @@ static void destroyed_is_refused(void)
     CHECK(memcmp(&stats, &none, sizeof stats) == 0);
 }
 
-/* A bucket's mark goes with its last timer, unless its own chunk stays; and the
- * span of timers at tick 0 is just that. */
+/* A bucket's mark goes with its last timer, if its chunk was full; and the span
+ * of timers at tick 0 is just that. */
 static void marks_and_spans(void)
 {
     static world w;
-    static probe first, p[TWI_SLOTS + 1], zero;
+    static probe first, p[TWI_SLOTS], zero;
     world_open(&w, 1, 256, 5);
     world_add(&w, &first, 70);
-    for (size_t i = 0; i <= TWI_SLOTS; i++)
+    for (size_t i = 0; i < TWI_SLOTS; i++)
         world_add(&w, &p[i], 80);
     const twi_wheel *wheel = w.wheel.wheels[0];
     CHECK((wheel->marks[1] >> (80 % 64) & 1) == 1);
-    for (size_t i = 0; i <= TWI_SLOTS; i++)
+    for (size_t i = 0; i < TWI_SLOTS; i++)
         CHECK(world_cancel(&w, &p[i]));
     CHECK((wheel->marks[1] >> (80 % 64) & 1) == 0);
     world_add(&w, &zero, 0);
@@ -648,9 +814,9 @@ static void faults_that_hardly_show(void)
     wheel->own[7].first = 0;
     for (size_t i = 1; i < TWI_SLOTS + 2; i++)
         world_add(&w, &p[i], 110);
-    wheel->own[110].live |= TWI_KEPT; /* with another chunk behind it */
+    wheel->own[110].live |= TWI_WATCHED; /* with another chunk behind it */
     CHECK(!tw_check(&w.wheel));
-    wheel->own[110].live &= TWI_KEPT - 1;
+    wheel->own[110].live %= TWI_WATCHED;
     wheel->marks[1] &= ~(UINT64_C(1) << (110 % 64)); /* not the first bucket */
     CHECK(!tw_check(&w.wheel));
     wheel->marks[1] |= UINT64_C(1) << (110 % 64);
@@ -693,7 +859,7 @@ static void empty_chunk_aside(void)
     world_open(&w, 1, 256, 10);
     world_add(&w, &p, 5);
     twi_chunk *chunk = w.wheel.aside[TWI_OWED].head, was = *chunk;
-    chunk->live = TWI_KEPT;
+    chunk->live = TWI_WATCHED;
     chunk->first = 0;
     chunk->end = 0;
     w.wheel.count = 0;
@@ -884,11 +1050,11 @@ static void own_chunk_after_a_run(void)
         world_add(&w, &p[i], 600 + i % 3);
     const twi_wheel *wheel = w.wheel.wheels[1];
     const twi_bucket *bucket = &wheel->buckets[2];
-    CHECK(bucket->tail == &wheel->own[2]); /* ... and comes last */
+    CHECK(twi_tail(bucket) == &wheel->own[2]); /* ... and comes last */
     for (size_t i = slots; i < 3 * slots; i += 2)
         CHECK(world_cancel(&w, &p[i]));
     world_advance(&w, 600);
-    CHECK(bucket->head == bucket->tail && wheel->own[2].live == 0);
+    CHECK(twi_has_one_chunk(bucket) && wheel->own[2].live == 0);
     CHECK(world_exhaust(&w));
     world_close(&w);
 }
@@ -996,6 +1162,22 @@ static void deferred_and_owed(void)
 
 #define STRANDED 8
 
+/* Cuts off all chunks but so many, which become unused ones. */
+static void leave_uncut(timingwheel *tw, size_t uncut)
+{
+    twi_chunk *cut = NULL;
+    while (twi_uncut(tw) > uncut) {
+        twi_chunk *chunk = twi_any_chunk(tw);
+        chunk->next = cut;
+        cut = chunk;
+    }
+    while (cut != NULL) {
+        twi_chunk *next = cut->next;
+        twi_give_back(tw, cut);
+        cut = next;
+    }
+}
+
 /* Overdue timers, and before them stranded ones in chunks of buckets, which a
  * sort without memory cannot use: it fails, and yet all fire in order. */
 static void sort_that_fails(void)
@@ -1017,8 +1199,7 @@ static void sort_that_fails(void)
         w.mem.fail_at = 0;
         for (uint64_t i = 0; i < 20; i++)
             world_add(&w, &overdue[i], i * 7 % 20);
-        while (twi_uncut(&w.wheel) > spare)
-            twi_give_back(&w.wheel, twi_new_chunk(&w.wheel));
+        leave_uncut(&w.wheel, spare);
         w.mem.fail_at = 1;
         CHECK(world_advance(&w, 41) == 20);
         CHECK(world_exhaust(&w));
@@ -1082,8 +1263,7 @@ static void sort_in_used_chunks(void)
     world_open(&w, 1, 256, 50);
     for (uint64_t i = 0; i < 20; i++)
         world_add(&w, &p[i], i * 7 % 20);
-    while (twi_uncut(&w.wheel) != 0)
-        twi_give_back(&w.wheel, twi_new_chunk(&w.wheel));
+    leave_uncut(&w.wheel, 0);
     size_t calls = w.mem.calls;
     CHECK(world_limited(&w, 50, 3) == 3);
     CHECK(w.mem.calls == calls && !w.wheel.unsorted[TWI_OWED]);
@@ -1278,8 +1458,14 @@ static const tap_case cases[] = {
     {"a bucket's span is that of its timers", spans_are_exact},
     {"no slab has more chunks than an ordinal can count",
      slabs_fit_their_ordinals},
-    {"the last slot of a chunk is used again once its timer is cancelled",
-     last_slot_is_used_again},
+    {"chunks of cancelled timers are used again", chunks_are_used_again},
+    {"chunks held for nothing count as unused", chunks_held_for_nothing},
+    {"chunks held for nothing are found everywhere", trimmed_everywhere},
+    {"chunks held for nothing are of use for sorting", sort_in_chunks_held},
+    {"chunks held for nothing may go while others are visited",
+     visitor_of_a_chunk_in_front},
+    {"where timers are few own chunks suffice", own_chunks_suffice},
+    {"few timers never cascade", few_never_cascade},
     {"a limit met in a small bucket leaves the next deadline exact",
      limit_met_in_a_small_bucket},
     {"a cascade stops only where timers of the same tick may be",

@@ -550,7 +550,7 @@ static bool has_timers(const twi_bucket *bucket)
 {
     for (const twi_chunk *chunk = bucket->head; chunk != NULL;
          chunk = chunk->next)
-        for (unsigned i = chunk->first; i < chunk->end; i++)
+        for (unsigned i = chunk->first; i < twi_end(bucket, chunk); i++)
             if (chunk->slots[i] != NULL)
                 return true;
     return false;
@@ -616,16 +616,18 @@ static unsigned number_of_own(const twi_chunk *chunk)
 
 /* Of what stands aside the search minds no chunks but those that are a bucket's
  * own, lent to it. */
-static void add_chunk(const twi_chunk *chunk, bool in_wheel)
+static void add_chunk(const twi_bucket *bucket, const twi_chunk *chunk,
+                      bool in_wheel)
 {
+    unsigned end = twi_end(bucket, chunk);
     bool is_own = chunk->ordinal == 0;
     if (in_wheel)
-        add(chunk->live * 2U + is_own);
+        add(twi_live(bucket, chunk) * 2U + is_own);
     else if (is_own || (chunk->prev != NULL && chunk->prev->ordinal == 0))
         add(is_own ? 4U + number_of_own(chunk) : 2U);
     if (in_wheel || play->tidiness == AS_LEFT)
-        add(chunk->first * 64U + chunk->end);
-    for (unsigned i = chunk->first; i < chunk->end; i++) {
+        add(chunk->first * 64U + end);
+    for (unsigned i = chunk->first; i < end; i++) {
         const tw_timer *timer = chunk->slots[i];
         if (timer != NULL)
             add(canonical(timer) * 1024 + relative(timer->deadline));
@@ -640,7 +642,7 @@ static uint64_t earliest_in(const twi_bucket *bucket)
     uint64_t earliest = UINT64_MAX;
     for (const twi_chunk *chunk = bucket->head; chunk != NULL;
          chunk = chunk->next)
-        for (unsigned i = chunk->first; i < chunk->end; i++)
+        for (unsigned i = chunk->first; i < twi_end(bucket, chunk); i++)
             if (chunk->slots[i] != NULL && chunk->slots[i]->deadline < earliest)
                 earliest = chunk->slots[i]->deadline;
     return earliest;
@@ -693,13 +695,23 @@ static void add_sorted(const twi_wheel *wheel)
     add(1);
 }
 
+/* Is there no tick for which the bucket might wake the loop? */
+static bool is_cleared(const twi_bucket *bucket)
+{
+    return bucket->earliest == UINT64_MAX;
+}
+
 static void add_bucket(const twi_bucket *bucket, unsigned where)
 {
     bool in_wheel = where < play->wheels * play->size;
     bool unsorted =
         !in_wheel && tw.unsorted[where - play->wheels * play->size];
     if (!has_timers(bucket)) {
-        add_chunk(bucket->head, in_wheel);
+        add_chunk(bucket, bucket->head, in_wheel);
+        if (!is_cleared(bucket)) {
+            add(relative(bucket->earliest));
+            add(relative(bucket->latest));
+        }
         return;
     }
     judge_mark(bucket);
@@ -709,7 +721,7 @@ static void add_bucket(const twi_bucket *bucket, unsigned where)
         add(relative(bucket->latest));
     for (const twi_chunk *chunk = bucket->head; chunk != NULL;
          chunk = chunk->next)
-        add_chunk(chunk, in_wheel);
+        add_chunk(bucket, chunk, in_wheel);
     if (in_wheel && bucket == twi_first_of(tw.wheels[where / play->size]))
         add_sorted(tw.wheels[where / play->size]);
 }
@@ -718,7 +730,7 @@ static void add_bucket(const twi_bucket *bucket, unsigned where)
 static void expect_vain(const twi_bucket *bucket, unsigned where)
 {
     (void)where;
-    if (has_timers(bucket))
+    if (!is_cleared(bucket))
         oracle_ticks_add(&model.stale, bucket->earliest);
 }
 
@@ -812,6 +824,8 @@ static void tidy_chunk(twi_chunk *chunk, uint64_t *noted)
         ticks[count] = noted != NULL ? noted[i] : 0;
         kept[count++] = chunk->slots[i];
     }
+    while (count != 0 && kept[count - 1] == NULL)
+        count--;
     if (chunk->end == TWI_SLOTS || chunk->end == TWI_NEAR_SLOTS)
         start = chunk->first == 0 ? 0 : chunk->end - count;
     else if (chunk->first != 0)
@@ -827,15 +841,26 @@ static void tidy_chunk(twi_chunk *chunk, uint64_t *noted)
     chunk->end = (uint8_t)(start + count);
 }
 
+/* A bucket that was closed, to tidy it, is as open as it was before. */
+static void open_again(twi_bucket *bucket, bool is_first)
+{
+    twi_chunk *tail = twi_tail(bucket);
+    unsigned free_slots = (unsigned)TWI_SLOTS - tail->end;
+    bucket->room -= free_slots;
+    tail->live = (uint8_t)(tail->live + free_slots);
+    tail->end = TWI_SLOTS;
+    if (is_first)
+        twi_watch(bucket);
+}
+
 static void tidy_bucket(twi_wheel *wheel, uint32_t index)
 {
     twi_bucket *bucket = &wheel->buckets[index];
     bool is_first = wheel->first == index;
     bool is_sorted = is_first && wheel->sorted;
-    bool is_alone = bucket->head == bucket->tail;
-    if (play->tidiness == COMPACT && !is_first && is_alone &&
-        twi_is_own(bucket->head))
-        bucket->head->live |= TWI_KEPT;
+    bool is_open = twi_free_slots(bucket) != 0;
+    if (is_open)
+        twi_close(&tw, bucket);
     if ((!cascades || wheel->level == play->wheels - 1) && !is_sorted &&
         bucket->latest != bucket->earliest)
         bucket->latest = bucket->earliest | ((UINT64_C(1) << wheel->shift) - 1);
@@ -845,6 +870,8 @@ static void tidy_bucket(twi_wheel *wheel, uint32_t index)
         if (noted != NULL)
             noted += TWI_SLOTS;
     }
+    if (is_open)
+        open_again(bucket, is_first);
 }
 
 static void tidy_wheel(twi_wheel *wheel)
@@ -856,7 +883,7 @@ static void tidy_wheel(twi_wheel *wheel)
             continue;
         }
         if (wheel->buckets[i].head != NULL)
-            twi_clear_bucket(wheel, i);
+            twi_renew(&tw, wheel, i);
         twi_unmark(wheel, i);
     }
 }

@@ -37,12 +37,6 @@ SHORT_CUTS = {'twi_start_at_once', 'twi_fire_quickly', 'twi_fire_lone',
 CALL_OF_SHORT_CUT = re.compile(r'if \((!?)(%s)\(' %
                                '|'.join(sorted(SHORT_CUTS)))
 
-# What these look at is a bucket with one chunk, head and tail at once, since it
-# is empty, small or kept.
-WITH_ONE_CHUNK = {'twi_is_empty', 'twi_not_kept', 'twi_reuse', 'twi_is_small',
-                  'twi_fire_quickly', 'twi_fire_lone', 'twi_sort_few',
-                  'twi_clear_bucket'}
-
 # A tick of one time unit saves a division, which would answer the same.
 SAVES_DIVISION = ('tw->tick == 1', 'tw->tick != 1')
 
@@ -75,7 +69,6 @@ OPERATORS = {
 # Each of a row may be mistaken for the next one.
 LOOKALIKES = [
     ['true', 'false'],
-    ['head', 'tail'],
     ['next', 'prev'],
     ['first', 'end'],
     ['earliest', 'latest'],
@@ -98,7 +91,9 @@ LOOKALIKES = [
     ['twi_slot_behind', 'twi_slot_in_front'],
     ['twi_lacks_room_behind', 'twi_lacks_room_in_front'],
     ['twi_highest_bit', 'twi_lowest_bit'],
-    ['twi_is_small', 'twi_is_crowd'],
+    ['twi_is_small', 'twi_is_crowd', 'twi_is_lone'],
+    ['twi_watch', 'twi_unwatch'],
+    ['twi_live', 'twi_end'],
 ]
 
 TOKEN = re.compile(
@@ -235,13 +230,6 @@ class Maker:
             self.add(token.start, token.end, '%d%s' % (value, suffix))
 
     def change_name(self, token):
-        """Head and tail of a bucket are NULL together."""
-        rest = self.source[token.end:token.end + 8]
-        if token.text in ('head', 'tail') and rest in (' == NULL', ' != NULL'):
-            return
-        if (token.text in ('head', 'tail') and
-                self.function in WITH_ONE_CHUNK):
-            return
         for row in LOOKALIKES:
             if token.text in row[:-1] or (token.text == row[-1] != '0'):
                 other = row[(row.index(token.text) + 1) % len(row)]

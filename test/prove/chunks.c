@@ -17,6 +17,14 @@ static tw_timer timers[CHUNKS][TWI_SLOTS];
 static twi_bucket *const home =
     &tw.aside[ASIDE]; /* where the list is at home */
 
+static inline twi_chunk *chunk_at(unsigned n)
+{
+    return n < CHUNKS ? chunks[n] : &spare;
+}
+
+#define KNOWN_CHUNKS (CHUNKS + 1)
+#include "known.h"
+
 /* Slots first .. end - 1 in use, any of them with timers, but at least one. */
 static void make_slots(unsigned i)
 {
@@ -34,11 +42,17 @@ static void make_slots(unsigned i)
     chunk->live = (uint8_t)live;
 }
 
+/* Where the room of a closed bucket is whose last chunk is that. */
+static tw_timer **end_of(twi_chunk *tail)
+{
+    return tail == NULL ? NULL : tail->slots + TWI_SLOTS;
+}
+
 /* Chunks `from` .. from + count - 1, in order, are the list of `bucket`. */
 static void link_list(twi_bucket *bucket, unsigned from, unsigned count)
 {
     bucket->head = count == 0 ? NULL : chunks[from];
-    bucket->tail = count == 0 ? NULL : chunks[from + count - 1];
+    bucket->room = count == 0 ? NULL : end_of(chunks[from + count - 1]);
     bucket->earliest = nondet_u64();
     bucket->latest = nondet_u64();
     ASSUME(bucket->earliest <= bucket->latest);
@@ -75,7 +89,7 @@ static void check_list(const twi_bucket *bucket, twi_chunk *one, twi_chunk *two,
         ASSERT((last == NULL ? bucket->head : last->next) == list[i]);
         last = list[i];
     }
-    ASSERT(bucket->tail == last);
+    ASSERT(bucket->room == end_of(last));
     ASSERT((last == NULL ? bucket->head : last->next) == NULL);
 }
 
@@ -123,6 +137,21 @@ void chunk_of(void)
     unsigned k = any_below(TWI_SLOTS);
     twi_chunk *chunk = chunks[any_below(CHUNKS)];
     ASSERT(twi_chunk_of(&chunk->slots[k]) == chunk);
+    REACHED("the end");
+}
+
+/* What is read off the room of a bucket: any slot of any chunk, or its end. */
+void room(void)
+{
+    twi_bucket bucket = {0, 0, chunks[any_below(CHUNKS)], NULL};
+    ASSERT(!twi_has_room(&bucket));
+    unsigned k = any_below(TWI_SLOTS + 1);
+    twi_chunk *tail = chunks[any_below(CHUNKS)];
+    bucket.room = tail->slots + k;
+    ASSERT(twi_tail(&bucket) == tail);
+    ASSERT(twi_has_one_chunk(&bucket) == (bucket.head == tail));
+    ASSERT(twi_has_room(&bucket) == (k != TWI_SLOTS));
+    ASSERT(twi_free_slots(&bucket) == TWI_SLOTS - k);
     REACHED("the end");
 }
 
@@ -177,13 +206,95 @@ void add_chunk(void)
     REACHED("the end");
 }
 
+/* The same in a wheel, where the bucket is full: then it is open. If it is the
+ * first it is watched before, maybe, and after. */
+static void prove_add_open(unsigned count)
+{
+    static twi_wheel wheel;
+    static twi_chunk own; /* is elsewhere */
+    make_bucket(count);
+    twi_chunk *full = chunks[count - 1];
+    full->end = TWI_SLOTS;
+    const twi_chunk before = *full;
+    wheel.buckets = home;
+    wheel.own = &own;
+    wheel.summary = nondet_bool();
+    wheel.first = any_below(2);
+    bool is_first = wheel.summary != 0 && wheel.first == 0;
+    own.live = 1;
+    full->live |= is_first && nondet_bool() ? TWI_WATCHED : 0;
+    tw.wheels[0] = &wheel;
+    tw.unused = &spare;
+    ASSERT(twi_add_open(&tw, &wheel, 0));
+    ASSERT(home->room == spare.slots);
+    home->room = end_of(&spare);
+    check_list(home, chunk_if(count > 0, 0), chunk_if(count > 1, 1), &spare);
+    ASSERT(spare.first == 0 && spare.end == TWI_SLOTS && spare.level == 0);
+    ASSERT(spare.live == TWI_SLOTS + (is_first ? TWI_WATCHED : 0));
+    ASSERT(full->live == before.live && full->end == before.end);
+}
+
+void add_open(void)
+{
+    for (unsigned count = 1; count < CHUNKS; count++)
+        prove_add_open(count);
+    REACHED("the end");
+}
+
+/* A bucket without timers is opened: slot `start` is next, and those from there
+ * on are counted. */
+void open_bucket(void)
+{
+    unsigned start = any_below(TWI_SLOTS);
+    make_bucket(1);
+    twi_open(home, chunks[0], start);
+    ASSERT(home->room == &chunk0.slots[start] && home->head == &chunk0);
+    ASSERT(chunk0.first == start && chunk0.end == TWI_SLOTS);
+    ASSERT(chunk0.live == TWI_SLOTS - start);
+    REACHED("the end");
+}
+
+/* The last chunk of a list is open, with or without a timer in it, watched or
+ * not: closed, it has what it had, or it is dropped. */
+static void prove_close(unsigned count)
+{
+    make_bucket(count);
+    unsigned k = any_below(TWI_SLOTS);
+    twi_chunk *tail = chunks[count - 1];
+    if (count > 1 && nondet_bool())
+        tail->live = 0;
+    const twi_chunk before = *tail;
+    unsigned free_slots = TWI_SLOTS - before.end;
+    home->room = tail->slots + before.end;
+    tail->end = TWI_SLOTS;
+    tail->live = (uint8_t)(before.live + free_slots);
+    tail->live |= nondet_bool() ? TWI_WATCHED : 0;
+    twi_close(&tw, home);
+    if (before.live == 0) {
+        check_left(count, count - 1);
+        ASSERT(tail->live == 0);
+        return;
+    }
+    check_list(home, chunks[0], chunk_if(count > 1, 1), chunk_if(count > 2, 2));
+    ASSERT(tail->live == before.live && tw.unused == NULL);
+    ASSERT(tail->first == before.first && tail->end == before.end);
+    ASSERT(tail->slots[k] == before.slots[k]);
+}
+
+void close_bucket(void)
+{
+    for (unsigned count = 1; count <= CHUNKS; count++)
+        prove_close(count);
+    REACHED("the end");
+}
+
 /* Behind the timers of any bucket with room there, and in front of those of any
  * with room there: the slot is free, next to the others, and counted. */
 static void prove_slots(unsigned count)
 {
     make_bucket(count);
     bool behind = nondet_bool();
-    twi_chunk *chunk = behind ? home->tail : home->head;
+    twi_chunk *chunk = behind ? chunks[count - 1] : chunks[0];
     const twi_chunk before = *chunk;
     ASSUME(behind ? !twi_lacks_room_behind(home)
                   : !twi_lacks_room_in_front(home));
@@ -240,7 +351,7 @@ static void prove_append(unsigned to_count, unsigned from_count)
     unsigned count = to_count + from_count;
     check_list(all, chunk_if(count > 0, 0), chunk_if(count > 1, 1),
                chunk_if(count > 2, 2));
-    ASSERT(from.head == NULL && from.tail == NULL);
+    ASSERT(from.head == NULL && from.room == NULL);
     for (unsigned i = to_count; i < count; i++)
         ASSERT(chunks[i]->level == TWI_LEVELS + to);
     bool both = to_count != 0 && from_count != 0;
@@ -274,5 +385,23 @@ void prefetch(void)
     twi_prefetch(nondet_bool() ? &chunk0 : NULL);
     ASSERT(chunk0.slots[k] == before.slots[k] && chunk0.live == before.live);
     ASSERT(chunk0.first == before.first && chunk0.end == before.end);
+    REACHED("the end");
+}
+
+/* The same for the first chunk of a bucket that is open, of one chunk or more,
+ * where the first slot in use is before the room. */
+void prefetch_few(void)
+{
+    bool is_alone = nondet_bool();
+    unsigned k = any_below(TWI_SLOTS), next = any_below(TWI_SLOTS) + 1;
+    make_bucket(2);
+    ASSUME(!is_alone || chunk0.first < next);
+    home->room = (is_alone ? &chunk0 : &chunk1)->slots + next;
+    const twi_chunk before = chunk0;
+    const twi_bucket bucket = *home;
+    twi_prefetch_few(home);
+    ASSERT(chunk0.slots[k] == before.slots[k] && chunk0.live == before.live);
+    ASSERT(chunk0.first == before.first && chunk0.end == before.end);
+    ASSERT(home->head == bucket.head && home->room == bucket.room);
     REACHED("the end");
 }

@@ -82,29 +82,29 @@ static void prove_postpone(const struct marking *marking, enum shape shape0,
     REACHED("the end");
 }
 
-/* A bucket that was empty, with its own chunk there, gets a timer, from the
- * first slot on or back from the last one of its line. */
+/* A bucket with its own chunk gets a timer: behind all others, where it is open
+ * and may be empty, or, where it is clear, back from the last slot of its line.
+ */
 static void prove_fill(const struct marking *marking, enum shape shape1,
                        bool in_front)
 {
     any_state(marking, ALONE, shape1);
     twi_bucket *bucket = BUCKET(0, 0);
-    const unsigned k = in_front ? TWI_NEAR_SLOTS - 1 : 0;
-    tw_timer *timer = &timers[0][k];
     uint64_t tick = any_tick();
     unsigned m = any_below(CHUNKS), j = any_below(TWI_SLOTS);
     bool has_other = is_there(m, j);
-    ASSUME(is_empty(bucket));
+    ASSUME(in_front ? is_clear(bucket) : known_has_room(bucket));
     ASSUME(tick > tw.clock && (tick >> wheel0.shift) % SIZE == 0);
     ASSUME((tick >> wheel0.shift) - (tw.clock >> wheel0.shift) < SIZE);
-    timer->deadline = tick;
-    twi_reuse(bucket, in_front ? TWI_NEAR_SLOTS : 0);
-    twi_account(&tw, &wheel0, 0, tick, true);
-    twi_fill_slot(
-        in_front ? twi_slot_in_front(bucket) : twi_slot_behind(bucket), timer);
+    fresh.deadline = tick;
+    if (in_front)
+        twi_open(bucket, bucket->head, TWI_NEAR_SLOTS);
+    twi_account(&tw, &wheel0, 0, tick);
+    twi_fill_slot(in_front ? twi_slot_in_front(bucket) : bucket->room++,
+                  &fresh);
     tw.count++;
     show_well_formed();
-    ASSERT(is_there(0, k) && (!has_other || is_there(m, j)));
+    ASSERT(tw_is_pending(&fresh) && (!has_other || is_there(m, j)));
     show_head_is_earliest();
     REACHED("the end");
 }

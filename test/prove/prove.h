@@ -36,6 +36,8 @@ static void prove_free(void *pointer);
 #ifndef __CPROVER__
 extern void __CPROVER_assume(bool);
 extern void __CPROVER_assert(bool, const char *);
+extern bool __CPROVER_same_object(const void *, const void *);
+extern size_t __CPROVER_POINTER_OFFSET(const void *);
 #endif
 extern uint64_t nondet_u64(void);
 extern uint32_t nondet_u32(void);

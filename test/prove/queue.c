@@ -5,6 +5,16 @@
  */
 #include "prove.h"
 
+/* Of each of two buckets, which all wheels here have. */
+static twi_chunk tail0, tail1;
+static inline twi_chunk *chunk_at(unsigned n)
+{
+    return n == 0 ? &tail0 : &tail1;
+}
+
+#define KNOWN_CHUNKS 2
+#include "known.h"
+
 #ifndef QUEUED
 #define QUEUED 5 /* at most 7                                               */
 #endif
@@ -16,7 +26,8 @@
 /* The wheels, each an object of its own: CBMC tells them apart then. */
 static twi_wheel w0, w1, w2, w3, w4, w5, w6;
 static twi_wheel *const wheels[] = {&w0, &w1, &w2, &w3, &w4, &w5, &w6};
-static twi_bucket buckets[2];      /* of all of them                         */
+static twi_bucket buckets[2];      /* of all of them; the last chunk of ...  */
+static uint8_t live;               /* ... the second one has so many live    */
 static twi_entry expected[QUEUED]; /* what each wheel's entry must be        */
 
 /* A heap of `queued` entries. Which wheel has which place does not matter,
@@ -24,6 +35,10 @@ static twi_entry expected[QUEUED]; /* what each wheel's entry must be        */
 static void make_heap(uint32_t queued)
 {
     uint64_t levels = 0;
+    live = (uint8_t)any_below(2 * TWI_WATCHED);
+    tail1.live = live;
+    buckets[0].room = &tail0.slots[any_below(TWI_SLOTS)];
+    buckets[1].room = &tail1.slots[any_below(TWI_SLOTS)];
     tw.queued = queued;
     for (uint32_t i = 0; i < queued; i++) {
         wheels[i]->level = any_below(ORDERS);
@@ -112,6 +127,13 @@ void queue_remove(void)
     for_each_place(prove_remove);
 }
 
+/* The second bucket is the earliest of that wheel, and watched. */
+static void check_first(const twi_wheel *wheel, uint64_t tick)
+{
+    ASSERT(wheel->first == 1 && wheel->earliest == tick);
+    ASSERT(tail1.live == (live | TWI_WATCHED) && tail0.live == 0);
+}
+
 /* A bucket has become the earliest of its wheel. */
 static void prove_offer(uint32_t queued, uint32_t index)
 {
@@ -120,8 +142,7 @@ static void prove_offer(uint32_t queued, uint32_t index)
     ASSUME(expected[index].tick <= tw.queue[index].tick);
     twi_offer(&tw, wheels[index], 1, expected[index].tick);
     check_heap(queued, QUEUED);
-    ASSERT(wheels[index]->first == 1);
-    ASSERT(wheels[index]->earliest == expected[index].tick);
+    check_first(wheels[index], expected[index].tick);
 }
 
 void offer(void)
@@ -137,8 +158,7 @@ static void prove_offer_later(uint32_t queued, uint32_t index)
     ASSUME(expected[index].tick >= tw.queue[index].tick);
     twi_offer_later(&tw, wheels[index], index, 1);
     check_heap(queued, QUEUED);
-    ASSERT(wheels[index]->first == 1);
-    ASSERT(wheels[index]->earliest == expected[index].tick);
+    check_first(wheels[index], expected[index].tick);
 }
 
 void offer_later(void)

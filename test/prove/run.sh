@@ -42,6 +42,15 @@ checks='--bounds-check --pointer-check --pointer-overflow-check
     --conversion-check --div-by-zero-check --undefined-shift-check
     --unwinding-assertions --drop-unused-functions --slice-formula'
 
+# checks_of FUNCTION: twi_start_at_once and twi_free_slots wrap once, on
+# purpose.
+checks_of() {
+    case $1 in
+    start | room) echo "$checks" | sed 's/--unsigned-overflow-check//' ;;
+    *) echo "$checks" ;;
+    esac
+}
+
 # Every property holds, but each REACHED fails; and there is one of these.
 is_proved() {
     grep -q '^\*\* [0-9]* of [0-9]* failed' "$1" || return
@@ -71,39 +80,63 @@ prove() {
     prove_name="cbmc: $1" prove_file=$2 prove_function=$3
     shift 3
     can_prove || return
+    prove_checks=$(checks_of "$prove_function")
     # shellcheck disable=SC2086
-    "$cbmc" $checks --unwind 14 "$@" --function "$prove_function" \
+    "$cbmc" $prove_checks --unwind 14 "$@" --function "$prove_function" \
         "$folder/$prove_file.c" >"$build/log" 2>&1
     judge_proof
 }
 
+# What CBMC does not see through is replaced by what is known of it: known.h.
+known='--replace-calls twi_chunk_of:known_chunk_of
+    --replace-calls twi_tail:known_tail
+    --replace-calls twi_free_slots:known_free_slots
+    --replace-calls twi_has_room:known_has_room
+    --replace-calls twi_has_one_chunk:known_has_one_chunk
+    --replace-calls twi_prefetch_few:known_prefetch_few'
+
+# And in operations.c: state.h.
+known_state="$known
+    --replace-calls twi_wheel_of:known_wheel_of
+    --replace-calls twi_first_mark:known_first_mark
+    --replace-calls twi_prefetch:known_prefetch
+    --replace-calls tw_start:known_start"
+
+# replaced FILE FUNCTION REPLACEMENTS [DEFINITION...]
 # shellcheck disable=SC2086
-prove_known() {
-    "$cbmc" $prove_checks --unwind 14 --unwindset "$state_loops" \
-        "$build/known.goto" >"$build/log" 2>&1
+replaced() {
+    replaced_file=$1 replaced_function=$2 replaced_calls=$3
+    shift 3
+    "$goto_cc" "$@" -o "$build/file.goto" --function "$replaced_function" \
+        "$folder/$replaced_file.c" >"$build/log" 2>&1 &&
+        "$goto_instrument" $replaced_calls \
+            "$build/file.goto" "$build/known.goto" >"$build/log" 2>&1
 }
 
-# prove_state NAME FUNCTION MARKS [DEFINITION...]: in operations.c, with what
-# CBMC does not see through replaced by what is known of it; see state.h.
+# prove_known NAME FILE FUNCTION [DEFINITION...]: as prove, with known.h.
+# shellcheck disable=SC2086
+prove_known() {
+    prove_name="cbmc: $1" prove_file=$2 prove_function=$3
+    shift 3
+    can_prove || return
+    replaced "$prove_file" "$prove_function" "$known" "$@" &&
+        "$cbmc" $checks --unwind 14 --unwindset twi_reclaim.1:65 \
+            "$build/known.goto" >"$build/log" 2>&1
+    judge_proof
+}
+
+# prove_state NAME FUNCTION MARKS [DEFINITION...]: in operations.c, with known.h
+# and state.h.
+# shellcheck disable=SC2086
 prove_state() {
     prove_name="cbmc: $1" prove_function=$2 prove_marks=$3
     shift 3
     can_prove || return
-    # twi_start_at_once wraps once, on purpose.
-    prove_checks=$checks
-    [ "$prove_function" != start ] ||
-        prove_checks=$(echo "$checks" | sed 's/--unsigned-overflow-check//')
-    "$goto_cc" "-DMARKED=$prove_marks" "$@" -o "$build/state.goto" \
-        --function "$prove_function" \
-        "$folder/operations.c" >"$build/log" 2>&1 &&
-        "$goto_instrument" \
-            --replace-calls twi_chunk_of:known_chunk_of \
-            --replace-calls twi_wheel_of:known_wheel_of \
-            --replace-calls twi_first_mark:known_first_mark \
-            --replace-calls twi_prefetch:known_prefetch \
-            --replace-calls tw_start:known_start \
-            "$build/state.goto" "$build/known.goto" >"$build/log" 2>&1 &&
-        prove_known
+    prove_checks=$(checks_of "$prove_function")
+    replaced operations "$prove_function" "$known_state" \
+        "-DMARKED=$prove_marks" "$@" &&
+        "$cbmc" $prove_checks --unwind 14 --unwindset "$state_loops" \
+            "$build/known.goto" >"$build/log" 2>&1
     judge_proof
 }
 
@@ -136,19 +169,25 @@ for size_bits in 1 6 8; do
 done
 heaps='every heap up to'
 prove "delay queue, entry moves up, $heaps 5" queue queue_up -DQUEUED=5
-prove "delay queue, earlier bucket, $heaps 5" queue offer -DQUEUED=5
+prove_known "delay queue, earlier bucket, $heaps 5" queue offer -DQUEUED=5
 prove "delay queue, entry moves down, $heaps 4" queue queue_down -DQUEUED=4
 prove "delay queue, entry leaves, $heaps 4" queue queue_remove -DQUEUED=4
-prove "delay queue, later bucket, $heaps 4" queue offer_later -DQUEUED=4
+prove_known "delay queue, later bucket, $heaps 4" queue offer_later -DQUEUED=4
 prove 'memory is aligned and inside, 0..1024 bytes, every odd start' \
     chunks allocate
 prove 'chunk of a slot, every slot' chunks chunk_of
-prove 'unused chunk is taken, lists up to 2' chunks take_chunk
-prove 'chunk joins a list of 0..2, or memory is out' chunks add_chunk
-prove 'chunk leaves a list of 1..3' chunks release_chunk
-prove 'slot behind or in front, every chunk, lists of 1..2' chunks slots
-prove 'list joins a list, 0..2 chunks each, 3 in all' chunks append
+prove 'room of a bucket, every slot' chunks room
+prove_known 'unused chunk is taken, lists up to 2' chunks take_chunk
+prove_known 'chunk joins a list of 0..2, or memory is out' chunks add_chunk
+prove_known 'open chunk joins a list of 1..2' chunks add_open
+prove_known 'chunk leaves a list of 1..3' chunks release_chunk
+prove_known 'slot behind or in front, every chunk, lists of 1..2' chunks slots
+prove 'bucket is opened, from every slot on' chunks open_bucket
+prove_known 'bucket is closed, every last chunk, lists of 1..3' \
+    chunks close_bucket
+prove_known 'list joins a list, 0..2 chunks each, 3 in all' chunks append
 prove 'chunk fetched ahead is only read' chunks prefetch
+prove 'bucket fetched ahead is only read, lists of 1..2' chunks prefetch_few
 prove 'wheel of an own chunk, wheels of 4' wheels wheel_of
 
 # Two wheels of two buckets. Their marks and which are first in them; then the
@@ -160,6 +199,9 @@ prove_state 'cancel, own chunk lent' cancel "$later" -DSHAPE=GONE,ALONE
 prove_state 'postpone, the first bucket' postpone "$both" -DSHAPE=ALONE,ALONE
 prove_state 'postpone, own chunk lent' postpone "$later" -DSHAPE=LENT,ALONE
 prove_state 'bucket filled, of a wheel with timers' fill '{2,3},{1,1}'
+prove_state 'bucket filled, the first one' fill '{1,3},{0,1}'
+prove_state 'bucket filled, before the first one' \
+    fill '{2,3},{1,1}' -DLEVELS=1,2
 prove_state 'bucket filled from the back, of an empty wheel' \
     fill '{0,3},{0,1}' -DFRONT=true
 prove_state 'start at once' start "$both" -DSHAPE=ALONE,ALONE

@@ -61,20 +61,11 @@ static inline twi_chunk *chunk_at(unsigned n)
     return n == OWN ? &extra0 : &extra1;
 }
 
-/* twi_chunk_of by what is proved of it in chunks.c: CBMC takes this one, since
- * it does not see through an address that was rounded. */
-twi_chunk *known_chunk_of(tw_timer *const *slot);
-twi_chunk *known_chunk_of(tw_timer *const *slot)
-{
-    for (unsigned n = 0; n < CHUNKS; n++)
-        for (unsigned k = 0; k < TWI_SLOTS; k++)
-            if (slot == &chunk_at(n)->slots[k])
-                return chunk_at(n);
-    NEVER("it is a slot of a chunk");
-    return NULL;
-}
+#define KNOWN_CHUNKS CHUNKS
+#include "known.h"
 
-/* And twi_first_mark, where only one bucket has a mark. */
+/* What is known of twi_first_mark, where only one bucket has a mark. CBMC takes
+ * this one, and those of known.h. */
 uint32_t known_first_mark(const timingwheel *whose, const twi_wheel *wheel);
 uint32_t known_first_mark(const timingwheel *whose, const twi_wheel *wheel)
 {
@@ -127,8 +118,10 @@ static bool is_assumed;
             ASSERT(expr); \
     } while (0)
 
-/* What has been met in the lists. */
-static unsigned met_chunks, met_timers;
+/* What has been met in the lists; and how many slots of each chunk are free and
+ * still count in it, as the last chunk of a bucket that is open. */
+static unsigned met_chunks, met_timers, free_in[CHUNKS];
+static bool is_unused[CHUNKS]; /* it was met among those given back         */
 
 /* Ticks are only compared, and told apart by steps, here: few bits will do.
  * What is calculated with them is proved for all 64 in placement.c. */
@@ -139,12 +132,26 @@ static inline uint64_t any_tick(void)
 
 static inline bool is_empty(const twi_bucket *bucket)
 {
-    return bucket->head == NULL || bucket->head->live % TWI_KEPT == 0;
+    return bucket->head == NULL ||
+           (bucket->head->next == NULL &&
+            bucket->head->live % TWI_WATCHED == known_free_slots(bucket));
+}
+
+/* Has it no span? */
+static inline bool is_clear(const twi_bucket *bucket)
+{
+    return bucket->earliest > bucket->latest;
 }
 
 static inline bool is_marked(unsigned w, uint32_t i)
 {
     return (marks[w] >> i & 1) != 0;
+}
+
+/* Is a chunk in a list of timers? An own one that is free says so itself. */
+static inline bool is_in_use(unsigned n)
+{
+    return n < OWN ? chunk_at(n)->live != 0 : !is_unused[n];
 }
 
 /* How many steps a bucket is ahead of the clock's own. */
@@ -159,24 +166,46 @@ static inline bool is_first(unsigned w, uint32_t i)
     return WHEEL(w)->summary != 0 && WHEEL(w)->first == i;
 }
 
-/* A list of chunks at home where `level` and `index` say, `own` or not. */
+/* The last chunk of a list, and the room behind its timers. Only in a wheel can
+ * a bucket be open; that of the first bucket is watched then. */
+static void tail_is_well_formed(const twi_bucket *bucket, unsigned level,
+                                bool first)
+{
+    const twi_chunk *tail = known_tail(bucket);
+    const unsigned free_slots = known_free_slots(bucket);
+    HOLDS(tail->next == NULL);
+    if (free_slots != 0) {
+        HOLDS(level < TWI_LEVELS && tail->end == TWI_SLOTS);
+        HOLDS(tail->live % TWI_WATCHED >= free_slots);
+        HOLDS(!first || tail->live >= TWI_WATCHED);
+    }
+    met_timers -= free_slots;
+    for (unsigned n = 0; n < CHUNKS; n++)
+        free_in[n] = tail == chunk_at(n) ? free_slots : free_in[n];
+}
+
+/* A list of chunks at home where `level` and `index` say, in the `first` bucket
+ * of a wheel or not. */
 static void list_is_well_formed(const twi_bucket *bucket, unsigned level,
-                                uint32_t index, const twi_chunk *keeps)
+                                uint32_t index, bool first)
 {
     const twi_chunk *prev = NULL, *chunk = bucket->head;
     for (unsigned i = 0; i < LONGEST && chunk != NULL; i++) {
         HOLDS(chunk->prev == prev);
         HOLDS(chunk->level == level);
         HOLDS(level >= TWI_LEVELS || chunk->bucket == index);
-        HOLDS(chunk->live != 0);
-        HOLDS(chunk->live < TWI_KEPT ||
-              (chunk == keeps && bucket->head == bucket->tail));
-        met_timers += chunk->live % TWI_KEPT;
+        HOLDS(chunk->live % TWI_WATCHED != 0);
+        HOLDS(chunk->live < TWI_WATCHED || (first && chunk->next == NULL));
+        met_timers += chunk->live % TWI_WATCHED;
         met_chunks++;
         prev = chunk;
         chunk = chunk->next;
     }
-    HOLDS(chunk == NULL && bucket->tail == prev);
+    HOLDS(chunk == NULL && (bucket->room == NULL) == (prev == NULL));
+    if (prev == NULL)
+        return;
+    HOLDS(known_tail(bucket) == prev);
+    tail_is_well_formed(bucket, level, first);
 }
 
 /* The earliest tick of the bucket that a chunk is in. */
@@ -193,14 +222,16 @@ static void chunk_is_well_formed(unsigned n)
 {
     const twi_chunk *chunk = chunk_at(n);
     unsigned live = 0;
-    if (chunk->live == 0)
-        return; /* not in use */
+    if (!is_in_use(n))
+        return;
     uint64_t earliest = earliest_at_home(chunk);
-    HOLDS(chunk->first <= chunk->end && chunk->end <= TWI_SLOTS);
+    HOLDS(free_in[n] <= chunk->end && chunk->end <= TWI_SLOTS);
+    const unsigned end = chunk->end - free_in[n];
+    HOLDS(chunk->first <= end);
     for (unsigned k = 0; k < TWI_SLOTS; k++) {
         bool is_fresh = chunk->slots[k] == &fresh;
         const tw_timer *timer = is_fresh ? &fresh : &timers[n][k];
-        if (k < chunk->first || k >= chunk->end || chunk->slots[k] == NULL)
+        if (k < chunk->first || k >= end || chunk->slots[k] == NULL)
             continue;
         HOLDS(chunk->slots[k] == timer);
         HOLDS((is_fresh ? fresh.place : timers[n][k].place) ==
@@ -208,7 +239,7 @@ static void chunk_is_well_formed(unsigned n)
         HOLDS((is_fresh ? fresh.deadline : timers[n][k].deadline) >= earliest);
         live++;
     }
-    HOLDS(chunk->live % TWI_KEPT == live);
+    HOLDS(chunk->live % TWI_WATCHED == live + free_in[n]);
 }
 
 static void bucket_is_well_formed(unsigned w, uint32_t i)
@@ -216,16 +247,19 @@ static void bucket_is_well_formed(unsigned w, uint32_t i)
     const twi_bucket *bucket = BUCKET(w, i);
     const twi_chunk *own = OWN_AT(w, i);
     const unsigned shift = WHEEL(w)->shift;
-    list_is_well_formed(bucket, levels[w], i, is_first(w, i) ? NULL : own);
+    list_is_well_formed(bucket, levels[w], i, is_first(w, i));
     HOLDS(own->ordinal == 0 && own->bucket == i);
     HOLDS(own->live == 0 || own->level == levels[w] ||
           own->level == TWI_LEVELS + TWI_OWED);
     if (bucket->head == NULL) /* it is lent */
         HOLDS(own->live != 0 && own->level == TWI_LEVELS + TWI_OWED);
-    if (is_empty(bucket))
+    HOLDS(is_marked(w, i) || is_clear(bucket));
+    if (is_clear(bucket)) {
+        HOLDS(is_empty(bucket));
+        HOLDS(bucket->earliest == UINT64_MAX && bucket->latest == 0);
         return;
-    HOLDS(is_marked(w, i));
-    HOLDS(tw.clock <= bucket->earliest && bucket->earliest <= bucket->latest);
+    }
+    HOLDS(tw.clock <= bucket->earliest);
     HOLDS((bucket->earliest >> shift) % SIZE == i);
     HOLDS((bucket->earliest >> shift) - (tw.clock >> shift) < SIZE);
 }
@@ -269,7 +303,9 @@ static void unused_is_well_formed(void)
 {
     const twi_chunk *chunk = tw.unused;
     for (unsigned i = 0; i < CHUNKS - OWN && chunk != NULL; i++) {
-        HOLDS(chunk->live == 0 && chunk->ordinal != 0);
+        HOLDS(chunk->ordinal != 0);
+        for (unsigned n = OWN; n < CHUNKS; n++)
+            is_unused[n] |= chunk == chunk_at(n);
         met_chunks++;
         chunk = chunk->next;
     }
@@ -280,9 +316,13 @@ static void well_formed(void)
 {
     met_chunks = 0;
     met_timers = 0;
+    for (unsigned n = 0; n < CHUNKS; n++) {
+        free_in[n] = 0;
+        is_unused[n] = false;
+    }
     for (unsigned w = 0; w < WHEELS; w++)
         wheel_is_well_formed(w);
-    list_is_well_formed(owed, TWI_LEVELS + TWI_OWED, 0, NULL);
+    list_is_well_formed(owed, TWI_LEVELS + TWI_OWED, 0, false);
     HOLDS(tw.nonempty_aside == (owed->head != NULL));
     HOLDS(owed->head == NULL || owed->earliest <= owed->latest);
     queue_is_well_formed();
@@ -290,7 +330,7 @@ static void well_formed(void)
     unsigned chunks = CHUNKS;
     for (unsigned n = 0; n < CHUNKS; n++) {
         chunk_is_well_formed(n);
-        chunks -= n < OWN && chunk_at(n)->live == 0; /* free, in no list */
+        chunks -= n < OWN && !is_in_use(n); /* free, in no list */
     }
     HOLDS(met_chunks == chunks);
     HOLDS(met_timers == tw.count);
@@ -310,15 +350,28 @@ static void show_well_formed(void)
 
 /* -------------------------------------------------------------- states --- */
 
+/* The last chunk of a bucket is that one, or there is none. In a wheel it may
+ * be open. */
+static void set_room(twi_bucket *bucket, twi_chunk *tail, unsigned level)
+{
+    bucket->room = tail == NULL ? NULL : tail->slots + TWI_SLOTS;
+    if (tail == NULL || level >= TWI_LEVELS || nondet_bool())
+        return;
+    bucket->room = tail->slots + tail->end;
+    tail->end = TWI_SLOTS;
+}
+
 /* A list of `one` and `two`, either of which may be NULL. */
 static void link_list(twi_bucket *bucket, twi_chunk *one, twi_chunk *two,
                       unsigned level, uint32_t index)
 {
     twi_chunk *list[2] = {one, two};
     bucket->head = one != NULL ? one : two;
-    bucket->tail = two != NULL ? two : one;
+    set_room(bucket, two != NULL ? two : one, level);
     bucket->earliest = any_tick();
     bucket->latest = any_tick();
+    if (nondet_bool())
+        twi_clear_span(bucket);
     for (unsigned i = 0; i < 2; i++) {
         if (list[i] == NULL)
             continue;
@@ -334,7 +387,7 @@ static void any_slots(unsigned n)
 {
     twi_chunk *chunk = chunk_at(n);
     chunk->ordinal = n >= OWN;
-    chunk->live = (uint8_t)any_below(TWI_KEPT + TWI_SLOTS + 1);
+    chunk->live = (uint8_t)any_below(TWI_WATCHED + TWI_SLOTS + 1);
     chunk->first = (uint8_t)any_below(TWI_SLOTS + 1);
     chunk->end = (uint8_t)any_below(TWI_SLOTS + 1);
     ASSUME(chunk->end < chunk->first + WIDEST + 1U);
@@ -443,7 +496,6 @@ static void any_state(const struct marking *marking, enum shape shape0,
     for (unsigned e = 0; e < 2; e++) {
         if (shape[e] != ALONE && shape[e] != GONE)
             continue;
-        chunk_at(OWN + e)->live = 0;
         chunk_at(OWN + e)->next = tw.unused;
         tw.unused = chunk_at(OWN + e);
     }
@@ -453,14 +505,15 @@ static void any_state(const struct marking *marking, enum shape shape0,
 
 /* -------------------------------------------------------------- timers --- */
 
-/* Whether the timer of slot k of chunk n is in it. */
+/* Whether the timer of slot k of chunk n is in it, when last looked at. */
 static bool is_there(unsigned n, unsigned k)
 {
     bool found = false;
     for (unsigned i = 0; i < CHUNKS; i++)
         for (unsigned j = 0; j < TWI_SLOTS; j++)
-            found |= i == n && j == k && chunk_at(i)->live != 0 &&
-                     chunk_at(i)->first <= j && j < chunk_at(i)->end &&
+            found |= i == n && j == k && is_in_use(i) &&
+                     chunk_at(i)->first <= j &&
+                     j < chunk_at(i)->end - free_in[i] &&
                      chunk_at(i)->slots[j] == &timers[i][j];
     return found;
 }
