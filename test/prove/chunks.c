@@ -351,7 +351,7 @@ static void prove_append(unsigned to_count, unsigned from_count)
     unsigned count = to_count + from_count;
     check_list(all, chunk_if(count > 0, 0), chunk_if(count > 1, 1),
                chunk_if(count > 2, 2));
-    ASSERT(from.head == NULL && from.room == NULL);
+    ASSERT(from.head == NULL);
     for (unsigned i = to_count; i < count; i++)
         ASSERT(chunks[i]->level == TWI_LEVELS + to);
     bool both = to_count != 0 && from_count != 0;
