@@ -975,16 +975,21 @@ static inline void twi_close(timingwheel *tw, twi_bucket *bucket)
         twi_drop_tail(tw, bucket);
 }
 
-/* From now on it matters when a bucket loses its last timer, ... */
-static inline void twi_watch(const twi_bucket *bucket)
+/* From now on it matters when a last chunk loses its last timer, ... */
+static inline void twi_watch(twi_chunk *tail)
 {
-    twi_tail(bucket)->live |= TWI_WATCHED;
+    tail->live |= TWI_WATCHED;
 }
 
 /* ... or no longer. */
-static inline void twi_unwatch(const twi_bucket *bucket)
+static inline void twi_unwatch(twi_chunk *tail)
 {
-    twi_tail(bucket)->live %= TWI_WATCHED;
+    tail->live %= TWI_WATCHED;
+}
+
+static inline bool twi_is_watched(const twi_chunk *chunk)
+{
+    return chunk->live >= TWI_WATCHED;
 }
 
 /* The timers of a bucket's first chunk, mostly one or two, will be wanted; it
@@ -998,7 +1003,7 @@ TWI_INSIDE void twi_prefetch_few(const twi_bucket *bucket)
     TWI_PREFETCH(*i);
     TWI_PREFETCH(end[-1]);
     if (TWI_RARE(end - i > 2))
-        for (; i < end; i++)
+        while (++i < end)
             TWI_PREFETCH(*i);
 }
 
@@ -1221,7 +1226,7 @@ static inline twi_entry twi_entry_by(twi_wheel *wheel, uint32_t index,
     twi_entry entry;
     entry.tick = tick;
     entry.wheel = wheel;
-    twi_watch(twi_bucket_at(wheel, index));
+    twi_watch(twi_tail(twi_bucket_at(wheel, index)));
     wheel->first = index;
     wheel->earliest = tick;
     return entry;
@@ -1624,7 +1629,7 @@ TWI_COLD tw_timer **twi_place_overdue(timingwheel *tw, uint64_t tick)
 
 /* A bucket of a wheel takes in a timer for `tick`. */
 TWI_INSIDE void twi_account(timingwheel *tw, twi_wheel *wheel,
-                               uint32_t index, uint64_t tick)
+                            uint32_t index, uint64_t tick)
 {
     twi_bucket *bucket = twi_bucket_at(wheel, index);
     if (twi_is_clear(bucket))
@@ -1632,7 +1637,7 @@ TWI_INSIDE void twi_account(timingwheel *tw, twi_wheel *wheel,
     twi_widen(bucket, tick);
     if (TWI_RARE(tick < wheel->earliest)) {
         if (wheel->first != index)
-            twi_unwatch(twi_first_of(wheel));
+            twi_unwatch(twi_tail(twi_first_of(wheel)));
         twi_offer(tw, wheel, index, tick);
     }
 }
@@ -1642,14 +1647,13 @@ TWI_INSIDE void twi_account(timingwheel *tw, twi_wheel *wheel,
 static bool twi_add_open(timingwheel *tw, twi_wheel *wheel, uint32_t index)
 {
     twi_bucket *bucket = twi_bucket_at(wheel, index);
-    bool is_watched = wheel->summary != 0 && wheel->first == index;
-    twi_chunk *full = is_watched ? twi_tail(bucket) : NULL;
     if (!twi_add_last(tw, bucket, wheel->level, index))
         return false;
-    twi_open(bucket, twi_tail(bucket), 0);
-    if (is_watched) {
-        full->live %= TWI_WATCHED;
-        twi_watch(bucket);
+    twi_chunk *chunk = twi_tail(bucket);
+    twi_open(bucket, chunk, 0);
+    if (wheel->summary != 0 && wheel->first == index) {
+        twi_unwatch(chunk->prev);
+        twi_watch(chunk);
     }
     return true;
 }
@@ -3036,11 +3040,6 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
         stats->buckets += tw->aside[i].head != NULL;
     stats->bytes_used =
         used * TWI_CHUNK_BYTES + stats->wheels * twi_wheel_bytes(tw);
-}
-
-static bool twi_is_watched(const twi_chunk *chunk)
-{
-    return chunk->live >= TWI_WATCHED;
 }
 
 /* True if a chunk stands right in its list and its timers know their places;

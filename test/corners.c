@@ -496,7 +496,7 @@ static const tap_case cases[] = {
     {"tw_check sees a mark that the summary lacks", mark_without_summary},
     {"tw_check sees that the emptying of a first bucket would go unnoticed",
      first_bucket_unwatched},
-    {"tw_check sees an empty chunk that should be gone", wrong_chunk_watched},
+    {"tw_check sees a watched chunk that should not be", wrong_chunk_watched},
     {"tw_check sees overdue timers that would go unnoticed", aside_unnoticed},
     {"tw_check sees a slab of another size", slab_of_another_size},
     {"a cascade meets buckets that cancels have emptied",

@@ -79,25 +79,32 @@ static void visitor_of_a_chunk_in_front(void)
     world_close(&w);
 }
 
+/* Adds timers for a tick, more than one chunk of them, and cancels all: their
+ * bucket holds a chunk for nothing. */
+static void hold_a_chunk(world *w, uint64_t tick)
+{
+    static probe p[TWI_SLOTS + 1];
+    memset(p, 0, sizeof p);
+    for (size_t i = 0; i <= TWI_SLOTS; i++)
+        world_add(w, &p[i], tick);
+    for (size_t i = 0; i <= TWI_SLOTS; i++)
+        CHECK(world_cancel(w, &p[i]));
+}
+
 /* What is held for nothing is there for sorting, too. */
 static void sort_in_chunks_held(void)
 {
     static world w;
-    static probe overdue[4], first, p[TWI_SLOTS + 1];
+    static probe overdue[4], first;
     memset(overdue, 0, sizeof overdue);
-    memset(p, 0, sizeof p);
     world_open(&w, 1, 256, 10);
     CHECK(tw_reserve(&w.wheel, 20, 265) == TW_OK);
     size_t calls = w.mem.calls;
     for (uint64_t i = 0; i < 4; i++)
         world_add(&w, &overdue[i], 7 - i);
     world_add(&w, &first, 15);
-    for (uint64_t tick = 20; tick < 200 && twi_can_spare(&w.wheel, 4); tick++) {
-        for (size_t i = 0; i <= TWI_SLOTS; i++)
-            world_add(&w, &p[i], tick);
-        for (size_t i = 0; i <= TWI_SLOTS; i++)
-            CHECK(world_cancel(&w, &p[i]));
-    }
+    for (uint64_t tick = 20; tick < 200 && twi_can_spare(&w.wheel, 4); tick++)
+        hold_a_chunk(&w, tick);
     CHECK(!twi_can_spare(&w.wheel, 4));
     CHECK(world_limited(&w, 10, 1) == 1);
     CHECK(!w.wheel.unsorted[TWI_OWED] && w.mem.calls == calls);
@@ -111,14 +118,10 @@ static void trimmed_everywhere(void)
     static const uint64_t ticks[] = {255, 256, 1000, 100000};
     for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++) {
         static world w;
-        static probe first, p[TWI_SLOTS + 1];
-        memset(p, 0, sizeof p);
+        static probe first;
         world_open(&w, 1, 256, 1);
         world_add(&w, &first, ticks[i] - 2);
-        for (size_t j = 0; j <= TWI_SLOTS; j++)
-            world_add(&w, &p[j], ticks[i] + (i > 1 ? 2000 : 0));
-        for (size_t j = 0; j <= TWI_SLOTS; j++)
-            CHECK(world_cancel(&w, &p[j]));
+        hold_a_chunk(&w, ticks[i] + (i > 1 ? 2000 : 0));
         CHECK(w.wheel.chunks != 0);
         tw_trim(&w.wheel);
         CHECK(w.wheel.chunks == 0);

@@ -698,7 +698,7 @@ static void add_sorted(const twi_wheel *wheel)
 /* Is there no tick for which the bucket might wake the loop? */
 static bool is_cleared(const twi_bucket *bucket)
 {
-    return bucket->earliest == UINT64_MAX;
+    return twi_is_clear(bucket);
 }
 
 static void add_bucket(const twi_bucket *bucket, unsigned where)
@@ -850,7 +850,7 @@ static void open_again(twi_bucket *bucket, bool is_first)
     tail->live = (uint8_t)(tail->live + free_slots);
     tail->end = TWI_SLOTS;
     if (is_first)
-        twi_watch(bucket);
+        twi_watch(tail);
 }
 
 static void tidy_bucket(twi_wheel *wheel, uint32_t index)

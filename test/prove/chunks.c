@@ -42,17 +42,11 @@ static void make_slots(unsigned i)
     chunk->live = (uint8_t)live;
 }
 
-/* Where the room of a closed bucket is whose last chunk is that. */
-static tw_timer **end_of(twi_chunk *tail)
-{
-    return tail == NULL ? NULL : tail->slots + TWI_SLOTS;
-}
-
 /* Chunks `from` .. from + count - 1, in order, are the list of `bucket`. */
 static void link_list(twi_bucket *bucket, unsigned from, unsigned count)
 {
     bucket->head = count == 0 ? NULL : chunks[from];
-    bucket->room = count == 0 ? NULL : end_of(chunks[from + count - 1]);
+    twi_set_tail(bucket, count == 0 ? NULL : chunks[from + count - 1]);
     bucket->earliest = nondet_u64();
     bucket->latest = nondet_u64();
     ASSUME(bucket->earliest <= bucket->latest);
@@ -89,7 +83,7 @@ static void check_list(const twi_bucket *bucket, twi_chunk *one, twi_chunk *two,
         ASSERT((last == NULL ? bucket->head : last->next) == list[i]);
         last = list[i];
     }
-    ASSERT(bucket->room == end_of(last));
+    ASSERT(bucket->room == (last == NULL ? NULL : last->slots + TWI_SLOTS));
     ASSERT((last == NULL ? bucket->head : last->next) == NULL);
 }
 
@@ -227,7 +221,7 @@ static void prove_add_open(unsigned count)
     tw.unused = &spare;
     ASSERT(twi_add_open(&tw, &wheel, 0));
     ASSERT(home->room == spare.slots);
-    home->room = end_of(&spare);
+    twi_set_tail(home, &spare);
     check_list(home, chunk_if(count > 0, 0), chunk_if(count > 1, 1), &spare);
     ASSERT(spare.first == 0 && spare.end == TWI_SLOTS && spare.level == 0);
     ASSERT(spare.live == TWI_SLOTS + (is_first ? TWI_WATCHED : 0));

@@ -93,7 +93,7 @@ static void prove_fill(const struct marking *marking, enum shape shape1,
     uint64_t tick = any_tick();
     unsigned m = any_below(CHUNKS), j = any_below(TWI_SLOTS);
     bool has_other = is_there(m, j);
-    ASSUME(in_front ? is_clear(bucket) : known_has_room(bucket));
+    ASSUME(in_front ? twi_is_clear(bucket) : known_has_room(bucket));
     ASSUME(tick > tw.clock && (tick >> wheel0.shift) % SIZE == 0);
     ASSUME((tick >> wheel0.shift) - (tw.clock >> wheel0.shift) < SIZE);
     fresh.deadline = tick;

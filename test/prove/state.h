@@ -29,7 +29,7 @@
 #ifndef WIDEST
 #define WIDEST 3            /* slots in use, wherever they are              */
 #endif
-#define TICKS 256           /* that there are                               */
+#define TICKS 64            /* that there are                               */
 #define LONGEST 2           /* chunks in a list                             */
 
 static const unsigned levels[] = {LEVELS};
@@ -135,12 +135,6 @@ static inline bool is_empty(const twi_bucket *bucket)
     return bucket->head == NULL ||
            (bucket->head->next == NULL &&
             bucket->head->live % TWI_WATCHED == known_free_slots(bucket));
-}
-
-/* Has it no span? */
-static inline bool is_clear(const twi_bucket *bucket)
-{
-    return bucket->earliest > bucket->latest;
 }
 
 static inline bool is_marked(unsigned w, uint32_t i)
@@ -253,8 +247,8 @@ static void bucket_is_well_formed(unsigned w, uint32_t i)
           own->level == TWI_LEVELS + TWI_OWED);
     if (bucket->head == NULL) /* it is lent */
         HOLDS(own->live != 0 && own->level == TWI_LEVELS + TWI_OWED);
-    HOLDS(is_marked(w, i) || is_clear(bucket));
-    if (is_clear(bucket)) {
+    HOLDS(is_marked(w, i) || twi_is_clear(bucket));
+    if (twi_is_clear(bucket)) {
         HOLDS(is_empty(bucket));
         HOLDS(bucket->earliest == UINT64_MAX && bucket->latest == 0);
         return;
@@ -354,7 +348,7 @@ static void show_well_formed(void)
  * be open. */
 static void set_room(twi_bucket *bucket, twi_chunk *tail, unsigned level)
 {
-    bucket->room = tail == NULL ? NULL : tail->slots + TWI_SLOTS;
+    twi_set_tail(bucket, tail);
     if (tail == NULL || level >= TWI_LEVELS || nondet_bool())
         return;
     bucket->room = tail->slots + tail->end;
