@@ -27,10 +27,10 @@
 #define OWN (WHEELS * SIZE) /* chunks that are a bucket's own               */
 #define CHUNKS (OWN + 2)    /* and two others                               */
 #ifndef WIDEST
-#define WIDEST 3            /* slots in use, wherever they are              */
+#define WIDEST 3 /* slots in use, wherever they are */
 #endif
-#define TICKS 64            /* that there are                               */
-#define LONGEST 2           /* chunks in a list                             */
+#define TICKS 64  /* that there are   */
+#define LONGEST 2 /* chunks in a list */
 
 static const unsigned levels[] = {LEVELS};
 
