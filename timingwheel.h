@@ -325,7 +325,9 @@ struct tw_timer {
  * `timingwheel` must be complete for you to place one. */
 
 #define TWI_LEVELS 64 /* wheels of 2 buckets need 64 to reach 2^64           */
+#ifndef TWI_CHUNK_BYTES
 #define TWI_CHUNK_BYTES (16 * sizeof(void *)) /* two lines on 64 bits        */
+#endif
 #define TWI_SLOTS ((TWI_CHUNK_BYTES - 2 * sizeof(void *) - 8) / sizeof(void *))
 
 /* How many of them are in the first of the two lines. */

@@ -403,8 +403,8 @@ static void wrong_chunk_watched(void)
     overdue_one->live |= TWI_WATCHED;
     CHECK(!tw_check(&tw));
     overdue_one->live %= TWI_WATCHED;
-    CHECK(tw_start(&tw, &timers[TWI_SLOTS + 1], 20) == TW_OK);
-    twi_chunk *later_one = tw.wheels[0]->buckets[20].head;
+    CHECK(tw_start(&tw, &timers[TWI_SLOTS + 1], 256) == TW_OK);
+    twi_chunk *later_one = tw.wheels[0]->buckets[0].head;
     later_one->live |= TWI_WATCHED;
     CHECK(!tw_check(&tw));
     later_one->live %= TWI_WATCHED;

@@ -716,6 +716,8 @@ static void add_bucket(const twi_bucket *bucket, unsigned where)
     }
     judge_mark(bucket);
     add(where * 4 + 2 + unsorted);
+    if (in_wheel)
+        add(twi_has_room(bucket));
     add(relative(bucket->earliest));
     if (in_wheel || !unsorted)
         add(relative(bucket->latest));
@@ -1569,7 +1571,7 @@ static void three_in_place(void)
     static const search what = {
         .size = 2, .wheels = 2, .groups = 3, .tidiness = COMPACT, .few = 5,
         .soonest = -1, .reach = 2, .reserved = true, .postponed = 3,
-        .limits = 2, .delays = 1, .delay = {1}, .most = 3, .most_full = 150,
+        .limits = 2, .delays = 1, .delay = {1}, .most = 3, .most_full = 100,
     };
     explore(&what);
 }
@@ -1683,7 +1685,7 @@ static void cascading_postponed_on_4(void)
         .size = 4, .wheels = 3, .groups = 2, .few = 0, .tidiness = COMPACT,
         .soonest = 1, .reach = 13, .reserved = true, .postponed = 2,
         .sparing = true, .limits = 1, .delays = 1, .delay = {5}, .most = 5,
-        .most_full = 200, .complete = true,
+        .most_full = 100, .complete = true,
     };
     explore(&what);
 }

@@ -3,11 +3,12 @@
  * SPDX-License-Identifier: MIT
  *
  * There are WHEELS wheels of SIZE buckets at the levels LEVELS, and two chunks
- * that are nobody's own. Which buckets have a mark, which of them is the first
- * of its wheel, and what chunks the first two buckets have (a `shape`) is set
- * by each case, so that CBMC knows where pointers lead. What slots are in use,
- * which timers they hold, all ticks, deadlines, numbers and flags are arbitrary
- * as far as `well_formed` lets them be.
+ * that are nobody's own; run.sh gives them 5 slots. Which buckets have a mark,
+ * which of them is the first of its wheel, and what chunks the first two
+ * buckets have (a `shape`) is set by each case, so that CBMC knows where
+ * pointers lead. What slots are in use, which timers they hold, all ticks,
+ * deadlines, numbers and flags are arbitrary as far as `well_formed` lets them
+ * be.
  */
 #ifndef STATE_H
 #define STATE_H
