@@ -159,7 +159,7 @@ part together targets 'exec test/targets.sh'
 part together cost 'exec test/cost.sh'
 part together mutate-bugs 'exec test/mutate/run.sh --bugs'
 part alone mutate \
-    "exec test/mutate/run.sh --sample ${SAMPLE:-8} --seed $seed"
+    "exec test/mutate/run.sh --sample ${SAMPLE:-12} --seed $seed"
 
 # ----------------------------------------------------------- to run them ---
 

@@ -615,7 +615,7 @@ static unsigned number_of_own(const twi_chunk *chunk)
 }
 
 /* Of what stands aside the search minds no chunks but those that are a bucket's
- * own, lent to it. */
+ * own, lent to it, and how much room these have behind their timers. */
 static void add_chunk(const twi_bucket *bucket, const twi_chunk *chunk,
                       bool in_wheel)
 {
@@ -625,6 +625,8 @@ static void add_chunk(const twi_bucket *bucket, const twi_chunk *chunk,
         add(twi_live(bucket, chunk) * 2U + is_own);
     else if (is_own || (chunk->prev != NULL && chunk->prev->ordinal == 0))
         add(is_own ? 4U + number_of_own(chunk) : 2U);
+    if (!in_wheel && is_own)
+        add(end);
     if (in_wheel || play->tidiness == AS_LEFT)
         add(chunk->first * 64U + end);
     for (unsigned i = chunk->first; i < end; i++) {
