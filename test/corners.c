@@ -403,12 +403,14 @@ static void wrong_chunk_watched(void)
     overdue_one->live |= TWI_WATCHED;
     CHECK(!tw_check(&tw));
     overdue_one->live %= TWI_WATCHED;
-    CHECK(tw_start(&tw, &timers[TWI_SLOTS + 1], 256) == TW_OK);
-    twi_chunk *later_one = tw.wheels[0]->buckets[0].head;
-    later_one->live |= TWI_WATCHED;
-    CHECK(!tw_check(&tw));
-    later_one->live %= TWI_WATCHED;
-    CHECK(tw_check(&tw));
+    for (uint64_t tick = 20; tick <= 256; tick += 236) {
+        CHECK(tw_start(&tw, &timers[TWI_SLOTS + 1], tick) == TW_OK);
+        twi_chunk *later_one = tw.wheels[0]->buckets[tick % 256].head;
+        later_one->live |= TWI_WATCHED;
+        CHECK(!tw_check(&tw));
+        later_one->live %= TWI_WATCHED;
+        CHECK(tw_check(&tw));
+    }
     tear_down();
     free(timers);
 }

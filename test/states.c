@@ -892,10 +892,21 @@ static void tidy_wheel(twi_wheel *wheel)
     }
 }
 
+/* The own chunks that are lent. */
+static void tidy_lent(void)
+{
+    for (unsigned i = 0; i < TWI_ASIDES; i++)
+        for (twi_chunk *chunk = tw.aside[i].head; chunk != NULL;
+             chunk = chunk->next)
+            if (chunk->ordinal == 0)
+                tidy_chunk(chunk, NULL);
+}
+
 static void tidy(void)
 {
     if (play->tidiness == AS_LEFT)
         return;
+    tidy_lent();
     for (unsigned level = 0; level < play->wheels; level++)
         if (tw.wheels[level] != NULL)
             tidy_wheel(tw.wheels[level]);
