@@ -403,9 +403,10 @@ static void wrong_chunk_watched(void)
     overdue_one->live |= TWI_WATCHED;
     CHECK(!tw_check(&tw));
     overdue_one->live %= TWI_WATCHED;
-    for (uint64_t tick = 20; tick <= 256; tick += 236) {
-        CHECK(tw_start(&tw, &timers[TWI_SLOTS + 1], tick) == TW_OK);
-        twi_chunk *later_one = tw.wheels[0]->buckets[tick % 256].head;
+    static const uint64_t ticks[] = {20, 255, 256};
+    for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++) {
+        CHECK(tw_start(&tw, &timers[TWI_SLOTS + 1], ticks[i]) == TW_OK);
+        twi_chunk *later_one = tw.wheels[0]->buckets[ticks[i] % 256].head;
         later_one->live |= TWI_WATCHED;
         CHECK(!tw_check(&tw));
         later_one->live %= TWI_WATCHED;
