@@ -697,12 +697,6 @@ static void add_sorted(const twi_wheel *wheel)
     add(1);
 }
 
-/* Is there no tick for which the bucket might wake the loop? */
-static bool is_cleared(const twi_bucket *bucket)
-{
-    return twi_is_clear(bucket);
-}
-
 static void add_bucket(const twi_bucket *bucket, unsigned where)
 {
     bool in_wheel = where < play->wheels * play->size;
@@ -710,7 +704,7 @@ static void add_bucket(const twi_bucket *bucket, unsigned where)
         !in_wheel && tw.unsorted[where - play->wheels * play->size];
     if (!has_timers(bucket)) {
         add_chunk(bucket, bucket->head, in_wheel);
-        if (!is_cleared(bucket)) {
+        if (!twi_is_clear(bucket)) {
             add(relative(bucket->earliest));
             add(relative(bucket->latest));
         }
@@ -734,7 +728,7 @@ static void add_bucket(const twi_bucket *bucket, unsigned where)
 static void expect_vain(const twi_bucket *bucket, unsigned where)
 {
     (void)where;
-    if (!is_cleared(bucket))
+    if (!twi_is_clear(bucket))
         oracle_ticks_add(&model.stale, bucket->earliest);
 }
 
@@ -749,8 +743,6 @@ static void add_marks(unsigned level)
         ((1U << play->size) - 1));
 }
 
-/* The wheels that there are, and where the clock is in a bucket of the coarsest
- * one, or in a turn of it. */
 /* How far a wheel is known to reach from the clock: whether the short way of
  * a start is taken, which goes on in a chunk where the long way begins anew. */
 static void add_reach(const twi_wheel *wheel)
@@ -758,6 +750,8 @@ static void add_reach(const twi_wheel *wheel)
     add(wheel->reach <= tw.clock ? 0 : wheel->reach - tw.clock);
 }
 
+/* The wheels that there are, and where the clock is in a bucket of the coarsest
+ * one, or in a turn of it. */
 static void add_wheels(void)
 {
     uint64_t span = 1, wheels = 0;
