@@ -311,14 +311,14 @@ typedef struct tw_stats {
  * it is pending. 24 bytes on a 64-bit machine. */
 struct tw_timer {
     uintptr_t place;       /* address of its pointer in a chunk, or a state */
-    uint64_t deadline;     /* as it was asked for                           */
     tw_callback *callback; /* may be NULL                                   */
+    uint64_t deadline;     /* as it was asked for                           */
 };
 
 /* An idle timer, as an initialiser. */
 #define TW_TIMER_INIT(callback_function) \
     {                                    \
-        0, 0, (callback_function)        \
+        0, (callback_function), 0        \
     }
 
 /* What follows up to the functions is private too; it stands here because
@@ -373,18 +373,17 @@ typedef struct twi_bucket {
 
 /* One wheel. It enters the delay queue with its earliest non-empty bucket. */
 typedef struct twi_wheel {
-    uint64_t earliest;    /* of that bucket                                  */
+    uint64_t earliest;    /* of that bucket; UINT64_MAX if there is none     */
     uint64_t reach;       /* its window held all ticks ahead of the clock    */
                           /* below this one when last looked at, and still   */
                           /* does                                            */
-    uint64_t summary;     /* one bit a word of `marks`                       */
     uint64_t *marks;      /* one bit a bucket, set if it may have timers     */
     twi_chunk *own;       /* the own chunks of its wheel_size buckets        */
     twi_bucket *buckets;  /* the buckets themselves                          */
     timingwheel *tw;      /* whose it is; for TW_DEBUG                       */
     void *memory;         /* as TW_MALLOC gave it                            */
     uint32_t first;       /* index of its earliest non-empty bucket          */
-    uint32_t queue_index; /* where the delay queue has it                    */
+    uint32_t queue_index; /* where the delay queue has it, or TWI_UNQUEUED   */
     unsigned level;       /* a bucket spans wheel_size^level ticks ...       */
     unsigned shift;       /* ... which is 2^shift                            */
     bool sorted;          /* its earliest bucket is: see twi_sort_first; ... */
@@ -430,8 +429,8 @@ struct timingwheel {
     uint32_t per_bit;    /* 65536 / size_bits, rounded up                    */
     uint32_t queued;     /* entries in the delay queue                       */
     uint64_t turns[2];   /* ticks in a turn of wheel 0 and of wheel 1        */
-    uint64_t nearby;     /* and of wheel 2, less one; or 0, where a start    */
-                         /* has to look at `most`                            */
+    twi_wheel *plain[3]; /* wheels 0 to 2; NULL, all of them, where a start  */
+                         /* has to mind `tick` or `most`                     */
     uint64_t now;        /* the clock in time units, as it was handed in     */
     size_t work;         /* timers that the call under way may still fire or */
                          /* cascade                                          */
@@ -441,6 +440,9 @@ struct timingwheel {
     uint64_t cascaded;   /* since tw_init                                    */
     twi_slab *slabs;     /* newest first                                     */
     twi_slab *cutting;   /* those before it are all cut                      */
+    uint64_t recent;     /* a deadline for which a timer was started ...     */
+    uint64_t recent_clock; /* ... when the clock was this ...                */
+    twi_bucket *recent_home; /* ... into this bucket; or NULL                */
     uint32_t nonempty_aside; /* one bit a twi_aside                          */
     bool advancing;      /* inside tw_advance_clock, tw_poll or tw_drain     */
     bool polling;        /* inside tw_poll                                   */
@@ -735,6 +737,7 @@ static inline bool twi_is_pending(const tw_timer *timer)
 
 typedef char twi_chunk_has_its_size
     [sizeof(twi_chunk) == TWI_CHUNK_BYTES ? 1 : -1];
+typedef char twi_run_fits_a_byte[TWI_RUN <= 255 ? 1 : -1];
 typedef char twi_slab_fits_a_chunk
     [sizeof(twi_slab) <= TWI_CHUNK_BYTES ? 1 : -1];
 
@@ -1014,6 +1017,13 @@ TWI_INSIDE void twi_prefetch_few(const twi_bucket *bucket)
  * head is the next moment at which anything has to happen. At the same tick
  * coarser wheels come first, since their timers were started first. */
 
+#define TWI_UNQUEUED UINT32_MAX /* the queue_index of a wheel without timers */
+
+static inline bool twi_is_queued(const twi_wheel *wheel)
+{
+    return wheel->queue_index != TWI_UNQUEUED;
+}
+
 static inline bool twi_is_before(twi_entry a, twi_entry b)
 {
     return a.tick < b.tick ||
@@ -1115,6 +1125,14 @@ static inline void twi_clear_bucket(const twi_wheel *wheel, uint32_t index)
     twi_open(bucket, own, 0);
 }
 
+/* The wheels have changed, or what a start has to mind. */
+static void twi_note_plain(timingwheel *tw)
+{
+    bool is_plain = tw->tick == 1 && tw->most == SIZE_MAX;
+    for (unsigned level = 0; level < 3; level++)
+        tw->plain[level] = is_plain ? tw->wheels[level] : NULL;
+}
+
 TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
 {
     size_t size = (size_t)tw->size_mask + 1;
@@ -1125,9 +1143,8 @@ TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
     if (start == NULL)
         return NULL;
     twi_wheel *wheel = (twi_wheel *)start;
-    wheel->earliest = 0;
+    wheel->earliest = UINT64_MAX;
     wheel->reach = 0;
-    wheel->summary = 0;
     wheel->sorted = false;
     wheel->noted = 0;
     wheel->own = (twi_chunk *)start + TWI_WHEEL_CHUNKS;
@@ -1136,7 +1153,7 @@ TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
     wheel->memory = memory;
     wheel->tw = tw;
     wheel->first = 0;
-    wheel->queue_index = 0;
+    wheel->queue_index = TWI_UNQUEUED;
     wheel->level = level;
     wheel->shift = level * tw->size_bits;
     for (uint32_t i = 0; i < size; i++) {
@@ -1148,32 +1165,26 @@ TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
     }
     for (uint32_t i = 0; i < (size + 63) / 64; i++)
         wheel->marks[i] = 0;
-    return tw->wheels[level] = wheel;
+    tw->wheels[level] = wheel;
+    twi_note_plain(tw);
+    return wheel;
 }
 
 static void twi_remove_wheel(timingwheel *tw, unsigned level)
 {
     void *memory = tw->wheels[level]->memory;
     tw->wheels[level] = NULL;
+    twi_note_plain(tw);
     twi_deallocate(tw, twi_wheel_bytes(tw), memory);
 }
 
-/* log2(distance) / size_bits. Nearby that is found by comparing, since not all
- * machines are quick to find the highest bit. */
-static inline unsigned twi_level_by(const timingwheel *tw, uint64_t distance)
-{
-    if (TWI_RARE(distance - 1 >= tw->nearby))
-        return (twi_highest_bit(distance | 1) * tw->per_bit) >> 16;
-    return (unsigned)(distance >= tw->turns[0]) +
-           (unsigned)(distance >= tw->turns[1]);
-}
-
-/* The finest level whose window holds `tick`, which is ahead of the clock.
+/* The finest level whose window holds `tick`, which is not behind the clock.
  * log2(distance) / size_bits can be one too low, when the window's last step
  * is not whole. */
 static inline unsigned twi_level_of(const timingwheel *tw, uint64_t tick)
 {
-    unsigned level = twi_level_by(tw, tick - tw->clock);
+    uint64_t distance = tick - tw->clock;
+    unsigned level = (twi_highest_bit(distance | 1) * tw->per_bit) >> 16;
     unsigned shift = level * tw->size_bits;
     return level + ((tick >> shift) - (tw->clock >> shift) > tw->size_mask);
 }
@@ -1206,18 +1217,22 @@ static inline bool twi_same_step(uint64_t a, uint64_t b, unsigned shift)
     return (a >> shift) == (b >> shift);
 }
 
-/* The first bucket with a mark at or after the clock's own, going round. */
-static inline uint32_t twi_first_mark(const timingwheel *tw,
-                                      const twi_wheel *wheel)
+/* The first bucket with a mark at or after the clock's own, going round; false
+ * if no bucket has one. */
+static inline bool twi_find_mark(const timingwheel *tw, const twi_wheel *wheel,
+                                 uint32_t *index)
 {
     uint32_t from = twi_index_of(tw, wheel, tw->clock);
-    uint32_t word = from / 64;
-    uint64_t bits = wheel->marks[word] >> (from % 64);
-    if (bits != 0)
-        return from + twi_lowest_bit(bits);
-    uint64_t after = wheel->summary & (~UINT64_C(1) << word);
-    word = twi_lowest_bit(after != 0 ? after : wheel->summary);
-    return word * 64 + twi_lowest_bit(wheel->marks[word]);
+    uint32_t last = tw->size_mask / 64, word = from / 64;
+    uint64_t bits = wheel->marks[word] & (~UINT64_C(0) << (from % 64));
+    for (uint32_t left = last + 1; bits == 0; left--) {
+        if (left == 0)
+            return false;
+        word = (word + 1) & last;
+        bits = wheel->marks[word];
+    }
+    *index = word * 64 + twi_lowest_bit(bits);
+    return true;
 }
 
 /* The wheel's entry in the delay queue as it has to be: by bucket `index`,
@@ -1234,27 +1249,16 @@ static inline twi_entry twi_entry_by(twi_wheel *wheel, uint32_t index,
     return entry;
 }
 
-/* Bucket `index` has become the earliest of its wheel, for `tick`. */
-static void twi_offer(timingwheel *tw, twi_wheel *wheel, uint32_t index,
-                      uint64_t tick)
+/* Bucket `index` has become the earliest of its wheel, or stays it with a tick
+ * that is no later: it is `tick`. */
+TWI_APART void twi_offer(timingwheel *tw, twi_wheel *wheel, uint32_t index,
+                         uint64_t tick)
 {
-    twi_queue_up(tw, wheel->queue_index, twi_entry_by(wheel, index, tick));
-}
-
-/* Bucket `index`, empty until now, is to hold a timer for `tick`. */
-static inline void twi_bucket_filled(timingwheel *tw, twi_wheel *wheel,
-                                     uint32_t index, uint64_t tick)
-{
-    uint64_t *word = &wheel->marks[index / 64];
-    bool was_clear = *word == 0, was_empty = wheel->summary == 0;
-    *word |= UINT64_C(1) << (index % 64);
-    if (!was_clear)
-        return;
-    wheel->summary |= UINT64_C(1) << (index / 64);
-    if (was_empty) {
+    if (!twi_is_queued(wheel))
         wheel->queue_index = tw->queued++;
-        twi_offer(tw, wheel, index, tick);
-    }
+    else
+        twi_unwatch(twi_tail(twi_first_of(wheel)));
+    twi_queue_up(tw, wheel->queue_index, twi_entry_by(wheel, index, tick));
 }
 
 /* The earliest bucket of a wheel, which is at `queue_index` in the delay queue,
@@ -1266,11 +1270,14 @@ TWI_INSIDE void twi_offer_later(timingwheel *tw, twi_wheel *wheel,
     twi_queue_later(tw, queue_index, twi_entry_by(wheel, index, tick));
 }
 
+static inline void twi_mark(twi_wheel *wheel, uint32_t index)
+{
+    wheel->marks[index / 64] |= UINT64_C(1) << (index % 64);
+}
+
 static inline void twi_unmark(twi_wheel *wheel, uint32_t index)
 {
     wheel->marks[index / 64] &= ~(UINT64_C(1) << (index % 64));
-    if (wheel->marks[index / 64] == 0)
-        wheel->summary &= ~(UINT64_C(1) << (index / 64));
 }
 
 /* Makes bucket `index`, which has no timers, ready for new ones. */
@@ -1279,6 +1286,7 @@ static void twi_renew(timingwheel *tw, twi_wheel *wheel, uint32_t index)
     twi_chunk *chunk = twi_bucket_at(wheel, index)->head;
     if (chunk != NULL)
         twi_give_back(tw, chunk);
+    tw->recent_home = NULL;
     twi_clear_bucket(wheel, index);
 }
 
@@ -1287,8 +1295,7 @@ static void twi_renew(timingwheel *tw, twi_wheel *wheel, uint32_t index)
  * none. */
 static bool twi_find_next(timingwheel *tw, twi_wheel *wheel, uint32_t *index)
 {
-    while (wheel->summary != 0) {
-        *index = twi_first_mark(tw, wheel);
+    while (twi_find_mark(tw, wheel, index)) {
         if (!twi_is_empty(twi_bucket_at(wheel, *index)))
             return true;
         twi_renew(tw, wheel, *index);
@@ -1311,6 +1318,8 @@ TWI_INSIDE void twi_offer_next(timingwheel *tw, twi_wheel *wheel,
     if (ahead == 0 || twi_is_empty(twi_bucket_at(wheel, index)))
         if (!twi_find_next(tw, wheel, &index)) {
             twi_queue_remove(tw, queue_index);
+            wheel->queue_index = TWI_UNQUEUED;
+            wheel->earliest = UINT64_MAX;
             return;
         }
     twi_offer_later(tw, wheel, queue_index, index);
@@ -1635,13 +1644,11 @@ TWI_INSIDE void twi_account(timingwheel *tw, twi_wheel *wheel,
 {
     twi_bucket *bucket = twi_bucket_at(wheel, index);
     if (twi_is_clear(bucket))
-        twi_bucket_filled(tw, wheel, index, tick);
+        twi_mark(wheel, index);
     twi_widen(bucket, tick);
-    if (TWI_RARE(tick < wheel->earliest)) {
-        if (wheel->first != index)
-            twi_unwatch(twi_tail(twi_first_of(wheel)));
-        twi_offer(tw, wheel, index, tick);
-    }
+    if (TWI_RARE(tick <= wheel->earliest))
+        if (tick < wheel->earliest || !twi_is_queued(wheel))
+            twi_offer(tw, wheel, index, tick);
 }
 
 /* Puts a new chunk behind all others of a wheel's bucket and opens it; false
@@ -1653,7 +1660,7 @@ static bool twi_add_open(timingwheel *tw, twi_wheel *wheel, uint32_t index)
         return false;
     twi_chunk *chunk = twi_tail(bucket);
     twi_open(bucket, chunk, 0);
-    if (wheel->summary != 0 && wheel->first == index) {
+    if (twi_is_queued(wheel) && wheel->first == index) {
         twi_unwatch(chunk->prev);
         twi_watch(chunk);
     }
@@ -1699,43 +1706,65 @@ TWI_COLD tw_timer **twi_place_in_new(timingwheel *tw, unsigned level,
 
 /* A slot for a timer that is started now: the last of its tick. NULL if memory
  * has run out; nothing has changed then. */
-static inline tw_timer **twi_place(timingwheel *tw, uint64_t tick)
+TWI_INSIDE tw_timer **twi_place(timingwheel *tw, uint64_t tick)
 {
     if (TWI_RARE(tick <= tw->clock))
         return twi_place_overdue(tw, tick);
-    twi_wheel *wheel = tw->wheels[twi_level_by(tw, tick - tw->clock)];
-    if (wheel == NULL || tick >= wheel->reach) {
-        unsigned level = twi_level_of(tw, tick);
-        wheel = tw->wheels[level];
-        if (TWI_RARE(wheel == NULL))
-            return twi_place_in_new(tw, level, tick);
-        wheel->reach = twi_reach_of(tw, wheel);
-    }
+    unsigned level = twi_level_of(tw, tick);
+    twi_wheel *wheel = tw->wheels[level];
+    if (TWI_RARE(wheel == NULL))
+        return twi_place_in_new(tw, level, tick);
+    wheel->reach = twi_reach_of(tw, wheel);
     return twi_place_last(tw, wheel, tick);
 }
 
+/* Timers are often started many at a time for one deadline: in the same turn of
+ * an event loop, to wait for as long. After the first of them the bucket is
+ * known, until it has been emptied, the clock has moved or a limit has come. */
+static inline void twi_note_recent(timingwheel *tw, tw_timer **slot,
+                                   uint64_t deadline)
+{
+    const twi_chunk *chunk = twi_chunk_of(slot);
+    if (tw->most != SIZE_MAX || chunk->level >= TWI_LEVELS)
+        return;
+    tw->recent = deadline;
+    tw->recent_clock = tw->clock;
+    tw->recent_home = twi_home(tw, chunk);
+}
+
+/* Writes one more timer for such a deadline to where it belongs; false if that
+ * is not known, or has no room. */
+TWI_INSIDE bool twi_start_likewise(timingwheel *tw, tw_timer *timer)
+{
+    twi_bucket *bucket = tw->recent_home;
+    if (tw->recent_clock != tw->clock || bucket == NULL ||
+        !twi_has_room(bucket))
+        return false;
+    twi_fill_slot(bucket->room++, timer);
+    timer->deadline = tw->recent;
+    return true;
+}
+
 /* Writes a timer that is started now to where it belongs, if that is all there
- * is to do: the bucket has room and keeps its place in the delay queue. False
+ * is to do: the bucket has room, and another one stays the earliest. False
  * otherwise; nothing has changed then. */
 TWI_INSIDE bool twi_start_at_once(timingwheel *tw, tw_timer *timer,
                                   uint64_t deadline)
 {
-    uint64_t tick = twi_tick_of(tw, deadline);
-    uint64_t distance = tick - tw->clock;
-    if (TWI_RARE(distance - 1 >= tw->nearby)) /* or overdue, or limited */
-        if (tick <= tw->clock || tw->count >= tw->most)
-            return false;
-    twi_wheel *wheel = tw->wheels[twi_level_by(tw, distance)];
-    if (wheel == NULL || tick < wheel->earliest)
-        return false;
+    if (deadline == tw->recent && twi_start_likewise(tw, timer))
+        return true;
+    uint64_t tick = deadline, distance = tick - tw->clock;
+    twi_wheel *wheel = tw->plain[(unsigned)(distance >= tw->turns[0]) +
+                                 (unsigned)(distance >= tw->turns[1])];
+    if (wheel == NULL || tick <= wheel->earliest) /* or overdue: the clock is */
+        return false;                             /* not later than that      */
     if (tick >= wheel->reach)
         return false;
     uint32_t index = twi_index_of(tw, wheel, tick);
     twi_bucket *bucket = twi_bucket_at(wheel, index);
-    uint64_t *word = &wheel->marks[index / 64];
-    if (!twi_has_room(bucket) || *word == 0)
+    if (!twi_has_room(bucket))
         return false;
-    *word |= UINT64_C(1) << (index % 64);
+    twi_mark(wheel, index);
     tw_timer **slot = bucket->room++;
     twi_widen(bucket, tick);
     twi_fill_slot(slot, timer);
@@ -1766,6 +1795,7 @@ TWI_APART int twi_start_anyhow(timingwheel *tw, tw_timer *timer,
     tw_timer **slot = twi_place(tw, twi_tick_of(tw, deadline));
     if (TWI_RARE(slot == NULL))
         return TW_ENOMEM;
+    twi_note_recent(tw, slot, deadline);
     bool was_pending = twi_is_pending(timer);
     tw_timer **before = (tw_timer **)timer->place;
     twi_fill_slot(slot, timer);
@@ -2040,24 +2070,22 @@ static bool twi_fire_bucket(timingwheel *tw, const twi_bucket *bucket,
                             unsigned shift, uint64_t tick)
 {
     uint64_t due = tick * tw->tick;
-    const twi_chunk *seen = NULL;
     tw->walk = bucket->head;
     while (tw->walk != NULL && tw->work != 0) {
         twi_chunk *chunk = tw->walk;
-        if (chunk != seen) {
-            seen = chunk;
-            twi_prefetch(chunk->next);
-        }
-        tw_timer *timer = chunk->slots[chunk->first];
-        if (timer != NULL && timer->deadline <= due) {
-            TWI_RULE_INTACT(timer, &chunk->slots[chunk->first]);
-            chunk->first++;
-            if (--chunk->live == 0)
-                twi_release_chunk(tw, chunk);
-            twi_fire(tw, timer);
-        } else if (!twi_handle_one(tw, chunk, shift, due)) {
-            tw->walk = chunk->next;
-        }
+        twi_prefetch(chunk->next);
+        do {
+            tw_timer *timer = chunk->slots[chunk->first];
+            if (timer != NULL && timer->deadline <= due) {
+                TWI_RULE_INTACT(timer, &chunk->slots[chunk->first]);
+                chunk->first++;
+                if (--chunk->live == 0)
+                    twi_release_chunk(tw, chunk);
+                twi_fire(tw, timer);
+            } else if (!twi_handle_one(tw, chunk, shift, due)) {
+                tw->walk = chunk->next;
+            }
+        } while (tw->walk == chunk && tw->work != 0);
     }
     bool is_through = tw->walk == NULL;
     tw->walk = NULL;
@@ -2164,21 +2192,49 @@ static bool twi_is_run(const twi_bucket *bucket)
     return live <= TWI_CROWD;
 }
 
+/* A count for each of 256 ticks, in a byte: no run has more timers than fit. A
+ * word has those of eight ticks, the first one's in its least byte. */
+typedef struct twi_counts {
+    uint64_t words[32];
+} twi_counts;
+
+/* The count of a tick, by its last eight bits. */
+static inline uint8_t *twi_count_of(twi_counts *counts, uint64_t tick)
+{
+    static const uint64_t one = 1;
+    bool has_least_first = *(const uint8_t *)&one == 1;
+    uint8_t *bytes = (uint8_t *)counts->words;
+    return &bytes[(has_least_first ? tick : tick ^ 7) & 255];
+}
+
+/* Turns each count into the sum of those before it, eight at a time: a word
+ * times 0x01..01 has in each byte the sum of its bytes up to there. */
+static void twi_add_up(twi_counts *counts)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t before = 0;
+    for (unsigned i = 0; i < 32; i++) {
+        uint64_t sums = counts->words[i] * ones;
+        counts->words[i] = before + sums - counts->words[i];
+        before += (sums >> 56) * ones;
+    }
+}
+
 /* Counts the timers of a bucket by the last eight bits of their tick. False if
  * the others are not all those of `tick`. */
 static bool twi_count_ticks(const timingwheel *tw, const twi_bucket *bucket,
-                            uint64_t tick, uint16_t *counts)
+                            uint64_t tick, twi_counts *counts)
 {
     uint64_t differ = 0;
-    for (unsigned i = 0; i < 256; i++)
-        counts[i] = 0;
+    for (unsigned i = 0; i < 32; i++)
+        counts->words[i] = 0;
     for (twi_chunk *chunk = bucket->head; chunk != NULL; chunk = chunk->next)
         for (unsigned i = chunk->first; i < chunk->end; i++)
             if (chunk->slots[i] != NULL) {
                 TWI_RULE_INTACT(chunk->slots[i], &chunk->slots[i]);
                 uint64_t due = twi_tick_of(tw, chunk->slots[i]->deadline);
                 differ |= due ^ tick;
-                counts[due & 255]++;
+                ++*twi_count_of(counts, due);
             }
     return differ < 256;
 }
@@ -2213,22 +2269,19 @@ static void twi_sort_run(timingwheel *tw, twi_wheel *wheel)
 {
     twi_bucket *bucket = twi_first_of(wheel);
     tw_timer *timers[TWI_RUN];
-    uint16_t places[256];
+    twi_counts places;
     unsigned count = 0;
-    if (!twi_count_ticks(tw, bucket, bucket->earliest, places))
+    if (!twi_count_ticks(tw, bucket, bucket->earliest, &places))
         return;
-    for (unsigned i = 0; i < 256; i++) {
-        unsigned here = places[i];
-        places[i] = (uint16_t)count;
-        count += here;
-    }
+    twi_add_up(&places);
     for (twi_chunk *chunk = bucket->head; chunk != NULL; chunk = chunk->next)
         for (unsigned i = chunk->first; i < chunk->end; i++)
             if (chunk->slots[i] != NULL) {
                 uint64_t tick = twi_tick_of(tw, chunk->slots[i]->deadline);
-                unsigned place = places[tick & 255]++;
+                unsigned place = (*twi_count_of(&places, tick))++;
                 timers[place] = chunk->slots[i];
                 wheel->ticks[place] = tick;
+                count++;
             }
     twi_repack(tw, bucket, timers, count);
     twi_note_sorted(tw, wheel, wheel->ticks[count - 1]);
@@ -2352,7 +2405,7 @@ TWI_APART void twi_come_up(timingwheel *tw, twi_wheel *wheel, uint64_t tick)
     if (twi_is_crowd(bucket)) {
         for (unsigned level = 1; level <= wheel->level; level++) {
             twi_wheel *other = tw->wheels[level];
-            if (other != NULL && other->summary != 0 &&
+            if (other != NULL && twi_is_queued(other) &&
                 other->earliest == tick && twi_is_crowd(twi_first_of(other)))
                 twi_cascade(tw, other);
         }
@@ -2711,7 +2764,8 @@ TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period,
 static void twi_allow(timingwheel *tw, size_t most)
 {
     tw->most = most;
-    tw->nearby = most == SIZE_MAX ? (UINT64_C(1) << 3 * tw->size_bits) - 1 : 0;
+    tw->recent_home = NULL;
+    twi_note_plain(tw);
 }
 
 TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
@@ -2856,7 +2910,7 @@ static bool twi_is_idle(const timingwheel *tw, const twi_wheel *wheel)
     bool has_own = true;
     for (uint32_t i = 0; i <= tw->size_mask; i++)
         has_own &= twi_bucket_at(wheel, i)->head != NULL;
-    return wheel->summary == 0 && has_own;
+    return !twi_is_queued(wheel) && has_own;
 }
 
 /* Counts for each slab how many of its chunks are unused. */
@@ -3137,8 +3191,7 @@ static bool twi_wheel_is_sound(const timingwheel *tw, const twi_wheel *wheel,
         bool marked = (wheel->marks[i / 64] >> (i % 64) & 1) != 0;
         if (!marked && !twi_is_clear(bucket))
             return false;
-        if ((marked && (wheel->summary >> (i / 64) & 1) == 0) ||
-            !twi_bucket_is_sound(tw, bucket, wheel->level, i, timers, chunks))
+        if (!twi_bucket_is_sound(tw, bucket, wheel->level, i, timers, chunks))
             return false;
         if (!is_empty &&
             (bucket->earliest < tw->clock ||
@@ -3148,18 +3201,34 @@ static bool twi_wheel_is_sound(const timingwheel *tw, const twi_wheel *wheel,
     }
     if (wheel->reach > twi_reach_of(tw, wheel))
         return false;
-    for (uint32_t word = 0; word <= tw->size_mask / 64; word++)
-        if ((wheel->summary >> word & 1) != (wheel->marks[word] != 0))
+    uint32_t first;
+    if (!twi_find_mark(tw, wheel, &first))
+        return !twi_is_queued(wheel) && wheel->earliest == UINT64_MAX;
+    return wheel->first == first && !twi_is_empty(twi_first_of(wheel)) &&
+           twi_watch_is_sound(tw, wheel) &&
+           (!wheel->sorted || twi_order_is_sound(tw, wheel)) &&
+           wheel->earliest == twi_first_of(wheel)->earliest &&
+           wheel->queue_index < tw->queued &&
+           tw->queue[wheel->queue_index].wheel == wheel &&
+           tw->queue[wheel->queue_index].tick == wheel->earliest;
+}
+
+/* True if a start can rely on what is noted for it. */
+static bool twi_notes_are_sound(const timingwheel *tw)
+{
+    bool is_plain = tw->tick == 1 && tw->most == SIZE_MAX;
+    for (unsigned level = 0; level < 3; level++)
+        if (tw->plain[level] != (is_plain ? tw->wheels[level] : NULL))
             return false;
-    return wheel->summary == 0 ||
-           (wheel->first == twi_first_mark(tw, wheel) &&
-            !twi_is_empty(twi_first_of(wheel)) &&
-            twi_watch_is_sound(tw, wheel) &&
-            (!wheel->sorted || twi_order_is_sound(tw, wheel)) &&
-            wheel->earliest == twi_first_of(wheel)->earliest &&
-            wheel->queue_index < tw->queued &&
-            tw->queue[wheel->queue_index].wheel == wheel &&
-            tw->queue[wheel->queue_index].tick == wheel->earliest);
+    if (tw->recent_home == NULL || tw->recent_clock != tw->clock)
+        return true;
+    uint64_t tick = twi_tick_of(tw, tw->recent);
+    const twi_wheel *wheel = tw->wheels[twi_level_of(tw, tick)];
+    return tick > tw->clock && tw->most == SIZE_MAX && wheel != NULL &&
+           tw->recent_home ==
+               twi_bucket_at(wheel, twi_index_of(tw, wheel, tick)) &&
+           tw->recent_home->earliest <= tick &&
+           tw->recent_home->latest >= tick;
 }
 
 /* True if the delay queue is a heap of `wheels` entries. */
@@ -3181,7 +3250,7 @@ TW_DEF bool tw_check(const timingwheel *tw)
             continue;
         if (!twi_wheel_is_sound(tw, tw->wheels[level], &timers, &chunks))
             return false;
-        wheels += tw->wheels[level]->summary != 0;
+        wheels += twi_is_queued(tw->wheels[level]);
     }
     for (unsigned i = 0; i < TWI_ASIDES; i++)
         if ((tw->nonempty_aside >> i & 1) != (tw->aside[i].head != NULL) ||
@@ -3195,7 +3264,8 @@ TW_DEF bool tw_check(const timingwheel *tw)
         chunks++;
     chunks += twi_uncut(tw);
     return timers == tw->count && chunks == tw->chunks &&
-           capacity == tw->chunks && twi_queue_is_sound(tw, wheels);
+           capacity == tw->chunks && twi_queue_is_sound(tw, wheels) &&
+           twi_notes_are_sound(tw);
 }
 
 #ifdef __cplusplus

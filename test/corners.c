@@ -286,8 +286,8 @@ static void sort_without_memory(void)
 
 /* ------------------------------------------------------------- tw_check --- */
 
-/* An empty wheel is not in the delay queue: what it last said of its place
- * there does not matter. As long as it holds a timer it does. */
+/* An empty wheel is not in the delay queue, and says so; its earliest tick is
+ * the end of time. As long as it holds a timer it is that timer's. */
 static void wheel_gone_empty(void)
 {
     tw_timer timer = TW_TIMER_INIT(NULL);
@@ -299,8 +299,14 @@ static void wheel_gone_empty(void)
     CHECK(!tw_check(&tw));
     wheel->earliest--;
     CHECK(tw_cancel(&tw, &timer));
-    CHECK(tw.wheels[0] == wheel && wheel->summary == 0);
+    CHECK(tw.wheels[0] == wheel && !twi_is_queued(wheel));
+    CHECK(tw_check(&tw));
+    wheel->earliest--;
+    CHECK(!tw_check(&tw));
     wheel->earliest++;
+    wheel->queue_index = 0;
+    CHECK(!tw_check(&tw));
+    wheel->queue_index = TWI_UNQUEUED;
     CHECK(tw_check(&tw));
     tear_down();
 }
@@ -322,31 +328,75 @@ static void bucket_of_another_tick(void)
     tear_down();
 }
 
-/* The second level of a bitmap says that there is something in a word of the
- * first where there is nothing. */
-static void summary_of_nothing(void)
+/* A bucket that was emptied may keep its mark, unless it is the first. */
+static void mark_of_nothing(void)
+{
+    tw_timer timer = TW_TIMER_INIT(NULL);
+    set_up();
+    CHECK(tw_start(&tw, &timer, 100) == TW_OK);
+    tw.wheels[0]->marks[2] |= 1; /* of bucket 128 */
+    CHECK(tw_check(&tw));
+    tw.wheels[0]->marks[0] |= 1; /* of bucket 0, the clock's own */
+    CHECK(!tw_check(&tw));
+    tw.wheels[0]->marks[0] = 0;
+    tear_down();
+}
+
+/* A bucket that was emptied keeps its span until it is made ready for new
+ * timers, and its mark as long as that. */
+static void mark_missing(void)
+{
+    tw_timer first = TW_TIMER_INIT(NULL), second = TW_TIMER_INIT(NULL);
+    set_up();
+    CHECK(tw_start(&tw, &first, 10) == TW_OK);
+    CHECK(tw_start(&tw, &second, 200) == TW_OK);
+    CHECK(tw_cancel(&tw, &second));
+    CHECK(tw_check(&tw));
+    tw.wheels[0]->marks[200 / 64] = 0;
+    CHECK(!tw_check(&tw));
+    twi_mark(tw.wheels[0], 200);
+    CHECK(tw_check(&tw));
+    tear_down();
+}
+
+/* What a start takes for granted: the wheels at hand, and the bucket of the
+ * deadline that was started before. */
+static void notes_for_starts(void)
 {
     tw_timer timer = TW_TIMER_INIT(NULL);
     set_up();
     CHECK(tw_start(&tw, &timer, 10) == TW_OK);
-    tw.wheels[0]->summary |= 8;
+    twi_wheel *wheel = tw.wheels[0];
+    twi_bucket *bucket = &wheel->buckets[10];
+    for (unsigned level = 0; level < 3; level++) {
+        twi_wheel *plain = tw.plain[level];
+        CHECK(plain == tw.wheels[level]);
+        tw.plain[level] = plain == NULL ? wheel : NULL;
+        CHECK(!tw_check(&tw));
+        tw.plain[level] = plain;
+    }
+    CHECK(tw.recent == 10 && tw.recent_clock == 0 && tw.recent_home == bucket);
+    tw.recent_home = bucket + 1;
     CHECK(!tw_check(&tw));
-    tw.wheels[0]->summary &= ~UINT64_C(8);
-    tear_down();
-}
-
-/* A bucket that was emptied may keep its mark; a word with a mark in it must
- * not be missing from the summary even then. */
-static void mark_without_summary(void)
-{
-    tw_timer first = TW_TIMER_INIT(NULL), second = TW_TIMER_INIT(NULL);
-    set_up();
-    CHECK(tw_start(&tw, &second, 200) == TW_OK);
-    CHECK(tw_start(&tw, &first, 1) == TW_OK);
-    tw.wheels[0]->marks[1] |= 1; /* of bucket 64, which is empty */
-    CHECK(!tw_check(&tw));
-    tw.wheels[0]->summary |= 2;
+    tw.recent_home = bucket;
+    for (uint64_t recent = 0; recent <= 266; recent++) {
+        tw.recent = recent;
+        CHECK(tw_check(&tw) == (recent == 10));
+    }
+    tw.recent = 10;
+    tw.recent_clock = 1; /* it is not relied on then */
     CHECK(tw_check(&tw));
+    tw.recent_clock = 0;
+    tw.recent_home = NULL;
+    CHECK(tw_check(&tw));
+    CHECK(tw_cancel(&tw, &timer));
+    CHECK(tw_start(&tw, &timer, 300) == TW_OK); /* in a bucket of 256 ticks */
+    CHECK(tw.recent == 300 && tw_check(&tw));
+    tw.recent = 299;
+    CHECK(!tw_check(&tw));
+    tw.recent = 301;
+    CHECK(!tw_check(&tw));
+    tw.recent = 300;
     tear_down();
 }
 
@@ -495,8 +545,10 @@ static const tap_case cases[] = {
      wheel_gone_empty},
     {"tw_check sees a bucket with a tick that is another's",
      bucket_of_another_tick},
-    {"tw_check sees a summary of buckets that are empty", summary_of_nothing},
-    {"tw_check sees a mark that the summary lacks", mark_without_summary},
+    {"tw_check minds the mark of an empty bucket only if it is the first",
+     mark_of_nothing},
+    {"tw_check misses a mark", mark_missing},
+    {"tw_check sees what a start must not rely on", notes_for_starts},
     {"tw_check sees that the emptying of a first bucket would go unnoticed",
      first_bucket_unwatched},
     {"tw_check sees a watched chunk that should not be", wrong_chunk_watched},

@@ -94,7 +94,6 @@ static void wheels(void)
     CHECK(!tw_check(&tw));
     wheel->marks[wheel->first / 64] = marks;
     CHECK(tw_check(&tw));
-    BREAKS(wheel->summary, 0x0f);
     BREAKS(wheel->first, 1);
     BREAKS(wheel->earliest, 1);
     uint64_t reach = wheel->reach;

@@ -209,10 +209,14 @@ static void remember(void)
     memcpy(before.probes, probes, sizeof probes);
 }
 
-/* True if nothing at all has changed, not even a private field. */
+/* True if nothing at all has changed, not even a private field; but a note that
+ * would save the next start some work may be gone. */
 static bool unchanged(void)
 {
-    return memcmp(&before.wheel, &tw, sizeof tw) == 0 &&
+    timingwheel now;
+    memcpy(&now, &tw, sizeof now);
+    now.recent_home = before.wheel.recent_home;
+    return memcmp(&before.wheel, &now, sizeof now) == 0 &&
            memcmp(before.probes, probes, sizeof probes) == 0 &&
            memory.calls == before.memory.calls &&
            memory.bytes == before.memory.bytes && tw_check(&tw);
@@ -969,6 +973,21 @@ static void started_behind_its_equals(void)
     start('c', 20);
     when_fired('a', act_start, 'd', 20);
     FIRES(20, "abcd");
+    end();
+}
+
+/* A callback starts a timer for the tick that is firing, while another bucket
+ * of that tick, in a finer wheel, is still to come: it is not for this call. */
+static void started_beside_its_equals(void)
+{
+    begin();
+    start('a', 300);
+    FIRES(100, "");
+    start('b', 300);
+    start('d', 310);
+    when_fired('a', act_start, 'c', 300);
+    FIRES(1000, "abd");
+    FIRES(1000, "c");
     end();
 }
 
@@ -4331,6 +4350,8 @@ static const tap_case cases[] = {
      started_beyond_target},
     {"promise 3: started for a tick that others wait for, fires behind them",
      started_behind_its_equals},
+    {"promise 5: started for the firing tick beside a finer bucket of it",
+     started_beside_its_equals},
     {"promise 3: started in a coarse wheel", started_in_a_far_wheel},
     {"promise 3: a chain of a thousand within one call", chain_within_one_call},
     {"promise 3: a chain across buckets and wheels", chain_with_big_steps},

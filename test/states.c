@@ -688,7 +688,7 @@ static void add_sorted(const twi_wheel *wheel)
 {
     const twi_chunk *chunk = wheel->buckets[wheel->first].head;
     const uint64_t *ticks = &wheel->ticks[wheel->noted];
-    if (wheel->summary == 0 || !wheel->sorted)
+    if (!twi_is_queued(wheel) || !wheel->sorted)
         return;
     for (; chunk != NULL; chunk = chunk->next, ticks += TWI_SLOTS)
         for (unsigned i = chunk->first; i < chunk->end; i++)

@@ -47,8 +47,7 @@ SAVES_LOOK = 'TWI_RARE(tw->nonempty_aside != 0)'
 # First values that are set anew before anything reads them; they stand there so
 # that no memory is left indeterminate.
 FIRST_VALUES = re.compile(
-    r'^ *(wheel->earliest = 0|wheel->first = 0|wheel->queue_index = 0|'
-    r'wheel->reach = 0|wheel->noted = 0|'
+    r'^ *(wheel->first = 0|wheel->reach = 0|wheel->noted = 0|'
     r'slab->idle = 0|uint64_t tick = 0);$')
 
 # Constants that any number would do for: how large the first slab is, and from
@@ -75,7 +74,6 @@ LOOKALIKES = [
     ['low', 'high'],
     ['chunks', 'cut', 'idle'],
     ['now', 'clock'],
-    ['nonempty', 'summary'],
     ['size_mask', 'size_bits'],
     ['max_pending', 'most'],
     ['fired', 'cascaded'],

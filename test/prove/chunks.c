@@ -212,9 +212,9 @@ static void prove_add_open(unsigned count)
     const twi_chunk before = *full;
     wheel.buckets = home;
     wheel.own = &own;
-    wheel.summary = nondet_bool();
+    wheel.queue_index = nondet_bool() ? 0 : TWI_UNQUEUED;
     wheel.first = any_below(2);
-    bool is_first = wheel.summary != 0 && wheel.first == 0;
+    bool is_first = twi_is_queued(&wheel) && wheel.first == 0;
     own.live = 1;
     full->live |= is_first && nondet_bool() ? TWI_WATCHED : 0;
     tw.wheels[0] = &wheel;

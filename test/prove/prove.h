@@ -58,7 +58,7 @@ static inline unsigned any_below(unsigned limit)
 
 static timingwheel tw;
 
-/* What tw_init makes of a wheel size, with or without a limit to the timers. */
+/* What tw_init makes of a wheel size. */
 static inline void set_size(unsigned bits)
 {
     tw.size_bits = bits;
@@ -66,7 +66,6 @@ static inline void set_size(unsigned bits)
     tw.per_bit = 65536 / bits + 1;
     tw.turns[0] = UINT64_C(1) << bits;
     tw.turns[1] = UINT64_C(1) << 2 * bits;
-    tw.nearby = nondet_bool() ? 0 : (UINT64_C(1) << 3 * bits) - 1;
 }
 
 /* What tw_init makes of a tick. */

@@ -36,6 +36,7 @@ static void make_heap(uint32_t queued)
 {
     uint64_t levels = 0;
     live = (uint8_t)any_below(2 * TWI_WATCHED);
+    tail0.live = 0;
     tail1.live = live;
     buckets[0].room = &tail0.slots[any_below(TWI_SLOTS)];
     buckets[1].room = &tail1.slots[any_below(TWI_SLOTS)];
@@ -45,6 +46,7 @@ static void make_heap(uint32_t queued)
         ASSUME((levels >> wheels[i]->level & 1) == 0);
         levels |= UINT64_C(1) << wheels[i]->level;
         wheels[i]->queue_index = i;
+        wheels[i]->first = 0;
         wheels[i]->buckets = buckets;
         expected[i].tick = any_below(ORDERS);
         expected[i].wheel = wheels[i];
@@ -134,20 +136,37 @@ static void check_first(const twi_wheel *wheel, uint64_t tick)
     ASSERT(tail1.live == (live | TWI_WATCHED) && tail0.live == 0);
 }
 
-/* A bucket has become the earliest of its wheel. */
+/* A bucket has become the earliest of its wheel; the one that was is watched no
+ * longer. */
 static void prove_offer(uint32_t queued, uint32_t index)
 {
     make_heap(queued);
     expected[index].tick = any_below(ORDERS);
     ASSUME(expected[index].tick <= tw.queue[index].tick);
+    tail0.live = TWI_WATCHED;
     twi_offer(&tw, wheels[index], 1, expected[index].tick);
     check_heap(queued, QUEUED);
     check_first(wheels[index], expected[index].tick);
 }
 
+/* The same of a wheel that had no timers, if there is room for it here. */
+static void prove_enter(uint32_t queued)
+{
+    make_heap(queued);
+    expected[queued - 1].tick = any_below(ORDERS);
+    wheels[queued - 1]->queue_index = TWI_UNQUEUED;
+    wheels[queued - 1]->earliest = UINT64_MAX;
+    tw.queued--;
+    twi_offer(&tw, wheels[queued - 1], 1, expected[queued - 1].tick);
+    check_heap(queued, QUEUED);
+    check_first(wheels[queued - 1], expected[queued - 1].tick);
+}
+
 void offer(void)
 {
     for_each_place(prove_offer);
+    for (uint32_t queued = 1; queued <= QUEUED; queued++)
+        prove_enter(queued);
 }
 
 /* The earliest bucket of a wheel has become a later one. */

@@ -98,7 +98,7 @@ known='--replace-calls twi_chunk_of:known_chunk_of
 # And in operations.c: state.h.
 known_state="$known
     --replace-calls twi_wheel_of:known_wheel_of
-    --replace-calls twi_first_mark:known_first_mark
+    --replace-calls twi_find_mark:known_find_mark
     --replace-calls twi_prefetch:known_prefetch
     --replace-calls tw_start:known_start"
 
@@ -166,7 +166,7 @@ prove 'next deadline and wait, every clock and tick, ticks of 1 and 1024' \
     placement wait
 for size_bits in 1 6 8; do
     prove "first mark of a wheel of 2^$size_bits, every bitmap and clock" \
-        wheels first_mark -DSIZE_BITS=$size_bits --unwindset make_bitmap.0:65
+        wheels find_mark -DSIZE_BITS=$size_bits --unwindset make_bitmap.0:65
 done
 heaps='every heap up to'
 prove "delay queue, entry moves up, $heaps 5" queue queue_up -DQUEUED=5
@@ -195,6 +195,7 @@ prove 'wheel of an own chunk, wheels of 4' wheels wheel_of
 # shapes of the two buckets of the first wheel, as in state.h.
 both='{3,3},{0,1}' later='{3,2},{1,1}'
 prove_state 'cancel, the first bucket' cancel "$both" -DSHAPE=ALONE,ALONE
+prove_state 'cancel, the only bucket' cancel '{1,2},{0,1}' -DSHAPE=ALONE,ALONE
 prove_state 'cancel, of two chunks' cancel "$both" -DSHAPE=BEHIND,GONE
 prove_state 'cancel, own chunk free' cancel "$both" -DSHAPE=INSTEAD,ALONE
 prove_state 'postpone, the first bucket' postpone "$both" -DSHAPE=ALONE,ALONE
@@ -206,6 +207,8 @@ prove_state 'bucket filled, before the first one' \
 prove_state 'bucket filled from the back, of an empty wheel' \
     fill '{0,3},{0,1}' -DFRONT=true
 prove_state 'start at once' start "$both" -DSHAPE=ALONE,ALONE
+prove_state 'start at once, for a deadline as before' \
+    start '{1,2},{0,1}' -DSHAPE=ALONE,ALONE
 
 # These two take more than six minutes each: LONG=1 asks for them.
 if [ -n "${LONG:-}" ]; then

@@ -65,17 +65,22 @@ static inline twi_chunk *chunk_at(unsigned n)
 #define KNOWN_CHUNKS CHUNKS
 #include "known.h"
 
-/* What is known of twi_first_mark, where only one bucket has a mark. CBMC takes
- * this one, and those of known.h. */
-uint32_t known_first_mark(const timingwheel *whose, const twi_wheel *wheel);
-uint32_t known_first_mark(const timingwheel *whose, const twi_wheel *wheel)
+/* What is known of twi_find_mark, where one bucket has a mark or none. CBMC
+ * takes this one, and those of known.h. */
+bool known_find_mark(const timingwheel *whose, const twi_wheel *wheel,
+                     uint32_t *index);
+bool known_find_mark(const timingwheel *whose, const twi_wheel *wheel,
+                     uint32_t *index)
 {
     (void)whose;
     for (uint32_t i = 0; i < SIZE; i++)
-        if (wheel->marks[0] == UINT64_C(1) << i)
-            return i;
-    NEVER("one bucket has a mark");
-    return 0;
+        if (wheel->marks[0] == UINT64_C(1) << i) {
+            *index = i;
+            return true;
+        }
+    if (wheel->marks[0] != 0)
+        NEVER("one bucket has a mark");
+    return false;
 }
 
 /* And what only reads, of which wheels.c shows what. */
@@ -158,7 +163,7 @@ static inline uint32_t ahead(unsigned w, uint32_t i)
 
 static inline bool is_first(unsigned w, uint32_t i)
 {
-    return WHEEL(w)->summary != 0 && WHEEL(w)->first == i;
+    return twi_is_queued(WHEEL(w)) && WHEEL(w)->first == i;
 }
 
 /* The last chunk of a list, and the room behind its timers. Only in a wheel can
@@ -264,9 +269,10 @@ static void wheel_is_well_formed(unsigned w)
     const twi_wheel *wheel = WHEEL(w);
     for (uint32_t i = 0; i < SIZE; i++)
         bucket_is_well_formed(w, i);
-    HOLDS(marks[w] >> SIZE == 0 && wheel->summary == (marks[w] != 0));
+    HOLDS(marks[w] >> SIZE == 0 && twi_is_queued(wheel) == (marks[w] != 0));
     HOLDS(wheel->reach <= twi_reach_of(&tw, wheel));
-    if (wheel->summary == 0)
+    HOLDS(twi_is_queued(wheel) || wheel->earliest == UINT64_MAX);
+    if (!twi_is_queued(wheel))
         return;
     HOLDS(wheel->first < SIZE);
     for (uint32_t i = 0; i < SIZE; i++) {
@@ -286,11 +292,25 @@ static void queue_is_well_formed(void)
 {
     uint32_t queued = 0;
     for (unsigned w = 0; w < WHEELS; w++)
-        queued += WHEEL(w)->summary != 0;
+        queued += twi_is_queued(WHEEL(w));
     HOLDS(tw.queued == queued);
     for (uint32_t i = 1; i < WHEELS; i++)
         HOLDS(i >= queued ||
               !twi_is_before(tw.queue[i], tw.queue[(i - 1) / 2]));
+}
+
+/* What the next start may rely on: the bucket of a deadline that is ahead of
+ * the clock. */
+static void notes_are_well_formed(void)
+{
+    const twi_bucket *bucket = BUCKET(0, 0);
+    const unsigned shift = WHEEL(0)->shift;
+    if (tw.recent_home == NULL || tw.recent_clock != tw.clock)
+        return;
+    HOLDS(tw.recent_home == bucket);
+    HOLDS(bucket->earliest <= tw.recent && tw.recent <= bucket->latest);
+    HOLDS(tw.clock < tw.recent && (tw.recent >> shift) % SIZE == 0);
+    HOLDS((tw.recent >> shift) - (tw.clock >> shift) < SIZE);
 }
 
 /* The chunks given back. */
@@ -321,6 +341,7 @@ static void well_formed(void)
     HOLDS(tw.nonempty_aside == (owed->head != NULL));
     HOLDS(owed->head == NULL || owed->earliest <= owed->latest);
     queue_is_well_formed();
+    notes_are_well_formed();
     unused_is_well_formed();
     unsigned chunks = CHUNKS;
     for (unsigned n = 0; n < CHUNKS; n++) {
@@ -439,8 +460,8 @@ static void any_wheel(unsigned w, uint64_t marked, uint32_t first)
     wheel->level = levels[w];
     wheel->shift = levels[w] * SIZE_BITS;
     marks[w] = marked;
-    wheel->summary = marked != 0;
-    wheel->earliest = any_tick();
+    wheel->queue_index = TWI_UNQUEUED; /* see any_queue */
+    wheel->earliest = marked == 0 ? UINT64_MAX : any_tick();
     wheel->reach = any_tick();
     wheel->first = first;
     tw.wheels[levels[w]] = wheel;
@@ -451,7 +472,7 @@ static void any_queue(bool is_swapped)
 {
     for (unsigned i = 0; i < WHEELS; i++) {
         twi_wheel *wheel = WHEEL(i ^ (unsigned)is_swapped);
-        if (wheel->summary == 0)
+        if (*wheel->marks == 0)
             continue;
         wheel->queue_index = tw.queued;
         tw.queue[tw.queued].wheel = wheel;
@@ -495,6 +516,10 @@ static void any_state(const struct marking *marking, enum shape shape0,
         tw.unused = chunk_at(OWN + e);
     }
     any_queue(marking->is_swapped);
+    twi_note_plain(&tw);
+    tw.recent = any_tick();
+    tw.recent_clock = any_tick();
+    tw.recent_home = nondet_bool() ? BUCKET(0, 0) : NULL;
     assume_well_formed();
 }
 

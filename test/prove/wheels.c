@@ -19,17 +19,15 @@ static bool is_marked(uint32_t index)
     return (marks[index / 64] >> (index % 64) & 1) != 0;
 }
 
-/* Any bitmap of a wheel of that size, and the summary that goes with it. */
+/* Any bitmap of a wheel of that size. */
 static void make_bitmap(unsigned size_bits)
 {
     set_size(size_bits);
     wheel.marks = marks;
-    wheel.summary = 0;
     for (uint32_t word = 0; word < WORDS; word++) {
         marks[word] = 0;
         if (word * 64 <= tw.size_mask)
             marks[word] = nondet_u64();
-        wheel.summary |= (uint64_t)(marks[word] != 0) << word;
     }
 #if SIZE_BITS < 6
     ASSUME(marks[0] >> (1 << SIZE_BITS) == 0);
@@ -51,16 +49,21 @@ static void check_first(uint32_t first)
         ASSERT(ahead_of_clock(first) <= ahead_of_clock(other));
 }
 
-/* Any level, clock and bitmap with a bit in it: the bit found is set, and no
- * other is nearer to the clock, going round. */
-void first_mark(void)
+/* Any level, clock and bitmap: the bit found is set, and no other is nearer to
+ * the clock, going round; or there is none. */
+void find_mark(void)
 {
+    uint32_t first;
     make_bitmap(SIZE_BITS);
     wheel.shift = any_below(64);
     tw.clock = nondet_u64();
-    ASSUME(wheel.summary != 0);
-    check_first(twi_first_mark(&tw, &wheel));
-    REACHED("the end");
+    if (twi_find_mark(&tw, &wheel, &first)) {
+        check_first(first);
+        REACHED("the end, one found");
+    } else {
+        ASSERT(!is_marked(any_below(tw.size_mask + 1)));
+        REACHED("the end, none found");
+    }
 }
 
 /* A wheel as twi_add_wheel lays it out. */
