@@ -368,23 +368,24 @@ static uint64_t packets_per_tick(void)
     return run.n / 600 > 64 ? run.n / 600 : 64;
 }
 
-static inline node *random_timer(void)
+static inline node *random_timer(uint64_t random)
 {
-    return &run.items[bench_below(bench_random(&run.random), run.n)].user.timer;
+    return &run.items[bench_below(random, run.n)].user.timer;
 }
 
-/* restart: cancel a random timer and start it for another deadline. */
+/* restart: cancel a random timer and start it for another deadline. One random
+ * number makes both: its upper half the timer, its lower half the deadline. */
 static void restart_for(uint64_t operations)
 {
     uint64_t per_tick = packets_per_tick(), left = per_tick;
     uint64_t i;
 
     for (i = 0; i < operations; i++) {
-        node *t = random_timer();
+        uint64_t random = bench_random(&run.random);
+        node *t = random_timer(random);
 
         engine_cancel(&run.engine, t);
-        engine_start(&run.engine, t,
-                     run.now + random_delay(bench_random(&run.random)));
+        engine_start(&run.engine, t, run.now + random_delay(random << 32));
         if (--left == 0) {
             move_one_tick();
             left = per_tick;
@@ -410,7 +411,8 @@ static void postpone_for(uint64_t operations)
     uint64_t i;
 
     for (i = 0; i < operations; i++) {
-        engine_postpone(&run.engine, random_timer(), run.now + BENCH_LONGEST);
+        engine_postpone(&run.engine, random_timer(bench_random(&run.random)),
+                        run.now + BENCH_LONGEST);
         if (--left == 0) {
             move_one_tick();
             left = per_tick;
