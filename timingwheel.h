@@ -428,7 +428,7 @@ struct timingwheel {
     uint32_t size_bits;  /* log2 of wheel_size                               */
     uint32_t per_bit;    /* 65536 / size_bits, rounded up                    */
     uint32_t queued;     /* entries in the delay queue                       */
-    uint64_t turns[2];   /* ticks in a turn of wheel 0 and of wheel 1        */
+    uint64_t turns[3];   /* ticks in a turn of wheels 0 to 2                 */
     twi_wheel *plain[3]; /* wheels 0 to 2; NULL, all of them, where a start  */
                          /* has to mind `tick` or `most`                     */
     uint64_t now;        /* the clock in time units, as it was handed in     */
@@ -1178,13 +1178,22 @@ static void twi_remove_wheel(timingwheel *tw, unsigned level)
     twi_deallocate(tw, twi_wheel_bytes(tw), memory);
 }
 
+/* log2(distance) / size_bits, where that is below 3. */
+static inline unsigned twi_near_level(const timingwheel *tw, uint64_t distance)
+{
+    return (unsigned)(distance >= tw->turns[0]) +
+           (unsigned)(distance >= tw->turns[1]);
+}
+
 /* The finest level whose window holds `tick`, which is not behind the clock.
  * log2(distance) / size_bits can be one too low, when the window's last step
- * is not whole. */
+ * is not whole. (Not all machines are quick to find the highest bit.) */
 static inline unsigned twi_level_of(const timingwheel *tw, uint64_t tick)
 {
     uint64_t distance = tick - tw->clock;
-    unsigned level = (twi_highest_bit(distance | 1) * tw->per_bit) >> 16;
+    unsigned level = twi_near_level(tw, distance);
+    if (TWI_RARE(distance >= tw->turns[2]))
+        level = (twi_highest_bit(distance) * tw->per_bit) >> 16;
     unsigned shift = level * tw->size_bits;
     return level + ((tick >> shift) - (tw->clock >> shift) > tw->size_mask);
 }
@@ -1638,14 +1647,11 @@ TWI_COLD tw_timer **twi_place_overdue(timingwheel *tw, uint64_t tick)
     return twi_slot_behind(bucket);
 }
 
-/* A bucket of a wheel takes in a timer for `tick`. */
+/* A bucket of a wheel, which has its mark, takes in a timer for `tick`. */
 TWI_INSIDE void twi_account(timingwheel *tw, twi_wheel *wheel,
                             uint32_t index, uint64_t tick)
 {
-    twi_bucket *bucket = twi_bucket_at(wheel, index);
-    if (twi_is_clear(bucket))
-        twi_mark(wheel, index);
-    twi_widen(bucket, tick);
+    twi_widen(twi_bucket_at(wheel, index), tick);
     if (TWI_RARE(tick <= wheel->earliest))
         if (tick < wheel->earliest || !twi_is_queued(wheel))
             twi_offer(tw, wheel, index, tick);
@@ -1675,6 +1681,7 @@ static inline tw_timer **twi_place_last(timingwheel *tw, twi_wheel *wheel,
     twi_bucket *bucket = twi_bucket_at(wheel, index);
     if (!twi_has_room(bucket) && !twi_add_open(tw, wheel, index))
         return NULL;
+    twi_mark(wheel, index);
     twi_account(tw, wheel, index, tick);
     return bucket->room++;
 }
@@ -1686,50 +1693,52 @@ static inline tw_timer **twi_place_first(timingwheel *tw, twi_wheel *wheel,
 {
     uint32_t index = twi_index_of(tw, wheel, tick);
     twi_bucket *bucket = twi_bucket_at(wheel, index);
-    if (twi_is_clear(bucket) && bucket->head != NULL)
+    bool was_clear = twi_is_clear(bucket);
+    if (was_clear && bucket->head != NULL)
         twi_open(bucket, bucket->head, TWI_NEAR_SLOTS);
     if (twi_lacks_room_in_front(bucket) &&
         !twi_add_first(tw, bucket, wheel->level, index))
         return NULL;
+    if (was_clear)
+        twi_mark(wheel, index);
     twi_account(tw, wheel, index, tick);
     wheel->sorted = false;
     return twi_slot_in_front(bucket);
 }
 
-/* The same in a wheel that is not there yet. */
-TWI_COLD tw_timer **twi_place_in_new(timingwheel *tw, unsigned level,
-                                     uint64_t tick)
+/* The wheel for a tick ahead of the clock; it is made if need be. NULL if memory
+ * has run out. */
+static inline twi_wheel *twi_wheel_for(timingwheel *tw, uint64_t tick)
 {
-    twi_wheel *wheel = twi_add_wheel(tw, level);
-    return wheel == NULL ? NULL : twi_place_last(tw, wheel, tick);
+    unsigned level = twi_level_of(tw, tick);
+    twi_wheel *wheel = tw->wheels[level];
+    if (TWI_RARE(wheel == NULL))
+        wheel = twi_add_wheel(tw, level);
+    if (wheel != NULL)
+        wheel->reach = twi_reach_of(tw, wheel);
+    return wheel;
 }
 
 /* A slot for a timer that is started now: the last of its tick. NULL if memory
  * has run out; nothing has changed then. */
-TWI_INSIDE tw_timer **twi_place(timingwheel *tw, uint64_t tick)
+static inline tw_timer **twi_place(timingwheel *tw, uint64_t tick)
 {
     if (TWI_RARE(tick <= tw->clock))
         return twi_place_overdue(tw, tick);
-    unsigned level = twi_level_of(tw, tick);
-    twi_wheel *wheel = tw->wheels[level];
-    if (TWI_RARE(wheel == NULL))
-        return twi_place_in_new(tw, level, tick);
-    wheel->reach = twi_reach_of(tw, wheel);
-    return twi_place_last(tw, wheel, tick);
+    twi_wheel *wheel = twi_wheel_for(tw, tick);
+    return wheel == NULL ? NULL : twi_place_last(tw, wheel, tick);
 }
 
 /* Timers are often started many at a time for one deadline: in the same turn of
- * an event loop, to wait for as long. After the first of them the bucket is
- * known, until it has been emptied, the clock has moved or a limit has come. */
-static inline void twi_note_recent(timingwheel *tw, tw_timer **slot,
-                                   uint64_t deadline)
+ * an event loop, to wait for as long. Once twi_start_anyhow has met that one,
+ * the bucket is known for the others, until it has been emptied or the clock
+ * has moved. (Not where there is a limit to mind.) */
+static inline void twi_note_recent(timingwheel *tw, const twi_wheel *wheel,
+                                   uint64_t tick, uint64_t deadline)
 {
-    const twi_chunk *chunk = twi_chunk_of(slot);
-    if (tw->most != SIZE_MAX || chunk->level >= TWI_LEVELS)
-        return;
     tw->recent = deadline;
     tw->recent_clock = tw->clock;
-    tw->recent_home = twi_home(tw, chunk);
+    tw->recent_home = twi_bucket_at(wheel, twi_index_of(tw, wheel, tick));
 }
 
 /* Writes one more timer for such a deadline to where it belongs; false if that
@@ -1746,16 +1755,15 @@ TWI_INSIDE bool twi_start_likewise(timingwheel *tw, tw_timer *timer)
 }
 
 /* Writes a timer that is started now to where it belongs, if that is all there
- * is to do: the bucket has room, and another one stays the earliest. False
- * otherwise; nothing has changed then. */
+ * is to do: a near wheel has a bucket with room for it, and an earlier tick.
+ * False otherwise; nothing has changed then. */
 TWI_INSIDE bool twi_start_at_once(timingwheel *tw, tw_timer *timer,
                                   uint64_t deadline)
 {
     if (deadline == tw->recent && twi_start_likewise(tw, timer))
         return true;
     uint64_t tick = deadline, distance = tick - tw->clock;
-    twi_wheel *wheel = tw->plain[(unsigned)(distance >= tw->turns[0]) +
-                                 (unsigned)(distance >= tw->turns[1])];
+    twi_wheel *wheel = tw->plain[twi_near_level(tw, distance)];
     if (wheel == NULL || tick <= wheel->earliest) /* or overdue: the clock is */
         return false;                             /* not later than that      */
     if (tick >= wheel->reach)
@@ -1782,8 +1790,9 @@ TWI_COLD int twi_refusal(const timingwheel *tw, const tw_timer *timer)
     return twi_is_pending(timer) ? TW_OK : TW_EFULL;
 }
 
-/* tw_start where that takes more: a wheel or a chunk, another place for the
- * bucket in the delay queue, or there is something to refuse. */
+/* tw_start in every case: the tick may have to be worked out, the wheel be far
+ * or new, a chunk be needed, or another place in the delay queue; and there may
+ * be something to refuse. */
 TWI_APART int twi_start_anyhow(timingwheel *tw, tw_timer *timer,
                                uint64_t deadline)
 {
@@ -1792,10 +1801,18 @@ TWI_APART int twi_start_anyhow(timingwheel *tw, tw_timer *timer,
         if (status != TW_OK)
             return status;
     }
-    tw_timer **slot = twi_place(tw, twi_tick_of(tw, deadline));
+    uint64_t tick = twi_tick_of(tw, deadline);
+    tw_timer **slot;
+    if (TWI_RARE(tick <= tw->clock)) {
+        slot = twi_place_overdue(tw, tick);
+    } else {
+        twi_wheel *wheel = twi_wheel_for(tw, tick);
+        slot = wheel == NULL ? NULL : twi_place_last(tw, wheel, tick);
+        if (slot != NULL && tw->most == SIZE_MAX)
+            twi_note_recent(tw, wheel, tick, deadline);
+    }
     if (TWI_RARE(slot == NULL))
         return TW_ENOMEM;
-    twi_note_recent(tw, slot, deadline);
     bool was_pending = twi_is_pending(timer);
     tw_timer **before = (tw_timer **)timer->place;
     twi_fill_slot(slot, timer);
@@ -2201,10 +2218,10 @@ typedef struct twi_counts {
 /* The count of a tick, by its last eight bits. */
 static inline uint8_t *twi_count_of(twi_counts *counts, uint64_t tick)
 {
-    static const uint64_t one = 1;
-    bool has_least_first = *(const uint8_t *)&one == 1;
+    static const uint64_t least = 7;
     uint8_t *bytes = (uint8_t *)counts->words;
-    return &bytes[(has_least_first ? tick : tick ^ 7) & 255];
+    unsigned flip = 7U - *(const uint8_t *)&least; /* 0, if it comes first */
+    return &bytes[(tick ^ flip) & 255];
 }
 
 /* Turns each count into the sum of those before it, eight at a time: a word
@@ -2791,7 +2808,8 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     tw->size_bits = twi_highest_bit(size);
     tw->per_bit = 65536 / tw->size_bits + 1;
     tw->turns[0] = size;
-    tw->turns[1] = (uint64_t)size * size;
+    tw->turns[1] = tw->turns[0] * size;
+    tw->turns[2] = tw->turns[1] * size;
     twi_allow(tw, tw->max_pending);
     return TW_OK;
 }
@@ -3223,8 +3241,10 @@ static bool twi_notes_are_sound(const timingwheel *tw)
     if (tw->recent_home == NULL || tw->recent_clock != tw->clock)
         return true;
     uint64_t tick = twi_tick_of(tw, tw->recent);
+    if (tick <= tw->clock || tw->most != SIZE_MAX)
+        return false;
     const twi_wheel *wheel = tw->wheels[twi_level_of(tw, tick)];
-    return tick > tw->clock && tw->most == SIZE_MAX && wheel != NULL &&
+    return wheel != NULL &&
            tw->recent_home ==
                twi_bucket_at(wheel, twi_index_of(tw, wheel, tick)) &&
            tw->recent_home->earliest <= tick &&

@@ -400,6 +400,31 @@ static void notes_for_starts(void)
     tear_down();
 }
 
+/* The same where a tick is ten time units; and with a limit to the timers. */
+static void notes_with_a_limit(void)
+{
+    tw_timer timer = TW_TIMER_INIT(NULL);
+    tw_config config = {0};
+    config.tick = 10;
+    config.start = 50;
+    CHECK(tw_init(&tw, &config) == TW_OK);
+    CHECK(tw_start(&tw, &timer, 95) == TW_OK);
+    CHECK(tw.recent == 95 && tw.recent_clock == 5 && tw_check(&tw));
+    tw.recent = 101;
+    CHECK(!tw_check(&tw));
+    tw.recent = 95;
+    tw.most = 1; /* then nothing may be noted */
+    CHECK(!tw_check(&tw));
+    tw.most = SIZE_MAX;
+    CHECK(tw_check(&tw));
+    tw_destroy(&tw);
+    config.max_pending = 2;
+    CHECK(tw_init(&tw, &config) == TW_OK);
+    CHECK(tw_start(&tw, &timer, 95) == TW_OK);
+    CHECK(tw.recent_home == NULL && tw_check(&tw));
+    tw_destroy(&tw);
+}
+
 /* The head of the delay queue stands for a bucket with timers, and will notice
  * when the last of them goes. */
 static void first_bucket_unwatched(void)
@@ -549,6 +574,7 @@ static const tap_case cases[] = {
      mark_of_nothing},
     {"tw_check misses a mark", mark_missing},
     {"tw_check sees what a start must not rely on", notes_for_starts},
+    {"nor where there is a limit, or another tick", notes_with_a_limit},
     {"tw_check sees that the emptying of a first bucket would go unnoticed",
      first_bucket_unwatched},
     {"tw_check sees a watched chunk that should not be", wrong_chunk_watched},

@@ -872,8 +872,12 @@ static void tidy_bucket(twi_wheel *wheel, uint32_t index)
         open_again(bucket, is_first);
 }
 
+/* To make an empty bucket ready for new timers drops the note of any other: it
+ * is put back where it still holds. */
 static void tidy_wheel(twi_wheel *wheel)
 {
+    twi_bucket *noted = tw.recent_home;
+    uint64_t tick = twi_tick_of(&tw, tw.recent);
     wheel->reach = twi_reach_of(&tw, wheel);
     for (uint32_t i = 0; i < play->size; i++) {
         if (has_timers(&wheel->buckets[i])) {
@@ -884,6 +888,8 @@ static void tidy_wheel(twi_wheel *wheel)
             twi_renew(&tw, wheel, i);
         twi_unmark(wheel, i);
     }
+    if (noted != NULL && noted->earliest <= tick && noted->latest >= tick)
+        tw.recent_home = noted;
 }
 
 /* The own chunks that are lent. */

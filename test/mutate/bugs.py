@@ -108,6 +108,7 @@ BUGS = [
     Bug(15, 'one timer, started again and again, starves the others',
         'genode issue 1646',
         'peer_bugs_structure', 'V15',
+        ('twi_account', 'TWI_RARE(tick <= wheel->earliest)', 'true'),
         ('twi_account', 'tick < wheel->earliest', 'true')),
     Bug(16, 'a timer taken out of its bucket keeps the old link',
         'moka issue 565',

@@ -99,6 +99,7 @@ static void prove_fill(const struct marking *marking, enum shape shape1,
     fresh.deadline = tick;
     if (in_front)
         twi_open(bucket, bucket->head, TWI_NEAR_SLOTS);
+    twi_mark(&wheel0, 0);
     twi_account(&tw, &wheel0, 0, tick);
     twi_fill_slot(in_front ? twi_slot_in_front(bucket) : bucket->room++,
                   &fresh);

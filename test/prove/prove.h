@@ -66,6 +66,7 @@ static inline void set_size(unsigned bits)
     tw.per_bit = 65536 / bits + 1;
     tw.turns[0] = UINT64_C(1) << bits;
     tw.turns[1] = UINT64_C(1) << 2 * bits;
+    tw.turns[2] = UINT64_C(1) << 3 * bits;
 }
 
 /* What tw_init makes of a tick. */
