@@ -1706,8 +1706,8 @@ static inline tw_timer **twi_place_first(timingwheel *tw, twi_wheel *wheel,
     return twi_slot_in_front(bucket);
 }
 
-/* The wheel for a tick ahead of the clock; it is made if need be. NULL if memory
- * has run out. */
+/* The wheel for a tick ahead of the clock; it is made if need be. NULL if
+ * memory has run out. */
 static inline twi_wheel *twi_wheel_for(timingwheel *tw, uint64_t tick)
 {
     unsigned level = twi_level_of(tw, tick);
@@ -1719,12 +1719,10 @@ static inline twi_wheel *twi_wheel_for(timingwheel *tw, uint64_t tick)
     return wheel;
 }
 
-/* A slot for a timer that is started now: the last of its tick. NULL if memory
- * has run out; nothing has changed then. */
+/* A slot for a timer that has been postponed to a tick ahead of the clock: the
+ * last of that tick. NULL if memory has run out; nothing has changed then. */
 static inline tw_timer **twi_place(timingwheel *tw, uint64_t tick)
 {
-    if (TWI_RARE(tick <= tw->clock))
-        return twi_place_overdue(tw, tick);
     twi_wheel *wheel = twi_wheel_for(tw, tick);
     return wheel == NULL ? NULL : twi_place_last(tw, wheel, tick);
 }
