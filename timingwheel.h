@@ -428,8 +428,8 @@ struct timingwheel {
     uint32_t size_bits;  /* log2 of wheel_size                               */
     uint32_t per_bit;    /* 65536 / size_bits, rounded up                    */
     uint32_t queued;     /* entries in the delay queue                       */
-    uint64_t turns[3];   /* ticks in a turn of wheels 0 to 2                 */
-    twi_wheel *plain[3]; /* wheels 0 to 2; NULL, all of them, where a start  */
+    uint64_t turns[4];   /* ticks in a turn of wheels 0 to 3                 */
+    twi_wheel *plain[4]; /* wheels 0 to 3; NULL, all of them, where a start  */
                          /* has to mind `tick` or `most`                     */
     uint64_t now;        /* the clock in time units, as it was handed in     */
     size_t work;         /* timers that the call under way may still fire or */
@@ -1129,7 +1129,7 @@ static inline void twi_clear_bucket(const twi_wheel *wheel, uint32_t index)
 static void twi_note_plain(timingwheel *tw)
 {
     bool is_plain = tw->tick == 1 && tw->most == SIZE_MAX;
-    for (unsigned level = 0; level < 3; level++)
+    for (unsigned level = 0; level < 4; level++)
         tw->plain[level] = is_plain ? tw->wheels[level] : NULL;
 }
 
@@ -1178,11 +1178,12 @@ static void twi_remove_wheel(timingwheel *tw, unsigned level)
     twi_deallocate(tw, twi_wheel_bytes(tw), memory);
 }
 
-/* log2(distance) / size_bits, where that is below 3. */
+/* log2(distance) / size_bits, where that is below 4. */
 static inline unsigned twi_near_level(const timingwheel *tw, uint64_t distance)
 {
     return (unsigned)(distance >= tw->turns[0]) +
-           (unsigned)(distance >= tw->turns[1]);
+           (unsigned)(distance >= tw->turns[1]) +
+           (unsigned)(distance >= tw->turns[2]);
 }
 
 /* The finest level whose window holds `tick`, which is not behind the clock.
@@ -1192,7 +1193,7 @@ static inline unsigned twi_level_of(const timingwheel *tw, uint64_t tick)
 {
     uint64_t distance = tick - tw->clock;
     unsigned level = twi_near_level(tw, distance);
-    if (TWI_RARE(distance >= tw->turns[2]))
+    if (TWI_RARE(distance >= tw->turns[3]))
         level = (twi_highest_bit(distance) * tw->per_bit) >> 16;
     unsigned shift = level * tw->size_bits;
     return level + ((tick >> shift) - (tw->clock >> shift) > tw->size_mask);
@@ -2808,6 +2809,7 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     tw->turns[0] = size;
     tw->turns[1] = tw->turns[0] * size;
     tw->turns[2] = tw->turns[1] * size;
+    tw->turns[3] = tw->turns[2] * size;
     twi_allow(tw, tw->max_pending);
     return TW_OK;
 }
@@ -3233,7 +3235,7 @@ static bool twi_wheel_is_sound(const timingwheel *tw, const twi_wheel *wheel,
 static bool twi_notes_are_sound(const timingwheel *tw)
 {
     bool is_plain = tw->tick == 1 && tw->most == SIZE_MAX;
-    for (unsigned level = 0; level < 3; level++)
+    for (unsigned level = 0; level < 4; level++)
         if (tw->plain[level] != (is_plain ? tw->wheels[level] : NULL))
             return false;
     if (tw->recent_home == NULL || tw->recent_clock != tw->clock)

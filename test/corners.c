@@ -368,7 +368,7 @@ static void notes_for_starts(void)
     CHECK(tw_start(&tw, &timer, 10) == TW_OK);
     twi_wheel *wheel = tw.wheels[0];
     twi_bucket *bucket = &wheel->buckets[10];
-    for (unsigned level = 0; level < 3; level++) {
+    for (unsigned level = 0; level < 4; level++) {
         twi_wheel *plain = tw.plain[level];
         CHECK(plain == tw.wheels[level]);
         tw.plain[level] = plain == NULL ? wheel : NULL;

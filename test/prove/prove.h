@@ -67,6 +67,7 @@ static inline void set_size(unsigned bits)
     tw.turns[0] = UINT64_C(1) << bits;
     tw.turns[1] = UINT64_C(1) << 2 * bits;
     tw.turns[2] = UINT64_C(1) << 3 * bits;
+    tw.turns[3] = UINT64_C(1) << 4 * bits;
 }
 
 /* What tw_init makes of a tick. */
