@@ -407,6 +407,8 @@ typedef struct twi_slab {
     uint32_t idle;   /* how many of them hold no timer; for tw_trim only     */
 } twi_slab;
 
+#define TWI_NEAR 4 /* wheels whose level a start finds by comparing          */
+
 /* Buckets outside of the wheels. */
 enum twi_aside {
     TWI_OWED,     /* overdue: to be fired by the next call                   */
@@ -428,9 +430,9 @@ struct timingwheel {
     uint32_t size_bits;  /* log2 of wheel_size                               */
     uint32_t per_bit;    /* 65536 / size_bits, rounded up                    */
     uint32_t queued;     /* entries in the delay queue                       */
-    uint64_t turns[4];   /* ticks in a turn of wheels 0 to 3                 */
-    twi_wheel *plain[4]; /* wheels 0 to 3; NULL, all of them, where a start  */
-                         /* has to mind `tick` or `most`                     */
+    uint64_t turns[TWI_NEAR]; /* ticks in a turn of each near wheel          */
+    twi_wheel *plain[TWI_NEAR]; /* these wheels; NULL, all of them, where a  */
+                                /* start has to mind `tick` or `most`        */
     uint64_t now;        /* the clock in time units, as it was handed in     */
     size_t work;         /* timers that the call under way may still fire or */
                          /* cascade                                          */
@@ -1125,12 +1127,18 @@ static inline void twi_clear_bucket(const twi_wheel *wheel, uint32_t index)
     twi_open(bucket, own, 0);
 }
 
+/* What tw->plain has to be. */
+static twi_wheel *twi_plain_of(const timingwheel *tw, unsigned level)
+{
+    bool is_plain = tw->tick == 1 && tw->most == SIZE_MAX;
+    return is_plain ? tw->wheels[level] : NULL;
+}
+
 /* The wheels have changed, or what a start has to mind. */
 static void twi_note_plain(timingwheel *tw)
 {
-    bool is_plain = tw->tick == 1 && tw->most == SIZE_MAX;
-    for (unsigned level = 0; level < 4; level++)
-        tw->plain[level] = is_plain ? tw->wheels[level] : NULL;
+    for (unsigned level = 0; level < TWI_NEAR; level++)
+        tw->plain[level] = twi_plain_of(tw, level);
 }
 
 TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
@@ -1178,7 +1186,7 @@ static void twi_remove_wheel(timingwheel *tw, unsigned level)
     twi_deallocate(tw, twi_wheel_bytes(tw), memory);
 }
 
-/* log2(distance) / size_bits, where that is below 4. */
+/* log2(distance) / size_bits, where that is below TWI_NEAR. */
 static inline unsigned twi_near_level(const timingwheel *tw, uint64_t distance)
 {
     return (unsigned)(distance >= tw->turns[0]) +
@@ -3234,9 +3242,8 @@ static bool twi_wheel_is_sound(const timingwheel *tw, const twi_wheel *wheel,
 /* True if a start can rely on what is noted for it. */
 static bool twi_notes_are_sound(const timingwheel *tw)
 {
-    bool is_plain = tw->tick == 1 && tw->most == SIZE_MAX;
-    for (unsigned level = 0; level < 4; level++)
-        if (tw->plain[level] != (is_plain ? tw->wheels[level] : NULL))
+    for (unsigned level = 0; level < TWI_NEAR; level++)
+        if (tw->plain[level] != twi_plain_of(tw, level))
             return false;
     if (tw->recent_home == NULL || tw->recent_clock != tw->clock)
         return true;

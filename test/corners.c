@@ -368,7 +368,7 @@ static void notes_for_starts(void)
     CHECK(tw_start(&tw, &timer, 10) == TW_OK);
     twi_wheel *wheel = tw.wheels[0];
     twi_bucket *bucket = &wheel->buckets[10];
-    for (unsigned level = 0; level < 4; level++) {
+    for (unsigned level = 0; level < TWI_NEAR; level++) {
         twi_wheel *plain = tw.plain[level];
         CHECK(plain == tw.wheels[level]);
         tw.plain[level] = plain == NULL ? wheel : NULL;
@@ -572,7 +572,7 @@ static const tap_case cases[] = {
      bucket_of_another_tick},
     {"tw_check minds the mark of an empty bucket only if it is the first",
      mark_of_nothing},
-    {"tw_check misses a mark", mark_missing},
+    {"tw_check sees that a mark is missing", mark_missing},
     {"tw_check sees what a start must not rely on", notes_for_starts},
     {"nor where there is a limit, or another tick", notes_with_a_limit},
     {"tw_check sees that the emptying of a first bucket would go unnoticed",
