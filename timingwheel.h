@@ -430,6 +430,8 @@ struct timingwheel {
     uint32_t size_bits;  /* log2 of wheel_size                               */
     uint32_t per_bit;    /* 65536 / size_bits, rounded up                    */
     uint32_t queued;     /* entries in the delay queue                       */
+    twi_wheel *usual;    /* where starts more ticks ahead than `usual_above` */
+    uint64_t usual_above; /* are likely to go; or NULL, and UINT64_MAX       */
     uint64_t turns[TWI_NEAR]; /* ticks in a turn of each near wheel          */
     twi_wheel *plain[TWI_NEAR]; /* these wheels; NULL, all of them, where a  */
                                 /* start has to mind `tick` or `most`        */
@@ -1139,6 +1141,8 @@ static void twi_note_plain(timingwheel *tw)
 {
     for (unsigned level = 0; level < TWI_NEAR; level++)
         tw->plain[level] = twi_plain_of(tw, level);
+    tw->usual = NULL;
+    tw->usual_above = UINT64_MAX;
 }
 
 TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
@@ -1228,6 +1232,12 @@ static inline uint32_t twi_index_of(const timingwheel *tw,
 static inline twi_bucket *twi_first_of(const twi_wheel *wheel)
 {
     return twi_bucket_at(wheel, wheel->first);
+}
+
+/* The most ticks ahead for which a finer wheel may be the one. */
+static inline uint64_t twi_before_turn(const twi_wheel *wheel)
+{
+    return (UINT64_C(1) << wheel->shift) - 1;
 }
 
 static inline bool twi_same_step(uint64_t a, uint64_t b, unsigned shift)
@@ -1736,16 +1746,22 @@ static inline tw_timer **twi_place(timingwheel *tw, uint64_t tick)
     return wheel == NULL ? NULL : twi_place_last(tw, wheel, tick);
 }
 
-/* Timers are often started many at a time for one deadline: in the same turn of
- * an event loop, to wait for as long. Once twi_start_anyhow has met that one,
- * the bucket is known for the others, until it has been emptied or the clock
- * has moved. (Not where there is a limit to mind.) */
-static inline void twi_note_recent(timingwheel *tw, const twi_wheel *wheel,
-                                   uint64_t tick, uint64_t deadline)
+/* What the next starts can use of one that went the general way, where there is
+ * no limit to mind. Timers are often started many at a time for one deadline:
+ * in the same turn of an event loop, to wait for as long. The bucket is known
+ * for the others until it has been emptied or the clock has moved. And most are
+ * for the same wheel: those farther ahead than a turn of the next finer one,
+ * which is as long as a bucket spans. */
+static inline void twi_note_start(timingwheel *tw, twi_wheel *wheel,
+                                  uint64_t tick, uint64_t deadline)
 {
     tw->recent = deadline;
     tw->recent_clock = tw->clock;
     tw->recent_home = twi_bucket_at(wheel, twi_index_of(tw, wheel, tick));
+    if (tw->tick == 1) {
+        tw->usual = wheel;
+        tw->usual_above = twi_before_turn(wheel);
+    }
 }
 
 /* Writes one more timer for such a deadline to where it belongs; false if that
@@ -1762,18 +1778,21 @@ TWI_INSIDE bool twi_start_likewise(timingwheel *tw, tw_timer *timer)
 }
 
 /* Writes a timer that is started now to where it belongs, if that is all there
- * is to do: a near wheel has a bucket with room for it, and an earlier tick.
- * False otherwise; nothing has changed then. */
+ * is to do: the usual wheel, or else a near one, has a bucket with room for it,
+ * and an earlier tick. False otherwise; nothing has changed then. */
 TWI_INSIDE bool twi_start_at_once(timingwheel *tw, tw_timer *timer,
                                   uint64_t deadline)
 {
     if (deadline == tw->recent && twi_start_likewise(tw, timer))
         return true;
     uint64_t tick = deadline, distance = tick - tw->clock;
-    twi_wheel *wheel = tw->plain[twi_near_level(tw, distance)];
-    if (wheel == NULL || tick <= wheel->earliest) /* or overdue: the clock is */
-        return false;                             /* not later than that      */
-    if (tick >= wheel->reach)
+    twi_wheel *wheel = tw->usual;
+    if (TWI_RARE(distance <= tw->usual_above || tick >= wheel->reach)) {
+        wheel = tw->plain[twi_near_level(tw, distance)];
+        if (wheel == NULL || tick >= wheel->reach)
+            return false;
+    }
+    if (tick <= wheel->earliest) /* or overdue: the clock is not later */
         return false;
     uint32_t index = twi_index_of(tw, wheel, tick);
     twi_bucket *bucket = twi_bucket_at(wheel, index);
@@ -1816,7 +1835,7 @@ TWI_APART int twi_start_anyhow(timingwheel *tw, tw_timer *timer,
         twi_wheel *wheel = twi_wheel_for(tw, tick);
         slot = wheel == NULL ? NULL : twi_place_last(tw, wheel, tick);
         if (slot != NULL && tw->most == SIZE_MAX)
-            twi_note_recent(tw, wheel, tick, deadline);
+            twi_note_start(tw, wheel, tick, deadline);
     }
     if (TWI_RARE(slot == NULL))
         return TW_ENOMEM;
@@ -3245,6 +3264,12 @@ static bool twi_notes_are_sound(const timingwheel *tw)
     for (unsigned level = 0; level < TWI_NEAR; level++)
         if (tw->plain[level] != twi_plain_of(tw, level))
             return false;
+    const twi_wheel *usual = tw->usual;
+    if (usual != NULL && twi_plain_of(tw, usual->level) != usual)
+        return false;
+    if (tw->usual_above !=
+        (usual != NULL ? twi_before_turn(usual) : UINT64_MAX))
+        return false;
     if (tw->recent_home == NULL || tw->recent_clock != tw->clock)
         return true;
     uint64_t tick = twi_tick_of(tw, tw->recent);

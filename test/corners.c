@@ -375,6 +375,13 @@ static void notes_for_starts(void)
         CHECK(!tw_check(&tw));
         tw.plain[level] = plain;
     }
+    CHECK(tw.usual == wheel && tw.usual_above == 0);
+    tw.usual_above = 1;
+    CHECK(!tw_check(&tw));
+    tw.usual = NULL;
+    CHECK(!tw_check(&tw));
+    tw.usual_above = UINT64_MAX;
+    CHECK(tw_check(&tw));
     CHECK(tw.recent == 10 && tw.recent_clock == 0 && tw.recent_home == bucket);
     tw.recent_home = bucket + 1;
     CHECK(!tw_check(&tw));
@@ -410,6 +417,12 @@ static void notes_with_a_limit(void)
     CHECK(tw_init(&tw, &config) == TW_OK);
     CHECK(tw_start(&tw, &timer, 95) == TW_OK);
     CHECK(tw.recent == 95 && tw.recent_clock == 5 && tw_check(&tw));
+    CHECK(tw.usual == NULL); /* a start has to work out its tick */
+    tw.usual = tw.wheels[0];
+    tw.usual_above = 0;
+    CHECK(!tw_check(&tw));
+    tw.usual = NULL;
+    tw.usual_above = UINT64_MAX;
     tw.recent = 101;
     CHECK(!tw_check(&tw));
     tw.recent = 95;

@@ -209,13 +209,15 @@ static void remember(void)
     memcpy(before.probes, probes, sizeof probes);
 }
 
-/* True if nothing at all has changed, not even a private field; but a note that
+/* True if nothing at all has changed, not even a private field; but notes that
  * would save the next start some work may be gone. */
 static bool unchanged(void)
 {
     timingwheel now;
     memcpy(&now, &tw, sizeof now);
     now.recent_home = before.wheel.recent_home;
+    now.usual = before.wheel.usual;
+    now.usual_above = before.wheel.usual_above;
     return memcmp(&before.wheel, &now, sizeof now) == 0 &&
            memcmp(before.probes, probes, sizeof probes) == 0 &&
            memory.calls == before.memory.calls &&

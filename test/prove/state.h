@@ -305,6 +305,9 @@ static void notes_are_well_formed(void)
 {
     const twi_bucket *bucket = BUCKET(0, 0);
     const unsigned shift = WHEEL(0)->shift;
+    HOLDS(tw.usual == NULL || tw.usual == WHEEL(0) || tw.usual == WHEEL(1));
+    HOLDS(tw.usual_above ==
+          (tw.usual == NULL ? UINT64_MAX : twi_before_turn(tw.usual)));
     if (tw.recent_home == NULL || tw.recent_clock != tw.clock)
         return;
     HOLDS(tw.recent_home == bucket);
@@ -481,6 +484,14 @@ static void any_queue(bool is_swapped)
     }
 }
 
+static void any_usual(void)
+{
+    if (nondet_bool())
+        return;
+    tw.usual = WHEEL(nondet_bool());
+    tw.usual_above = twi_before_turn(tw.usual);
+}
+
 /* Which buckets of the wheels have a mark, which of these is the first, and
  * whether the second wheel is before the first in the delay queue. */
 struct marking {
@@ -517,6 +528,7 @@ static void any_state(const struct marking *marking, enum shape shape0,
     }
     any_queue(marking->is_swapped);
     twi_note_plain(&tw);
+    any_usual();
     tw.recent = any_tick();
     tw.recent_clock = any_tick();
     tw.recent_home = nondet_bool() ? BUCKET(0, 0) : NULL;
