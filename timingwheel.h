@@ -386,6 +386,8 @@ typedef struct twi_wheel {
     uint32_t queue_index; /* where the delay queue has it, or TWI_UNQUEUED   */
     unsigned level;       /* a bucket spans wheel_size^level ticks ...       */
     unsigned shift;       /* ... which is 2^shift                            */
+    bool one_marked;      /* no bucket but `first` has a mark; then reach is */
+                          /* 0, so that no start at once adds another        */
     bool sorted;          /* its earliest bucket is: see twi_sort_first; ... */
     unsigned noted;       /* ... then the ticks of its first chunk's timers, */
     uint64_t ticks[TWI_RUN]; /* slot by slot, begin here                     */
@@ -1157,6 +1159,7 @@ TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
     twi_wheel *wheel = (twi_wheel *)start;
     wheel->earliest = UINT64_MAX;
     wheel->reach = 0;
+    wheel->one_marked = false;
     wheel->sorted = false;
     wheel->noted = 0;
     wheel->own = (twi_chunk *)start + TWI_WHEEL_CHUNKS;
@@ -1344,7 +1347,7 @@ TWI_INSIDE void twi_offer_next(timingwheel *tw, twi_wheel *wheel,
     if (ahead != 0)
         index += twi_lowest_bit(ahead);
     if (ahead == 0 || twi_is_empty(twi_bucket_at(wheel, index)))
-        if (!twi_find_next(tw, wheel, &index)) {
+        if (wheel->one_marked || !twi_find_next(tw, wheel, &index)) {
             twi_queue_remove(tw, queue_index);
             wheel->queue_index = TWI_UNQUEUED;
             wheel->earliest = UINT64_MAX;
@@ -1700,6 +1703,8 @@ static inline tw_timer **twi_place_last(timingwheel *tw, twi_wheel *wheel,
     twi_bucket *bucket = twi_bucket_at(wheel, index);
     if (!twi_has_room(bucket) && !twi_add_open(tw, wheel, index))
         return NULL;
+    wheel->one_marked = !twi_is_queued(wheel);
+    wheel->reach = wheel->one_marked ? 0 : twi_reach_of(tw, wheel);
     twi_mark(wheel, index);
     twi_account(tw, wheel, index, tick);
     return bucket->room++;
@@ -1720,6 +1725,7 @@ static inline tw_timer **twi_place_first(timingwheel *tw, twi_wheel *wheel,
         return NULL;
     if (was_clear)
         twi_mark(wheel, index);
+    wheel->one_marked = false;
     twi_account(tw, wheel, index, tick);
     wheel->sorted = false;
     return twi_slot_in_front(bucket);
@@ -1733,8 +1739,6 @@ static inline twi_wheel *twi_wheel_for(timingwheel *tw, uint64_t tick)
     twi_wheel *wheel = tw->wheels[level];
     if (TWI_RARE(wheel == NULL))
         wheel = twi_add_wheel(tw, level);
-    if (wheel != NULL)
-        wheel->reach = twi_reach_of(tw, wheel);
     return wheel;
 }
 
@@ -3233,8 +3237,10 @@ static bool twi_wheel_is_sound(const timingwheel *tw, const twi_wheel *wheel,
     for (uint32_t i = 0; i <= tw->size_mask; i++) {
         const twi_bucket *bucket = twi_bucket_at(wheel, i);
         bool is_empty = twi_is_empty(bucket);
-        bool marked = (wheel->marks[i / 64] >> (i % 64) & 1) != 0;
-        if (!marked && !twi_is_clear(bucket))
+        bool is_marked = (wheel->marks[i / 64] >> (i % 64) & 1) != 0;
+        if (!is_marked && !twi_is_clear(bucket))
+            return false;
+        if (is_marked && wheel->one_marked && i != wheel->first)
             return false;
         if (!twi_bucket_is_sound(tw, bucket, wheel->level, i, timers, chunks))
             return false;
@@ -3244,7 +3250,7 @@ static bool twi_wheel_is_sound(const timingwheel *tw, const twi_wheel *wheel,
              (bucket->earliest >> wheel->shift) - step > tw->size_mask))
             return false;
     }
-    if (wheel->reach > twi_reach_of(tw, wheel))
+    if (wheel->reach > (wheel->one_marked ? 0 : twi_reach_of(tw, wheel)))
         return false;
     uint32_t first;
     if (!twi_find_mark(tw, wheel, &first))

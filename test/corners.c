@@ -335,6 +335,8 @@ static void mark_of_nothing(void)
     set_up();
     CHECK(tw_start(&tw, &timer, 100) == TW_OK);
     tw.wheels[0]->marks[2] |= 1; /* of bucket 128 */
+    CHECK(!tw_check(&tw)); /* for it is said that only the first has one */
+    tw.wheels[0]->one_marked = false;
     CHECK(tw_check(&tw));
     tw.wheels[0]->marks[0] |= 1; /* of bucket 0, the clock's own */
     CHECK(!tw_check(&tw));
@@ -398,6 +400,7 @@ static void notes_for_starts(void)
     CHECK(tw_check(&tw));
     CHECK(tw_cancel(&tw, &timer));
     CHECK(tw_start(&tw, &timer, 300) == TW_OK); /* in a bucket of 256 ticks */
+    CHECK(tw.usual == tw.wheels[1] && tw.usual_above == 255);
     CHECK(tw.recent == 300 && tw_check(&tw));
     tw.recent = 299;
     CHECK(!tw_check(&tw));

@@ -30,7 +30,9 @@
  *  - the names of the timers,
  *  - how far back ticks are that have passed, but for their order,
  *  - memory that holds no timer, counters, the arrangement of the delay queue,
- *    how overdue timers are divided among chunks that are no bucket's own.
+ *    how overdue timers are divided among chunks that are no bucket's own,
+ *  - what only makes starts quicker: how far a wheel is known to reach, that
+ *    only its first bucket has a mark, the usual wheel, the recent deadline.
  * Where two ways lead to one state and the oracle is stricter after one of
  * them, that one counts. States are told apart by 64 bits of hash. That all
  * this is so is tested: of states that were met again by another way, a sample
@@ -743,13 +745,6 @@ static void add_marks(unsigned level)
         ((1U << play->size) - 1));
 }
 
-/* How far a wheel is known to reach from the clock: whether the short way of
- * a start is taken, which goes on in a chunk where the long way begins anew. */
-static void add_reach(const twi_wheel *wheel)
-{
-    add(wheel->reach <= tw.clock ? 0 : wheel->reach - tw.clock);
-}
-
 /* The wheels that there are, and where the clock is in a bucket of the coarsest
  * one, or in a turn of it. */
 static void add_wheels(void)
@@ -757,11 +752,8 @@ static void add_wheels(void)
     uint64_t span = 1, wheels = 0;
     for (unsigned level = 0; level < play->wheels; level++) {
         wheels = wheels * 2 + (tw.wheels[level] != NULL);
-        if (tw.wheels[level] == NULL)
-            continue;
-        add_marks(level);
-        if (play->tidiness == AS_LEFT)
-            add_reach(tw.wheels[level]);
+        if (tw.wheels[level] != NULL)
+            add_marks(level);
     }
     EXPECT(tw.wheels[play->wheels] == NULL);
     for (unsigned level = 0; level < play->wheels - !play->whole_turns; level++)
@@ -879,6 +871,7 @@ static void tidy_wheel(twi_wheel *wheel)
     twi_bucket *noted = tw.recent_home;
     uint64_t tick = twi_tick_of(&tw, tw.recent);
     wheel->reach = twi_reach_of(&tw, wheel);
+    wheel->one_marked = false;
     for (uint32_t i = 0; i < play->size; i++) {
         if (has_timers(&wheel->buckets[i])) {
             tidy_bucket(wheel, i);

@@ -270,13 +270,15 @@ static void wheel_is_well_formed(unsigned w)
     for (uint32_t i = 0; i < SIZE; i++)
         bucket_is_well_formed(w, i);
     HOLDS(marks[w] >> SIZE == 0 && twi_is_queued(wheel) == (marks[w] != 0));
-    HOLDS(wheel->reach <= twi_reach_of(&tw, wheel));
+    HOLDS(wheel->reach <=
+          (wheel->one_marked ? 0 : twi_reach_of(&tw, wheel)));
     HOLDS(twi_is_queued(wheel) || wheel->earliest == UINT64_MAX);
     if (!twi_is_queued(wheel))
         return;
     HOLDS(wheel->first < SIZE);
     for (uint32_t i = 0; i < SIZE; i++) {
         HOLDS(!is_marked(w, i) || ahead(w, wheel->first) <= ahead(w, i));
+        HOLDS(!is_marked(w, i) || !wheel->one_marked || wheel->first == i);
         if (wheel->first != i)
             continue;
         HOLDS(is_marked(w, i) && !is_empty(BUCKET(w, i)));
@@ -466,6 +468,7 @@ static void any_wheel(unsigned w, uint64_t marked, uint32_t first)
     wheel->queue_index = TWI_UNQUEUED; /* see any_queue */
     wheel->earliest = marked == 0 ? UINT64_MAX : any_tick();
     wheel->reach = any_tick();
+    wheel->one_marked = nondet_bool();
     wheel->first = first;
     tw.wheels[levels[w]] = wheel;
 }
