@@ -216,20 +216,19 @@ function wakeups(key)
     return fired[key] > 0 ? sprintf("%.3f", woken[key]) : "-"
 }
 
-# What touching the memory of expire costs in the same run.
-function print_floors(    i, key, line)
+# What touching the memory of a workload costs in the same run.
+function print_floors(workload, what,    i, key, line)
 {
     for (i = 1; i <= place_count; i++) {
         key = places[i] SUBSEP "wheel"
         split(key, part, SUBSEP)
-        if (part[1] == "expire" && key in count)
+        if (part[1] == workload && key in count)
             line = line (line == "" ? "" : ", ") \
                 sprintf("%s %.1f", short_number(rank[part[2]]),
                         median(floor_ns, key))
     }
     if (line != "")
-        print "\nFloor of expire, in ns per timer (its memory touched once to" \
-            " write and once, prefetched, to read and call): " line
+        print "\nFloor of " workload ", in ns (" what "): " line
 }
 
 function print_limits(    i, j, key)
@@ -288,7 +287,9 @@ END {
     print machine "\n"
     print_ratios()
     print_all()
-    print_floors()
+    print_floors("expire", "the memory of a timer touched once to write" \
+        " and once, prefetched, to read and call")
+    print_floors("postpone", "a random timer's memory read and written")
     print_limits()
     check_wakeups()
     if (!failed)

@@ -54,7 +54,7 @@ static inline uint64_t random_delay(uint64_t random)
     return 1 + bench_below(random, BENCH_LONGEST);
 }
 
-/* One address for every access of a phase: what the floor consists of. */
+/* What the floors consist of: an item that is only touched. */
 typedef struct floor_item floor_item;
 
 struct floor_item {
@@ -265,7 +265,7 @@ static void floor_round(floor_item *items, bool first)
     }
 }
 
-static double floor_measure(void)
+static double floor_of_expire(void)
 {
     uint64_t random = run.random;
     floor_item *items = (floor_item *)(void *)run.items;
@@ -346,7 +346,7 @@ static void workload_expire(const bench_job *job, bench_result *result)
 
     build(job, result);
     build_order();
-    floor_ns = floor_measure();
+    floor_ns = floor_of_expire();
     build_items(job->seed, on_once);
     rounds_of(job, result, start_all_in_order);
     result->floor_ns = floor_ns;
@@ -404,6 +404,24 @@ static void workload_restart(const bench_job *job, bench_result *result)
     finish(result);
 }
 
+/* The floor of postpone: a random item is read and written. */
+static double floor_of_postpone(void)
+{
+    const uint64_t operations = 4000000;
+    floor_item *items = (floor_item *)(void *)run.items;
+    uint64_t random = run.random, now = BENCH_LONGEST, i;
+    double began = bench_process_time();
+
+    for (i = 0; i < operations; i++) {
+        size_t which = (size_t)bench_below(bench_random(&random), run.n);
+
+        now += i % 64 == 0;
+        if (items[which].deadline <= now)
+            items[which].deadline = now;
+    }
+    return (bench_process_time() - began) / (double)operations;
+}
+
 /* postpone: push a random timer back to the longest delay from now. */
 static void postpone_for(uint64_t operations)
 {
@@ -422,12 +440,16 @@ static void postpone_for(uint64_t operations)
 
 static void workload_postpone(const bench_job *job, bench_result *result)
 {
+    double floor_ns;
+
     build(job, result);
+    floor_ns = floor_of_postpone();
     build_items(job->seed, on_put_off);
     fill(result);
     phase_begin();
     postpone_for(run.n * job->rounds);
     phase_end(result, "postpone", run.n * job->rounds, true);
+    result->floor_ns = floor_ns;
     finish(result);
 }
 
