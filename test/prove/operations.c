@@ -100,6 +100,8 @@ static void prove_fill(const struct marking *marking, enum shape shape1,
     if (in_front)
         twi_open(bucket, bucket->head, TWI_NEAR_SLOTS);
     twi_mark(&wheel0, 0);
+    wheel0.one_marked = !in_front && !twi_is_queued(&wheel0); /* as callers */
+    wheel0.reach = wheel0.one_marked ? 0 : wheel0.reach;      /* of it do   */
     twi_account(&tw, &wheel0, 0, tick);
     twi_fill_slot(in_front ? twi_slot_in_front(bucket) : bucket->room++,
                   &fresh);
