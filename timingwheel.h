@@ -1697,7 +1697,7 @@ static bool twi_add_open(timingwheel *tw, twi_wheel *wheel, uint32_t index)
 
 /* A slot behind all others in the bucket of `wheel` that holds `tick`. */
 TWI_INSIDE tw_timer **twi_place_last(timingwheel *tw, twi_wheel *wheel,
-                                        uint64_t tick)
+                                     uint64_t tick)
 {
     uint32_t index = twi_index_of(tw, wheel, tick);
     twi_bucket *bucket = twi_bucket_at(wheel, index);
