@@ -345,8 +345,8 @@ struct tw_timer {
  * bucket's doubly linked list. A chunk starts at a multiple of its size, so
  * that the address of a slot tells its chunk, and ends with its last slot. A
  * chunk whose last timer leaves is taken out of its list, unless it still has
- * room behind that: see TWI_WATCHED. While a chunk is unused only next and
- * ordinal mean anything. */
+ * room behind that (see TWI_WATCHED) or is filled anew (see twi_reopen). While
+ * a chunk is unused only next and ordinal mean anything. */
 typedef struct twi_chunk {
     struct twi_chunk *next;
     struct twi_chunk *prev;
@@ -1417,10 +1417,26 @@ static void twi_release_chunk(timingwheel *tw, twi_chunk *chunk)
     }
 }
 
+/* The last timer of a full chunk has left: true if it will be filled anew where
+ * it is, as the last of several of a bucket whose time has not come. */
+static inline bool twi_reopen(const timingwheel *tw, twi_chunk *chunk)
+{
+    if (chunk->next != NULL || chunk->prev == NULL ||
+        chunk->level >= TWI_LEVELS)
+        return false;
+    const twi_wheel *wheel = tw->wheels[chunk->level];
+    if (chunk->bucket == wheel->first)
+        return false;
+    twi_open(twi_bucket_at(wheel, chunk->bucket), chunk, 0);
+    return true;
+}
+
 /* The last timer of a chunk has left, or one of a chunk that is watched. */
 TWI_APART void twi_look_after(timingwheel *tw, twi_chunk *chunk)
 {
     if (chunk->live % TWI_WATCHED == 0) {
+        if (twi_reopen(tw, chunk))
+            return;
         chunk->live = 0;
         twi_release_chunk(tw, chunk);
         return;
@@ -1750,32 +1766,42 @@ static inline tw_timer **twi_place(timingwheel *tw, uint64_t tick)
     return wheel == NULL ? NULL : twi_place_last(tw, wheel, tick);
 }
 
+/* A wheel took in a timer, with no limit to mind. If it has others already it
+ * is likely to take the next ones too: those farther ahead than a turn of the
+ * next finer wheel, which is as long as a bucket spans. */
+static inline void twi_note_usual(timingwheel *tw, twi_wheel *wheel)
+{
+    if (tw->tick != 1 || wheel->one_marked)
+        return;
+    tw->usual = wheel;
+    tw->usual_above = twi_before_turn(wheel);
+}
+
 /* What the next starts can use of one that went the general way, where there is
  * no limit to mind. Timers are often started many at a time for one deadline:
  * in the same turn of an event loop, to wait for as long. The bucket is known
- * for the others until it has been emptied or the clock has moved. And most are
- * for the same wheel: those farther ahead than a turn of the next finer one,
- * which is as long as a bucket spans. */
+ * for the others until it has been emptied or the clock has moved. */
 static inline void twi_note_start(timingwheel *tw, twi_wheel *wheel,
                                   uint64_t tick, uint64_t deadline)
 {
     tw->recent = deadline;
     tw->recent_clock = tw->clock;
     tw->recent_home = twi_bucket_at(wheel, twi_index_of(tw, wheel, tick));
-    if (tw->tick == 1) {
-        tw->usual = wheel;
-        tw->usual_above = twi_before_turn(wheel);
-    }
+    twi_note_usual(tw, wheel);
 }
 
 /* Writes one more timer for such a deadline to where it belongs; false if that
- * is not known, or has no room. */
-TWI_INSIDE bool twi_start_likewise(timingwheel *tw, tw_timer *timer)
+ * is not known, or *full: it lacks nothing but a chunk with room. */
+TWI_INSIDE bool twi_start_likewise(timingwheel *tw, tw_timer *timer,
+                                   twi_bucket **full)
 {
     twi_bucket *bucket = tw->recent_home;
-    if (tw->recent_clock != tw->clock || bucket == NULL ||
-        !twi_has_room(bucket))
+    if (tw->recent_clock != tw->clock || bucket == NULL)
         return false;
+    if (!twi_has_room(bucket)) {
+        *full = bucket;
+        return false;
+    }
     twi_fill_slot(bucket->room++, timer);
     timer->deadline = tw->recent;
     return true;
@@ -1783,11 +1809,12 @@ TWI_INSIDE bool twi_start_likewise(timingwheel *tw, tw_timer *timer)
 
 /* Writes a timer that is started now to where it belongs, if that is all there
  * is to do: the usual wheel, or else a near one, has a bucket with room for it,
- * and an earlier tick. False otherwise; nothing has changed then. */
+ * and an earlier tick. False otherwise; nothing has changed then. If all that
+ * is lacking is room, *full tells where; else it is left alone. */
 TWI_INSIDE bool twi_start_at_once(timingwheel *tw, tw_timer *timer,
-                                  uint64_t deadline)
+                                  uint64_t deadline, twi_bucket **full)
 {
-    if (deadline == tw->recent && twi_start_likewise(tw, timer))
+    if (deadline == tw->recent && twi_start_likewise(tw, timer, full))
         return true;
     uint64_t tick = deadline, distance = tick - tw->clock;
     twi_wheel *wheel = tw->usual;
@@ -1800,14 +1827,30 @@ TWI_INSIDE bool twi_start_at_once(timingwheel *tw, tw_timer *timer,
         return false;
     uint32_t index = twi_index_of(tw, wheel, tick);
     twi_bucket *bucket = twi_bucket_at(wheel, index);
-    if (!twi_has_room(bucket))
+    if (!twi_has_room(bucket)) {
+        *full = bucket;
         return false;
+    }
     twi_mark(wheel, index);
     tw_timer **slot = bucket->room++;
     twi_widen(bucket, tick);
     twi_fill_slot(slot, timer);
     timer->deadline = deadline;
     return true;
+}
+
+/* Writes a timer into the slot found for it, and out of the one it had. */
+static inline void twi_put_in(timingwheel *tw, tw_timer *timer,
+                              uint64_t deadline, tw_timer **slot)
+{
+    bool was_pending = twi_is_pending(timer);
+    tw_timer **before = (tw_timer **)timer->place;
+    twi_fill_slot(slot, timer);
+    timer->deadline = deadline;
+    if (was_pending)
+        twi_clear_slot(tw, before);
+    else
+        tw->count++;
 }
 
 /* Why no timer can be started although `most` says so; TW_OK if it can. */
@@ -1843,14 +1886,24 @@ TWI_APART int twi_start_anyhow(timingwheel *tw, tw_timer *timer,
     }
     if (TWI_RARE(slot == NULL))
         return TW_ENOMEM;
-    bool was_pending = twi_is_pending(timer);
-    tw_timer **before = (tw_timer **)timer->place;
-    twi_fill_slot(slot, timer);
-    timer->deadline = deadline;
-    if (was_pending)
-        twi_clear_slot(tw, before);
-    else
-        tw->count++;
+    twi_put_in(tw, timer, deadline, slot);
+    return TW_OK;
+}
+
+/* tw_start where all that is lacking is room in bucket `full`, which has timers
+ * if it has a chunk. */
+TWI_APART int twi_start_in_new_chunk(timingwheel *tw, tw_timer *timer,
+                                     uint64_t deadline, twi_bucket *full)
+{
+    if (TWI_RARE(full->head == NULL))
+        return twi_start_anyhow(tw, timer, deadline);
+    const twi_chunk *tail = twi_tail(full);
+    twi_wheel *wheel = tw->wheels[tail->level];
+    if (!twi_add_open(tw, wheel, tail->bucket))
+        return TW_ENOMEM;
+    twi_widen(full, twi_tick_of(tw, deadline));
+    twi_note_usual(tw, wheel);
+    twi_put_in(tw, timer, deadline, full->room++);
     return TW_OK;
 }
 
@@ -1859,10 +1912,13 @@ TWI_APART int twi_start_again(timingwheel *tw, tw_timer *timer,
                               uint64_t deadline)
 {
     tw_timer **before = (tw_timer **)timer->place;
-    if (!twi_start_at_once(tw, timer, deadline))
-        return twi_start_anyhow(tw, timer, deadline);
-    twi_clear_slot(tw, before);
-    return TW_OK;
+    twi_bucket *full = NULL;
+    if (twi_start_at_once(tw, timer, deadline, &full)) {
+        twi_clear_slot(tw, before);
+        return TW_OK;
+    }
+    return full != NULL ? twi_start_in_new_chunk(tw, timer, deadline, full)
+                        : twi_start_anyhow(tw, timer, deadline);
 }
 
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
@@ -1873,10 +1929,13 @@ TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     TWI_RULE_OWN(tw, timer);
     if (twi_is_pending(timer))
         return twi_start_again(tw, timer, deadline);
-    if (!twi_start_at_once(tw, timer, deadline))
-        return twi_start_anyhow(tw, timer, deadline);
-    tw->count++;
-    return TW_OK;
+    twi_bucket *full = NULL;
+    if (twi_start_at_once(tw, timer, deadline, &full)) {
+        tw->count++;
+        return TW_OK;
+    }
+    return full != NULL ? twi_start_in_new_chunk(tw, timer, deadline, full)
+                        : twi_start_anyhow(tw, timer, deadline);
 }
 
 /* The multiple of the highest power of two in low..high, low <= high. */

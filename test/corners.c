@@ -365,8 +365,10 @@ static void mark_missing(void)
  * deadline that was started before. */
 static void notes_for_starts(void)
 {
-    tw_timer timer = TW_TIMER_INIT(NULL);
+    tw_timer timer = TW_TIMER_INIT(NULL), later = TW_TIMER_INIT(NULL);
     set_up();
+    CHECK(tw_start(&tw, &later, 20) == TW_OK);
+    CHECK(tw.usual == NULL); /* it was the first of its wheel */
     CHECK(tw_start(&tw, &timer, 10) == TW_OK);
     twi_wheel *wheel = tw.wheels[0];
     twi_bucket *bucket = &wheel->buckets[10];
@@ -399,6 +401,7 @@ static void notes_for_starts(void)
     tw.recent_home = NULL;
     CHECK(tw_check(&tw));
     CHECK(tw_cancel(&tw, &timer));
+    CHECK(tw_start(&tw, &later, 600) == TW_OK);
     CHECK(tw_start(&tw, &timer, 300) == TW_OK); /* in a bucket of 256 ticks */
     CHECK(tw.usual == tw.wheels[1] && tw.usual_above == 255);
     CHECK(tw.recent == 300 && tw_check(&tw));

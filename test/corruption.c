@@ -88,6 +88,7 @@ static void buckets(void)
 static void wheels(void)
 {
     set_up();
+    tw_start(&tw, &timers[29], 1020); /* a second bucket, or reach is 0 */
     twi_wheel *wheel = tw.wheels[0];
     uint64_t marks = wheel->marks[wheel->first / 64];
     wheel->marks[wheel->first / 64] = 0;

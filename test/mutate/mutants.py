@@ -33,7 +33,7 @@ WORDS_WITHOUT_EFFECT = re.compile(
 # Those by which it applies too often, or does the wrong thing, are.
 SHORT_CUTS = {'twi_start_at_once', 'twi_fire_quickly', 'twi_fire_lone',
               'twi_fire_first', 'twi_sort_first', 'twi_is_run',
-              'twi_count_ticks', 'twi_queue_may_stay'}
+              'twi_count_ticks', 'twi_queue_may_stay', 'twi_reopen'}
 CALL_OF_SHORT_CUT = re.compile(r'if \((!?)(%s)\(' %
                                '|'.join(sorted(SHORT_CUTS)))
 

@@ -123,8 +123,10 @@ static void prove_start(const struct marking *marking, enum shape shape0,
     size_t count = tw.count;
     bool has_other = is_there(m, j);
     fresh.place = TW_IDLE;
-    bool is_started = twi_start_at_once(&tw, &fresh, deadline);
+    twi_bucket *full = NULL;
+    bool is_started = twi_start_at_once(&tw, &fresh, deadline, &full);
     ASSERT(tw.count == count);
+    ASSERT(is_started || full == NULL || !known_has_room(full));
     tw.count += is_started; /* as tw_start does */
     show_well_formed();
     ASSERT(!has_other || is_there(m, j));
@@ -135,6 +137,29 @@ static void prove_start(const struct marking *marking, enum shape shape0,
         REACHED("started");
     else
         REACHED("not started");
+}
+
+/* An idle timer is started into a full bucket, not before its wheel's earliest
+ * timer: another chunk takes it in. */
+static void prove_start_in_new_chunk(const struct marking *marking,
+                                     enum shape shape0, enum shape shape1)
+{
+    any_state(marking, shape0, shape1);
+    twi_bucket *bucket = BUCKET(0, 0);
+    uint64_t tick = any_tick();
+    unsigned m = any_below(CHUNKS), j = any_below(TWI_SLOTS);
+    size_t count = tw.count;
+    bool has_other = is_there(m, j);
+    ASSUME(!known_has_room(bucket) && !is_empty(bucket));
+    ASSUME(tick >= wheel0.earliest && (tick >> wheel0.shift) % SIZE == 0);
+    ASSUME((tick >> wheel0.shift) - (tw.clock >> wheel0.shift) < SIZE);
+    fresh.place = TW_IDLE;
+    ASSERT(twi_start_in_new_chunk(&tw, &fresh, tick, bucket) == TW_OK);
+    show_well_formed();
+    ASSERT(tw.count == count + 1 && tw_is_pending(&fresh));
+    ASSERT(fresh.deadline == tick && (!has_other || is_there(m, j)));
+    show_head_is_earliest();
+    REACHED("the end");
 }
 
 /* ------------------------------------------------------ as run.sh says --- */
@@ -177,4 +202,10 @@ void start(void)
 {
     static const struct marking marking = {MARKED, false};
     prove_start(&marking, SHAPE);
+}
+
+void start_in_new_chunk(void)
+{
+    static const struct marking marking = {MARKED, false};
+    prove_start_in_new_chunk(&marking, SHAPE);
 }

@@ -197,6 +197,8 @@ both='{3,3},{0,1}' later='{3,2},{1,1}'
 prove_state 'cancel, the first bucket' cancel "$both" -DSHAPE=ALONE,ALONE
 prove_state 'cancel, the only bucket' cancel '{1,2},{0,1}' -DSHAPE=ALONE,ALONE
 prove_state 'cancel, of two chunks' cancel "$both" -DSHAPE=BEHIND,GONE
+prove_state 'cancel, of two chunks of a later bucket' \
+    cancel "$later" -DSHAPE=BEHIND,ALONE
 prove_state 'cancel, own chunk free' cancel "$both" -DSHAPE=INSTEAD,ALONE
 prove_state 'postpone, the first bucket' postpone "$both" -DSHAPE=ALONE,ALONE
 prove_state 'postpone, own chunk lent' postpone "$later" -DSHAPE=LENT,ALONE
@@ -209,6 +211,10 @@ prove_state 'bucket filled from the back, of an empty wheel' \
 prove_state 'start at once' start "$both" -DSHAPE=ALONE,ALONE
 prove_state 'start at once, for a deadline as before' \
     start '{1,2},{0,1}' -DSHAPE=ALONE,ALONE
+prove_state 'start in a new chunk, of the first bucket' \
+    start_in_new_chunk "$both" -DSHAPE=INSTEAD,ALONE
+prove_state 'start in a new chunk, of a later bucket' \
+    start_in_new_chunk "$later" -DSHAPE=INSTEAD,ALONE
 
 # These two take more than six minutes each: LONG=1 asks for them.
 if [ -n "${LONG:-}" ]; then
