@@ -126,6 +126,23 @@ static void order_of_a_bucket(void)
     tw_destroy(&tw);
 }
 
+#if TWI_RUN_CHUNKS > 1
+/* Twenty timers of one bucket, in two chunks, of which the first has fired. */
+static void order_of_a_run(void)
+{
+    set_up();
+    for (uint64_t i = 0; i < 20; i++)
+        tw_start(&tw, &timers[i], 1319 - i);
+    tw_advance_clock(&tw, 1300);
+    twi_wheel *wheel = tw.wheels[1];
+    unsigned second = wheel->noted + TWI_SLOTS;
+    CHECK(wheel->sorted && wheel->ticks[second] == 1300 + TWI_SLOTS);
+    BREAKS(wheel->ticks[second], 0x40); /* after its timer's */
+    BREAKS(wheel->ticks[second + 1], 0x20); /* before the one in front of it */
+    tw_destroy(&tw);
+}
+#endif
+
 static void delay_queue(void)
 {
     set_up();
@@ -162,6 +179,9 @@ static const tap_case cases[] = {
     {"tw_check sees a broken bucket", buckets},
     {"tw_check sees a broken wheel", wheels},
     {"tw_check sees a broken order within a bucket", order_of_a_bucket},
+#if TWI_RUN_CHUNKS > 1
+    {"tw_check sees a broken order within a run", order_of_a_run},
+#endif
     {"tw_check sees a broken delay queue", delay_queue},
     {"tw_check sees a clock that left timers behind", clock_ahead},
 };
