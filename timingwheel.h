@@ -1790,14 +1790,18 @@ static inline void twi_note_start(timingwheel *tw, twi_wheel *wheel,
     twi_note_usual(tw, wheel);
 }
 
-/* Writes one more timer for such a deadline to where it belongs; false if that
- * is not known, or *full: it lacks nothing but a chunk with room. */
+/* True if the bucket for such a deadline is known. */
+static inline bool twi_knows_home(const timingwheel *tw)
+{
+    return tw->recent_clock == tw->clock && tw->recent_home != NULL;
+}
+
+/* Writes one more timer for such a deadline to where it belongs; false if the
+ * bucket has no room: it is *full. */
 TWI_INSIDE bool twi_start_likewise(timingwheel *tw, tw_timer *timer,
                                    twi_bucket **full)
 {
     twi_bucket *bucket = tw->recent_home;
-    if (tw->recent_clock != tw->clock || bucket == NULL)
-        return false;
     if (!twi_has_room(bucket)) {
         *full = bucket;
         return false;
@@ -1814,8 +1818,8 @@ TWI_INSIDE bool twi_start_likewise(timingwheel *tw, tw_timer *timer,
 TWI_INSIDE bool twi_start_at_once(timingwheel *tw, tw_timer *timer,
                                   uint64_t deadline, twi_bucket **full)
 {
-    if (deadline == tw->recent && twi_start_likewise(tw, timer, full))
-        return true;
+    if (deadline == tw->recent && twi_knows_home(tw))
+        return twi_start_likewise(tw, timer, full);
     uint64_t tick = deadline, distance = tick - tw->clock;
     twi_wheel *wheel = tw->usual;
     if (TWI_RARE(distance <= tw->usual_above || tick >= wheel->reach)) {
@@ -1907,6 +1911,14 @@ TWI_APART int twi_start_in_new_chunk(timingwheel *tw, tw_timer *timer,
     return TW_OK;
 }
 
+/* tw_start where twi_start_at_once has not done it, and has left `full`. */
+static inline int twi_start_otherwise(timingwheel *tw, tw_timer *timer,
+                                      uint64_t deadline, twi_bucket *full)
+{
+    return full != NULL ? twi_start_in_new_chunk(tw, timer, deadline, full)
+                        : twi_start_anyhow(tw, timer, deadline);
+}
+
 /* tw_start of a timer that is pending. */
 TWI_APART int twi_start_again(timingwheel *tw, tw_timer *timer,
                               uint64_t deadline)
@@ -1917,8 +1929,7 @@ TWI_APART int twi_start_again(timingwheel *tw, tw_timer *timer,
         twi_clear_slot(tw, before);
         return TW_OK;
     }
-    return full != NULL ? twi_start_in_new_chunk(tw, timer, deadline, full)
-                        : twi_start_anyhow(tw, timer, deadline);
+    return twi_start_otherwise(tw, timer, deadline, full);
 }
 
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
@@ -1934,8 +1945,7 @@ TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
         tw->count++;
         return TW_OK;
     }
-    return full != NULL ? twi_start_in_new_chunk(tw, timer, deadline, full)
-                        : twi_start_anyhow(tw, timer, deadline);
+    return twi_start_otherwise(tw, timer, deadline, full);
 }
 
 /* The multiple of the highest power of two in low..high, low <= high. */
@@ -3335,7 +3345,7 @@ static bool twi_notes_are_sound(const timingwheel *tw)
     if (tw->usual_above !=
         (usual != NULL ? twi_before_turn(usual) : UINT64_MAX))
         return false;
-    if (tw->recent_home == NULL || tw->recent_clock != tw->clock)
+    if (!twi_knows_home(tw))
         return true;
     uint64_t tick = twi_tick_of(tw, tw->recent);
     if (tick <= tw->clock || tw->most != SIZE_MAX)

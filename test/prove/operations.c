@@ -82,6 +82,13 @@ static void prove_postpone(const struct marking *marking, enum shape shape0,
     REACHED("the end");
 }
 
+/* A tick within the window of the first wheel, for its first bucket. */
+static void assume_for_first_bucket(uint64_t tick)
+{
+    ASSUME((tick >> wheel0.shift) % SIZE == 0);
+    ASSUME((tick >> wheel0.shift) - (tw.clock >> wheel0.shift) < SIZE);
+}
+
 /* A bucket with its own chunk gets a timer: behind all others, where it is open
  * and may be empty, or, where it is clear, back from the last slot of its line.
  */
@@ -94,8 +101,8 @@ static void prove_fill(const struct marking *marking, enum shape shape1,
     unsigned m = any_below(CHUNKS), j = any_below(TWI_SLOTS);
     bool has_other = is_there(m, j);
     ASSUME(in_front ? twi_is_clear(bucket) : known_has_room(bucket));
-    ASSUME(tick > tw.clock && (tick >> wheel0.shift) % SIZE == 0);
-    ASSUME((tick >> wheel0.shift) - (tw.clock >> wheel0.shift) < SIZE);
+    ASSUME(tick > tw.clock);
+    assume_for_first_bucket(tick);
     fresh.deadline = tick;
     if (in_front)
         twi_open(bucket, bucket->head, TWI_NEAR_SLOTS);
@@ -151,8 +158,8 @@ static void prove_start_in_new_chunk(const struct marking *marking,
     size_t count = tw.count;
     bool has_other = is_there(m, j);
     ASSUME(!known_has_room(bucket) && !is_empty(bucket));
-    ASSUME(tick >= wheel0.earliest && (tick >> wheel0.shift) % SIZE == 0);
-    ASSUME((tick >> wheel0.shift) - (tw.clock >> wheel0.shift) < SIZE);
+    ASSUME(tick >= wheel0.earliest);
+    assume_for_first_bucket(tick);
     fresh.place = TW_IDLE;
     ASSERT(twi_start_in_new_chunk(&tw, &fresh, tick, bucket) == TW_OK);
     show_well_formed();
