@@ -31,6 +31,7 @@ set xlabel 'timers pending'
 set logscale xy
 set xtics ('100' 1e2, '1 k' 1e3, '10 k' 1e4, '100 k' 1e5, '1 M' 1e6, \\
     '10 M' 1e7, '100 M' 1e8)
+set offsets graph 0.03, graph 0.03
 set key outside right
 set grid
 set yrange [1:*]
