@@ -70,9 +70,10 @@ goto_instrument=${cbmc%cbmc}goto-instrument
 # Is $prove_name wanted, and is CBMC there for it, or can be had?
 can_prove() {
     wanted "$prove_name" || return 1
-    [ -z "$no_cbmc" ] && ! have "$goto_cc" &&
-        ! "$folder/get-cbmc.sh" >"$build/get-cbmc.log" 2>&1 &&
-        no_cbmc="cbmc is missing ($(tail -n 1 "$build/get-cbmc.log"))"
+    if [ -z "$no_cbmc" ] && ! have "$goto_cc"; then
+        "$folder/get-cbmc.sh" >"$build/get-cbmc.log" 2>&1 ||
+            no_cbmc="cbmc is missing ($(tail -n 1 "$build/get-cbmc.log"))"
+    fi
     [ -n "$no_cbmc" ] || return 0
     skip "$prove_name" "$no_cbmc"
     return 1
@@ -129,8 +130,9 @@ prove_known() {
     prove_name="cbmc: $1" prove_file=$2 prove_function=$3
     shift 3
     can_prove || return
+    prove_options=$(options_of "$prove_function")
     replaced "$prove_file" "$prove_function" "$known" "$@" &&
-        "$cbmc" $checks --unwind 14 --unwindset twi_reclaim.1:65 \
+        "$cbmc" $prove_options --unwind 14 --unwindset twi_reclaim.1:65 \
             "$build/known.goto" >"$build/log" 2>&1
     judge_proof
 }
