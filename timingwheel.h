@@ -1517,9 +1517,16 @@ TWI_COLD bool twi_find_chunk(timingwheel *tw)
     return tw->reserved && twi_add_slab(tw, chunks);
 }
 
+/* A test may have chunks reclaimed before they are lacking. */
+#ifndef TWI_RECLAIM_EARLY
+#define TWI_RECLAIM_EARLY false
+#endif
+
 /* A chunk that is unused or else cut off a slab; NULL if memory has run out. */
 static inline twi_chunk *twi_any_chunk(timingwheel *tw)
 {
+    if (TWI_RECLAIM_EARLY)
+        twi_reclaim(tw);
     if (TWI_RARE(tw->unused == NULL) && !twi_find_chunk(tw))
         return NULL;
     twi_chunk *chunk = tw->unused;
@@ -1733,13 +1740,13 @@ static inline tw_timer **twi_place_first(timingwheel *tw, twi_wheel *wheel,
 {
     uint32_t index = twi_index_of(tw, wheel, tick);
     twi_bucket *bucket = twi_bucket_at(wheel, index);
-    bool was_clear = twi_is_clear(bucket);
-    if (was_clear && bucket->head != NULL)
+    if (twi_is_clear(bucket) && bucket->head != NULL)
         twi_open(bucket, bucket->head, TWI_NEAR_SLOTS);
     if (twi_lacks_room_in_front(bucket) &&
         !twi_add_first(tw, bucket, wheel->level, index))
         return NULL;
-    if (was_clear)
+    /* It may be clear only since its chunk was reclaimed. */
+    if (twi_is_clear(bucket))
         twi_mark(wheel, index);
     wheel->one_marked = false;
     twi_account(tw, wheel, index, tick);

@@ -147,12 +147,12 @@ static size_t spare_chunks(void)
 }
 
 /* Starts timers of one tick until `spare` chunks are left. */
-static uint64_t leave_spare(size_t spare)
+static uint64_t leave_spare(size_t spare, uint64_t tick)
 {
     uint64_t started = 0;
     while (spare_chunks() != spare) {
         tw_timer_init(&fillers[started], NULL);
-        tw_start(&tw, &fillers[started], tw.clock + 1);
+        tw_start(&tw, &fillers[started], tick);
         started++;
     }
     return started;
@@ -164,7 +164,7 @@ static void fire_overdue(size_t spare, uint64_t ticks, uint64_t holes)
     set_up();
     tw_advance_clock(&tw, UINT64_C(1) << 40);
     uint64_t left = start_overdue(ticks, holes);
-    uint64_t others = leave_spare(spare);
+    uint64_t others = leave_spare(spare, tw.clock + 1);
     last_fired = NULL;
     fired = 0;
     in_order = true;
@@ -198,7 +198,7 @@ static void sort_takes_four_chunks(void)
         set_up();
         tw_advance_clock(&tw, UINT64_C(1) << 40);
         uint64_t left = start_overdue(1000, 3);
-        leave_spare(spare);
+        leave_spare(spare, tw.clock + 1);
         heap_fail(&memory, 1, true);
         CHECK(left > 3);
         CHECK(tw.unsorted[TWI_OWED]);
@@ -266,7 +266,7 @@ static void sort_without_memory(void)
         tw_timer_init(&stranded[i].timer, fires_in_order);
         tw_start(&tw, &stranded[i].timer, 1000 * (1 + i / TWI_SLOTS));
     }
-    leave_spare(4);
+    leave_spare(4, tw.clock + 1);
     size_t others = tw_count(&tw) - count;
     heap_fail(&memory, 1, true);
     for (size_t i = 0; i < count; i++)
@@ -573,6 +573,40 @@ static void cascade_past_emptied_bucket(void)
     tear_down();
 }
 
+/* The last of a crowd cascades into a bucket that cancels have emptied, when no
+ * chunk is left and the bucket's own is lent to those owed: the one that it
+ * holds for nothing is reclaimed, and it has no mark meanwhile. */
+static void cascade_into_reclaimed_bucket(void)
+{
+    static tw_timer crowd[TWI_RUN + 2], stranded, before, gone;
+    const size_t last = TWI_RUN + 1;
+    const uint64_t tick = 2 * TW_DEFAULT_WHEEL_SIZE + 10;
+    set_up();
+    for (size_t i = 0; i < last; i++)
+        tw_start(&tw, &crowd[i], tick - 10 + 100 * (i % 2));
+    tw_start(&tw, &crowd[last], tick);
+    tw_start(&tw, &stranded, tick % TW_DEFAULT_WHEEL_SIZE);
+    heap_fail(&memory, 1, true);
+    tw_postpone(&tw, &stranded, UINT64_C(1) << 40);
+    CHECK(tw_advance_clock(&tw, tick - 100) == 0);
+    CHECK(tw.wheels[0]->buckets[10].head == NULL);
+    heap_fail(&memory, 0, false);
+    tw_start(&tw, &before, tick - 5);
+    tw_start(&tw, &gone, tick);
+    tw_cancel(&tw, &gone);
+    CHECK(twi_is_held_for_nothing(&tw.wheels[0]->buckets[10]));
+    leave_spare(0, UINT64_C(1) << 20);
+
+    heap_fail(&memory, 1, true);
+    CHECK(tw_advance_clock(&tw, tick - 10) == (last + 1) / 2);
+    CHECK(memory.failures != 0);
+    CHECK(tw_check(&tw));
+    CHECK(tw_advance_clock(&tw, tick) == 2);
+    CHECK(tw_timer_state(&crowd[last]) == TW_FIRED);
+    heap_fail(&memory, 0, false);
+    tear_down();
+}
+
 static const tap_case cases[] = {
     {"memory grows by no more than the largest slab, and all goes back",
      largest_slab},
@@ -601,6 +635,8 @@ static const tap_case cases[] = {
     {"tw_check sees a slab of another size", slab_of_another_size},
     {"a cascade meets buckets that cancels have emptied",
      cascade_past_emptied_bucket},
+    {"a cascade takes back the chunk of the bucket that it fills",
+     cascade_into_reclaimed_bucket},
 };
 
 int main(int argc, char **argv)
