@@ -295,12 +295,12 @@ eva() {
     expect "$eva_name" "$eva_check" "$@"
 }
 
-for model in gcc_x86_64 gcc_x86_32 gcc_x86_16 msvc_x86_64; do
+for model in gcc_x86_64 gcc_x86_32 gcc_x86_16; do
     eva no_alarm "$operations operations, $model, no alarm" "$model"
 done
 eva an_alarm 'a fault put in on purpose gives an alarm' gcc_x86_64 -DBREAK
 operations=$((2 * operations)) # where so many starts are refused
-eva no_alarm "$operations operations, memory scarce, no alarm" \
-    gcc_x86_64 -DSCARCE
+eva no_alarm "$operations operations, msvc_x86_64, memory scarce, no alarm" \
+    msvc_x86_64 -DSCARCE
 
 tap_end
