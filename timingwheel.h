@@ -69,9 +69,10 @@
    heartbeats, events of a simulation. The cost of an operation does not grow
    with the number of timers, but for cache misses.
 
-   Up to a thousand timers that are hardly ever postponed a heap is simpler and
-   as fast, or faster. The library reads no clock and keeps nothing across
-   restarts. A timingwheel belongs to one thread; two of them share nothing.
+   With a few hundred timers that are hardly ever postponed a heap is simpler,
+   about as fast, and takes less memory. The library reads no clock and keeps
+   nothing across restarts. A timingwheel belongs to one thread; two of them
+   share nothing.
 
 
    WORDS
@@ -82,8 +83,11 @@
    timer           one tw_timer, embedded in a struct of yours
    wheel           a ring of wheel_size buckets; wheel 0 has one per tick; also
                    the whole, the timingwheel that all of them belong to
+   step            the ticks that one bucket spans: wheel_size times as many as
+                   in the wheel below
    bucket          the timers of one step of one wheel
    chunk           a block of pointers to timers, of which buckets are made
+   slot            the place of one such pointer
    overflow wheel  the next coarser wheel: one of its buckets spans a whole turn
                    of the wheel below; created on demand
    cascade         to move a bucket's timers down to finer wheels when its time
@@ -131,10 +135,11 @@
 
    9 and 10 will fire straight from wheel 1: a bucket of few timers, or of one
    tick, never cascades. Few are 13, one chunk, or 208 if they are due within
-   the same 256 ticks: when the first of them is due they are sorted where they
-   stand, which costs less than to move them down. Each wheel keeps a bitmap of
-   its non-empty buckets and enters the delay queue with its earliest one, so
-   that the heap has one entry a wheel and is tiny.
+   the same 256 ticks (on a 32-bit machine 12, and no more): when the first of
+   them is due they are sorted where they stand, which costs less than to move
+   them down. Each wheel keeps a bitmap of its non-empty buckets and enters the
+   delay queue with its earliest one, so that the heap has one entry a wheel and
+   is tiny.
 
    A bucket is a queue of chunks, each of two cache lines with 13 pointers to
    timers. The next timers are known in advance and fetched while the current
@@ -147,9 +152,9 @@
    cascades at most once a wheel on its way down, mostly once. Advancing over
    any span in which nothing is due is O(1). Memory: 24 bytes a timer in your
    own struct, and about 10 in the chunks when they are full. A wheel takes 160
-   bytes a bucket (88 on a 32-bit machine) and 2 KiB, with 256 of them 42 KiB:
-   where memory is short, choose fewer. Advancing takes up to 3 KB of stack on a
-   64-bit machine, less than half of one on others.
+   bytes a bucket and 2 KiB, with 256 of them 42 KiB (on a 32-bit machine 88 a
+   bucket, 22 KiB in all): where memory is short, choose fewer. Advancing takes
+   up to 3 KB of stack on a 64-bit machine, less than half of one on others.
 
 
    CONTRACT
@@ -194,8 +199,9 @@
        it covers allocates.
    15. When memory runs out, a start is refused and changes nothing; a timer
        already pending still fires in time and in order, though the loop may
-       be woken more often than needed. One that callbacks started for the past
-       and then postponed to the very tick that fires may fire with it.
+       be woken more often than needed. A timer that one callback starts for
+       the past, and another postpones to the very tick that is firing, may
+       then fire in that tick.
 
    Callbacks may start, cancel and postpone any timer, drain the wheel, and free
    the timer that fired. They may not advance, poll, trim or destroy the wheel
@@ -345,8 +351,9 @@ struct tw_timer {
  * bucket's doubly linked list. A chunk starts at a multiple of its size, so
  * that the address of a slot tells its chunk, and ends with its last slot. A
  * chunk whose last timer leaves is taken out of its list, unless it still has
- * room behind that (see TWI_WATCHED) or is filled anew (see twi_reopen). While
- * a chunk is unused only next and ordinal mean anything. */
+ * room behind that (see TWI_WATCHED) or is filled anew (see twi_reopen). Of
+ * one in the list of unused chunks only next and ordinal mean anything; of an
+ * own chunk that is free, its home and live, which is 0. */
 typedef struct twi_chunk {
     struct twi_chunk *next;
     struct twi_chunk *prev;
@@ -359,7 +366,7 @@ typedef struct twi_chunk {
     tw_timer *slots[TWI_SLOTS];
 } twi_chunk;
 
-/* The timers of one slot of one wheel, in start order (for one tick). It has a
+/* The timers of one step of one wheel, in start order (for one tick). It has a
  * chunk of its own, which stays in its list while it is empty. Whether it is
  * open or closed, and what that means, is told at TWI_WATCHED. */
 typedef struct twi_bucket {
@@ -413,9 +420,10 @@ typedef struct twi_slab {
 
 /* Buckets outside of the wheels. */
 enum twi_aside {
-    TWI_OWED,     /* overdue: to be fired by the next call                   */
+    TWI_OWED,     /* overdue: to be fired by the next call; and what could   */
+                  /* not be placed for want of memory: see twi_keep_rest     */
     TWI_DEFERRED, /* started overdue in a callback: owed after this call     */
-    TWI_STUCK,    /* of these, postponed ones while they are fired           */
+    TWI_STUCK,    /* all of these, while postponed ones among them are fired */
     TWI_DRAINED,  /* taken out by tw_drain, not visited yet                  */
     TWI_ASIDES
 };
@@ -430,7 +438,7 @@ struct timingwheel {
     twi_chunk *unused;   /* chunks that have been given back                 */
     uint32_t size_mask;  /* wheel_size - 1                                   */
     uint32_t size_bits;  /* log2 of wheel_size                               */
-    uint32_t per_bit;    /* 65536 / size_bits, rounded up                    */
+    uint32_t per_bit;    /* 65536 / size_bits + 1, to divide by size_bits    */
     uint32_t queued;     /* entries in the delay queue                       */
     twi_wheel *usual;    /* where starts more ticks ahead than `usual_above` */
     uint64_t usual_above; /* are likely to go; or NULL, and UINT64_MAX       */
@@ -453,18 +461,18 @@ struct timingwheel {
     bool advancing;      /* inside tw_advance_clock, tw_poll or tw_drain     */
     bool polling;        /* inside tw_poll                                   */
     uint32_t seal;       /* TWI_SEAL from tw_init to tw_destroy; for TW_DEBUG */
-    bool visiting;       /* inside tw_foreach; apart from `advancing`: a load */
-                         /* of both would have to wait for the last store   */
+    bool visiting;       /* inside tw_foreach; not beside `advancing`, lest  */
+                         /* one load takes both: it would have to wait for  */
+                         /* the last store to either                        */
     bool revisit;        /* one that was deferred may have been postponed    */
     bool reserved;       /* tw_reserve has seen to it that there are chunks  */
     bool unsorted[TWI_ASIDES]; /* a tick stands behind a later one           */
-    size_t chunks;       /* in all slabs                                     */
-    size_t bytes_held;   /* got from TW_MALLOC                               */
-    size_t max_pending;  /* as configured, SIZE_MAX for no limit             */
-    void *alloc_context;
     twi_bucket aside[TWI_ASIDES];
     twi_wheel *wheels[TWI_LEVELS]; /* NULL until one is needed               */
     twi_entry queue[TWI_LEVELS];   /* the delay queue: a binary min-heap     */
+    size_t chunks;       /* in all slabs                                     */
+    size_t bytes_held;   /* got from TW_MALLOC                               */
+    void *alloc_context; /* as configured                                    */
 };
 
 /* ------------------------------------------------------------ functions --- */
@@ -485,8 +493,9 @@ TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback);
 /* Starts `timer`: it fires in the first tw_advance_clock that reaches
  * `deadline` rounded up to a tick, or in the next one if that has passed. A
  * timer that is pending is moved, and counts as started now. O(1).
- * TW_EINVAL: tw or timer is NULL. TW_ENOMEM, TW_EFULL, TW_EBUSY: as above;
- * a timer that was pending then stays pending as it was. */
+ * TW_EINVAL: tw or timer is NULL, or tw has been destroyed. TW_ENOMEM,
+ * TW_EFULL, TW_EBUSY: as above; a timer that was pending then stays pending as
+ * it was. */
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
 /* Starts `timer` to fire at any tick from `earliest` to `latest`: at the
@@ -513,11 +522,12 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
  * overdue is sorted first, if it was not started in order. */
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
 
-/* The same, but handles at most `limit` timers, fired or cascaded; what is
- * left waits for the next call, in order, and tw_wait answers 0 meanwhile. (To
- * sort a bucket of up to 208 timers, once, does not count.)
- * The clock stays with the last timer handled until all are. Returns how many
- * fired, which may be 0 while there is more to do. limit 0 does nothing. */
+/* The same, but handles at most `limit` timers, fired or cascaded; what is left
+ * waits for the next call, in order. (To sort a bucket of up to 208 timers,
+ * once, does not count.) The clock stays with the last timer handled until all
+ * are; tw_wait, asked with the same `now` or a later one, answers 0 meanwhile.
+ * Returns how many fired, which may be 0 while there is more to do. limit 0
+ * does nothing. */
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit);
 
@@ -558,7 +568,7 @@ TW_DEF uint64_t tw_deadline(const tw_timer *timer);
  * pending at once with deadlines up to `horizon` (an absolute time) cannot
  * fail, nor does starting, advancing or sorting them allocate. Takes 128 bytes
  * a timer (64 on a 32-bit machine), the price of the worst case. TW_ENOMEM
- * changes nothing. */
+ * changes nothing. TW_EINVAL: tw is NULL or has been destroyed. */
 TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon);
 
 /* Gives back memory that holds no timer, a reserve included. Does nothing
@@ -618,17 +628,12 @@ TW_DEF bool tw_check(const timingwheel *tw);
 #define TW_FREE(pointer, context) ((void)(context), free(pointer))
 #endif
 
-/* TW_ASSERT is what a build with TW_DEBUG does about misuse. */
-#ifndef TW_ASSERT
+/* What a build with TW_DEBUG does about misuse. */
 #ifdef TW_DEBUG
+#ifndef TW_ASSERT
 #include <assert.h>
 #define TW_ASSERT(expr) assert(expr)
-#else
-#define TW_ASSERT(expr) ((void)0)
 #endif
-#endif
-
-#ifdef TW_DEBUG
 #define TWI_RULE(expr, sentence) TW_ASSERT(((void)(sentence), (expr)))
 #else
 #define TWI_RULE(expr, sentence) ((void)0)
@@ -639,14 +644,11 @@ TW_DEF bool tw_check(const timingwheel *tw);
  * which cannot be made to see it fail, takes it for granted. */
 #if defined(TWI_COVERAGE)
 #define TWI_ALWAYS(expr) true
-#define TWI_NEVER(expr) false
 #elif defined(TWI_TEST)
 #include <assert.h>
 #define TWI_ALWAYS(expr) (assert(expr), (expr))
-#define TWI_NEVER(expr) (assert(!(expr)), (expr))
 #else
 #define TWI_ALWAYS(expr) (expr)
-#define TWI_NEVER(expr) (expr)
 #endif
 
 /* Misuse of a wheel or timer, as far as it can be noticed. */
@@ -661,6 +663,9 @@ TW_DEF bool tw_check(const timingwheel *tw);
     TWI_RULE((timer)->place == (uintptr_t)(slot),                         \
              "a pending timer was freed, moved or overwritten")
 
+/* TWI_COLD: hardly ever called. TWI_APART: kept out of its callers, so that
+ * their short way stays short. TWI_INSIDE: made part of them. TWI_RARE: mostly
+ * false. */
 #if defined(__GNUC__) || defined(__clang__)
 #define TWI_PREFETCH(address) __builtin_prefetch((address), 1)
 #define TWI_COLD static __attribute__((noinline, cold))
@@ -736,6 +741,7 @@ static inline bool twi_is_pending(const tw_timer *timer)
 
 #define TWI_LEAST_CHUNKS 7     /* a first slab of 1 KiB                      */
 #define TWI_MOST_CHUNKS 0xffff /* what an ordinal can count                  */
+#define TWI_SORT_CHUNKS 4      /* what sorting overdue timers takes          */
 
 /* The room, in chunks, of a twi_wheel in front of its own chunks. */
 #define TWI_WHEEL_CHUNKS \
@@ -856,6 +862,16 @@ static size_t twi_uncut(const timingwheel *tw)
     for (const twi_slab *slab = tw->cutting; slab != NULL; slab = slab->next)
         uncut += slab->chunks - slab->cut;
     return uncut;
+}
+
+/* How many are unused or have not been cut yet. */
+static size_t twi_spare(const timingwheel *tw)
+{
+    size_t spare = twi_uncut(tw);
+    for (const twi_chunk *chunk = tw->unused; chunk != NULL;
+         chunk = chunk->next)
+        spare++;
+    return spare;
 }
 
 /* The timers of a chunk will be wanted soon. Misses that overlap are what
@@ -1131,7 +1147,7 @@ static inline void twi_clear_bucket(const twi_wheel *wheel, uint32_t index)
     twi_open(bucket, own, 0);
 }
 
-/* What tw->plain has to be. */
+/* What tw->plain[level] has to be. */
 static twi_wheel *twi_plain_of(const timingwheel *tw, unsigned level)
 {
     bool is_plain = tw->tick == 1 && tw->most == SIZE_MAX;
@@ -1346,13 +1362,13 @@ TWI_INSIDE void twi_offer_next(timingwheel *tw, twi_wheel *wheel,
     uint64_t ahead = wheel->marks[index / 64] >> (index % 64);
     if (ahead != 0)
         index += twi_lowest_bit(ahead);
-    if (ahead == 0 || twi_is_empty(twi_bucket_at(wheel, index)))
-        if (wheel->one_marked || !twi_find_next(tw, wheel, &index)) {
-            twi_queue_remove(tw, queue_index);
-            wheel->queue_index = TWI_UNQUEUED;
-            wheel->earliest = UINT64_MAX;
-            return;
-        }
+    bool is_far = ahead == 0 || twi_is_empty(twi_bucket_at(wheel, index));
+    if (is_far && (wheel->one_marked || !twi_find_next(tw, wheel, &index))) {
+        twi_queue_remove(tw, queue_index);
+        wheel->queue_index = TWI_UNQUEUED;
+        wheel->earliest = UINT64_MAX;
+        return;
+    }
     twi_offer_later(tw, wheel, queue_index, index);
     twi_prefetch_few(twi_bucket_at(wheel, index));
 }
@@ -1462,7 +1478,7 @@ static inline void twi_fill_slot(tw_timer **slot, tw_timer *timer)
     timer->place = (uintptr_t)slot;
 }
 
-/* The first slot of a chunk with a timer in it. */
+/* The first slot of a chunk with a timer in it; `first` is moved up to it. */
 static inline tw_timer **twi_first_slot(twi_chunk *chunk)
 {
     while (chunk->slots[chunk->first] == NULL)
@@ -1540,14 +1556,14 @@ static inline twi_chunk *twi_any_chunk(timingwheel *tw)
     return chunk;
 }
 
-/* A chunk for `bucket` of the wheel at `level`, for timers to be put in from
+/* A chunk for bucket `index` of the wheel at `level`, for timers to go in from
  * the first slot on or, if `in_front`, from the last one back; the caller links
  * it. The bucket's own, if that is free; NULL if memory has run out. */
 static inline twi_chunk *twi_take_chunk(timingwheel *tw, unsigned level,
-                                        uint32_t bucket, bool in_front)
+                                        uint32_t index, bool in_front)
 {
     twi_chunk *own =
-        level < TWI_LEVELS ? &tw->wheels[level]->own[bucket] : NULL;
+        level < TWI_LEVELS ? &tw->wheels[level]->own[index] : NULL;
     bool is_own_free = own != NULL && own->live == 0;
     twi_chunk *chunk = is_own_free ? own : twi_any_chunk(tw);
     unsigned start = in_front ? TWI_SLOTS : 0;
@@ -1555,7 +1571,7 @@ static inline twi_chunk *twi_take_chunk(timingwheel *tw, unsigned level,
         return NULL;
     chunk->next = NULL;
     chunk->prev = NULL;
-    chunk->bucket = (uint16_t)bucket;
+    chunk->bucket = (uint16_t)index;
     chunk->level = (uint8_t)level;
     chunk->live = 0;
     chunk->first = (uint8_t)start;
@@ -1697,9 +1713,9 @@ TWI_INSIDE void twi_account(timingwheel *tw, twi_wheel *wheel,
                             uint32_t index, uint64_t tick)
 {
     twi_widen(twi_bucket_at(wheel, index), tick);
-    if (TWI_RARE(tick <= wheel->earliest))
-        if (tick < wheel->earliest || !twi_is_queued(wheel))
-            twi_offer(tw, wheel, index, tick);
+    if (TWI_RARE(tick <= wheel->earliest) &&
+        (tick < wheel->earliest || !twi_is_queued(wheel)))
+        twi_offer(tw, wheel, index, tick);
 }
 
 /* Puts a new chunk behind all others of a wheel's bucket and opens it; false
@@ -1864,7 +1880,8 @@ static inline void twi_put_in(timingwheel *tw, tw_timer *timer,
         tw->count++;
 }
 
-/* Why no timer can be started although `most` says so; TW_OK if it can. */
+/* Why this timer cannot be started, now that `most` are pending; TW_OK if it
+ * can, being one of them. */
 TWI_COLD int twi_refusal(const timingwheel *tw, const tw_timer *timer)
 {
     if (tw->visiting)
@@ -1969,8 +1986,7 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
 {
     if (tw == NULL || timer == NULL || latest < earliest)
         return TW_EINVAL;
-    if (tw->most == 0)
-        return tw_start(tw, timer, earliest);
+    TWI_RULE_READY(tw);
     uint64_t low = twi_tick_of(tw, earliest);
     uint64_t high = latest / tw->tick;
     if (low > high)
@@ -2028,17 +2044,17 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
  * The clock jumps from one head of the delay queue to the next. What is done
  * when a bucket comes up at tick c, step by step:
  *
- * 1. If it is a crowd - more than one chunk, or more timers than TWI_CROWD, of
- *    several ticks, and not sorted as in 2 - it cascades, after the finer
+ * 1. If it is a crowd - timers of several ticks, in more than one chunk or more
+ *    than TWI_CROWD, and not sorted as in 2 - it cascades, after the finer
  *    wheels' crowds that come up at c too: from its last timer to its first,
  *    each goes in front of its new bucket, which is the coarsest one on the way
  *    down that may hold a timer of the same tick (which is younger), else the
  *    one by distance. So timers of one tick stay in start order. Those of tick
- *    c are then in wheel 0, which comes up next.
+ *    c are then in a finer wheel, mostly wheel 0, which comes up next.
  * 2. Otherwise those of tick c fire where they stand, in order, and the bucket
- *    waits for its next tick; timers of several ticks, up to TWI_CROWD, are
- *    sorted by tick once, the first time. A lone timer an hour away is never
- *    moved.
+ *    waits for its next tick. Timers of several ticks are sorted by tick once,
+ *    the first time: those of one chunk, or up to TWI_RUN that are due within
+ *    the same 256 ticks. A lone timer an hour away is never moved.
  * 3. A timer that was postponed is met in its old bucket and placed anew.
  * 4. If memory runs out, the rest of a crowd stays and is handled as in 2. */
 
@@ -2056,7 +2072,8 @@ static void twi_set_clock(timingwheel *tw, uint64_t tick)
     }
 }
 
-/* A slot in front, for a timer on its way down from `wheel`. */
+/* A slot in front, for a timer on its way down from the wheel `from`. NULL if
+ * memory has run out. */
 static inline tw_timer **twi_place_below(timingwheel *tw,
                                          const twi_wheel *from, uint64_t tick)
 {
@@ -2159,6 +2176,7 @@ static bool twi_move_on(timingwheel *tw, tw_timer *timer, unsigned shift)
     if (slot == NULL)
         return false;
     twi_fill_slot(slot, timer);
+    tw->work--;
     tw->cascaded++;
     return true;
 }
@@ -2179,8 +2197,6 @@ static bool twi_handle_one(timingwheel *tw, twi_chunk *chunk, unsigned shift,
         twi_clear_slot(tw, &chunk->slots[i]);
         if (is_due)
             twi_fire(tw, timer);
-        else
-            tw->work--;
         return true;
     }
     return false;
@@ -2550,8 +2566,8 @@ static inline void twi_handle_head(timingwheel *tw)
         twi_come_up(tw, wheel, tick);
 }
 
-/* One pass of the sort: timers whose tick has that bit go behind the others.
- * False if memory ran out. */
+/* One pass of twi_sort_owed: timers whose tick has that bit go behind the
+ * others. False if memory ran out. */
 static bool twi_split_owed(timingwheel *tw, unsigned bit)
 {
     twi_bucket halves[2] = {{0, 0, NULL, NULL}, {0, 0, NULL, NULL}}, rest;
@@ -2589,14 +2605,15 @@ static bool twi_can_spare(const timingwheel *tw, size_t chunks)
 }
 
 /* Sorts the overdue timers by tick, those of one tick staying in order: radix
- * sort, least bit first. It needs four chunks; without memory for them the
- * timers stay unsorted, which costs time when they fire. */
+ * sort, least bit first. Without memory for the chunks that it takes the timers
+ * stay unsorted, which costs time when they fire. */
 TWI_COLD void twi_sort_owed(timingwheel *tw)
 {
     twi_bucket *owed = &tw->aside[TWI_OWED];
-    if (!twi_can_spare(tw, 4)) {
+    if (!twi_can_spare(tw, TWI_SORT_CHUNKS)) {
         twi_reclaim(tw);
-        if (!twi_can_spare(tw, 4) && !twi_add_slab(tw, TWI_LEAST_CHUNKS))
+        if (!twi_can_spare(tw, TWI_SORT_CHUNKS) &&
+            !twi_add_slab(tw, TWI_LEAST_CHUNKS))
             return;
     }
     twi_measure(tw, owed);
@@ -2671,7 +2688,6 @@ TWI_COLD void twi_revisit_deferred(timingwheel *tw)
                 continue;
             }
             twi_clear_slot(tw, &chunk->slots[i]);
-            tw->work--;
         }
     }
 }
@@ -2907,7 +2923,6 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     tw->last_tick = UINT64_MAX / tw->tick;
     tw->now = config->start;
     tw->clock = config->start / tw->tick;
-    tw->max_pending = config->max_pending == 0 ? SIZE_MAX : config->max_pending;
     tw->seal = TWI_SEAL;
     tw->alloc_context = config->alloc_context;
     tw->size_mask = size - 1;
@@ -2917,7 +2932,7 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     tw->turns[1] = tw->turns[0] * size;
     tw->turns[2] = tw->turns[1] * size;
     tw->turns[3] = tw->turns[2] * size;
-    twi_allow(tw, tw->max_pending);
+    twi_allow(tw, config->max_pending == 0 ? SIZE_MAX : config->max_pending);
     return TW_OK;
 }
 
@@ -3011,13 +3026,14 @@ TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon)
     if (tw == NULL || (tw->most == 0 && !tw->visiting))
         return TW_EINVAL;
     /* One chunk a timer, one for a timer on its way from one to another, and
-     * four to sort with. */
-    if (timers > SIZE_MAX / TWI_CHUNK_BYTES - 7)
+     * some to sort with. A slab takes two more: itself and its alignment. */
+    const size_t more = 1 + TWI_SORT_CHUNKS;
+    if (timers > SIZE_MAX / TWI_CHUNK_BYTES - more - 2)
         return TW_ENOMEM;
     uint64_t added;
     const twi_slab *before = tw->slabs;
     if (twi_reserve_wheels(tw, twi_tick_of(tw, horizon), &added) &&
-        twi_reserve_chunks(tw, timers + 5)) {
+        twi_reserve_chunks(tw, timers + more)) {
         tw->reserved = true;
         return TW_OK;
     }
@@ -3173,8 +3189,8 @@ TW_DEF const char *tw_strerror(int status)
     case TW_OK:
         return "Done.";
     case TW_EINVAL:
-        return "An argument is NULL or out of range: see the function's "
-               "comment for what it takes.";
+        return "An argument is NULL or out of range, or the wheel has been "
+               "destroyed: see the function's comment for what it takes.";
     case TW_ENOMEM:
         return "Memory has run out and nothing has changed: free some and try "
                "again, or set it aside beforehand with tw_reserve.";
@@ -3202,10 +3218,7 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
     stats->fired = tw->fired;
     stats->cascaded = tw->cascaded;
     stats->bytes_held = tw->bytes_held;
-    size_t used = tw->chunks - twi_uncut(tw);
-    for (const twi_chunk *chunk = tw->unused; chunk != NULL;
-         chunk = chunk->next)
-        used--;
+    size_t used = tw->chunks - twi_spare(tw);
     for (unsigned level = 0; level < TWI_LEVELS; level++) {
         const twi_wheel *wheel = tw->wheels[level];
         if (wheel == NULL)
@@ -3393,10 +3406,7 @@ TW_DEF bool tw_check(const timingwheel *tw)
             return false;
     for (const twi_slab *slab = tw->slabs; slab != NULL; slab = slab->next)
         capacity += slab->chunks;
-    for (const twi_chunk *chunk = tw->unused; chunk != NULL;
-         chunk = chunk->next)
-        chunks++;
-    chunks += twi_uncut(tw);
+    chunks += twi_spare(tw);
     return timers == tw->count && chunks == tw->chunks &&
            capacity == tw->chunks && twi_queue_is_sound(tw, wheels) &&
            twi_notes_are_sound(tw);

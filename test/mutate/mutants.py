@@ -26,7 +26,7 @@ WITHOUT_EFFECT = {
 # What TWI_RARE wraps is changed like anything else, TWI_RARE itself is not.
 WORDS_WITHOUT_EFFECT = re.compile(
     r'\b(TWI_PREFETCH|twi_prefetch\w*|TWI_AHEAD|ahead|seen|TWI_RULE\w*|'
-    r'TWI_SEAL|seal|TWI_NEVER|TWI_ALWAYS)\b')
+    r'TWI_SEAL|seal|TWI_ALWAYS)\b')
 
 # Short cuts answer false where they do not apply, and the general way follows.
 # One that applies less often costs time alone: such mutants are not made.
@@ -75,7 +75,6 @@ LOOKALIKES = [
     ['chunks', 'cut', 'idle'],
     ['now', 'clock'],
     ['size_mask', 'size_bits'],
-    ['max_pending', 'most'],
     ['fired', 'cascaded'],
     ['advancing', 'visiting'],
     ['TWI_OWED', 'TWI_DEFERRED', 'TWI_DRAINED'],
