@@ -614,7 +614,13 @@ TW_DEF bool tw_check(const timingwheel *tw);
 
 #endif /* TIMINGWHEEL_H */
 
-/* ====================================================== implementation === */
+/* ====================================================== implementation ===
+ * In the order in which a timer meets it: the memory that chunks come from;
+ * buckets, which are made of chunks; the delay queue; wheels, and how their
+ * buckets are filled and emptied; start, cancel and postpone; advancing, which
+ * cascades and fires; overdue timers, which are outside of the wheels; the
+ * calls that advance. Then what looks at all of it: the next deadline, visiting
+ * and draining, setting up and giving back, inspection. */
 
 #if defined(TIMINGWHEEL_IMPLEMENTATION) && !defined(TWI_IMPLEMENTED)
 #define TWI_IMPLEMENTED
@@ -1115,7 +1121,7 @@ static void twi_queue_remove(timingwheel *tw, uint32_t index)
         twi_queue_down(tw, index, last);
 }
 
-/* ---------------------------------------------------- wheels and buckets ---
+/* --------------------------------------------------- wheels and buckets ---
  * Bucket b of the wheel at a level holds the ticks t with t >> shift = b modulo
  * wheel_size, for the wheel_size steps from the clock's own step on: the window
  * slides with the clock, and no bucket holds two turns. */
@@ -1161,6 +1167,14 @@ static void twi_note_plain(timingwheel *tw)
         tw->plain[level] = twi_plain_of(tw, level);
     tw->usual = NULL;
     tw->usual_above = UINT64_MAX;
+}
+
+/* Lets `most` timers be pending. */
+static void twi_allow(timingwheel *tw, size_t most)
+{
+    tw->most = most;
+    tw->recent_home = NULL;
+    twi_note_plain(tw);
 }
 
 TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
@@ -1383,6 +1397,10 @@ static void twi_bucket_emptied(timingwheel *tw, twi_wheel *wheel,
     else
         twi_unmark(wheel, index);
 }
+
+/* ------------------------------------------------- filling and emptying ---
+ * How a slot is emptied and filled, a chunk taken and released, and timers are
+ * put behind the others of a bucket, in front of them, or aside. */
 
 /* The bucket that a chunk is in. */
 static inline twi_bucket *twi_home(timingwheel *tw, const twi_chunk *chunk)
@@ -1684,7 +1702,7 @@ TWI_COLD void twi_hand_over(timingwheel *tw, enum twi_aside from,
     tw->nonempty_aside &= ~(UINT32_C(1) << from);
 }
 
-/* ------------------------------------------------ start, cancel, postpone ---
+/* ---------------------------------------------- start, cancel, postpone ---
  * A timer ahead of the clock goes behind the others in the bucket of the finest
  * wheel that reaches it; one that is not, to those that the next call owes. */
 
@@ -2040,7 +2058,7 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
     return true;
 }
 
-/* ----------------------------------------------- advancing and cascading ---
+/* ---------------------------------------------- advancing and cascading ---
  * The clock jumps from one head of the delay queue to the next. What is done
  * when a bucket comes up at tick c, step by step:
  *
@@ -2566,6 +2584,11 @@ static inline void twi_handle_head(timingwheel *tw)
         twi_come_up(tw, wheel, tick);
 }
 
+/* ------------------------------------------------------- overdue timers ---
+ * Outside of the wheels wait the timers that are owed, those that callbacks
+ * have deferred to the next call, and, where memory has run out, those that are
+ * stuck. They fire between the heads of the delay queue, by their ticks. */
+
 /* One pass of twi_sort_owed: timers whose tick has that bit go behind the
  * others. False if memory ran out. */
 static bool twi_split_owed(timingwheel *tw, unsigned bit)
@@ -2623,16 +2646,6 @@ TWI_COLD void twi_sort_owed(timingwheel *tw)
             return;
     twi_measure(tw, owed);
     tw->unsorted[TWI_OWED] = false;
-}
-
-/* Ends a call. What was deferred in it is owed by the next one. */
-static inline void twi_end_call(timingwheel *tw)
-{
-    tw->advancing = false;
-    if (TWI_RARE(tw->nonempty_aside != 0)) {
-        tw->revisit = false;
-        twi_hand_over(tw, TWI_DEFERRED, TWI_OWED);
-    }
 }
 
 /* Fires what is owed: in order of ticks, up to the head of the delay queue.
@@ -2741,6 +2754,10 @@ TWI_COLD twi_bucket *twi_look_aside(timingwheel *tw, uint64_t target)
     return NULL;
 }
 
+/* --------------------------------------------------- calls that advance ---
+ * They handle one head of the delay queue after the other, and what is overdue
+ * between them. */
+
 /* Handles what is due up to the tick `target`; false if it had to stop before,
  * because it may do no more. */
 static bool twi_handle_due(timingwheel *tw, uint64_t target)
@@ -2759,6 +2776,16 @@ static bool twi_handle_due(timingwheel *tw, uint64_t target)
             twi_fire_owed(tw);
         else
             twi_fire_stuck(tw);
+    }
+}
+
+/* Ends a call. What was deferred in it is owed by the next one. */
+static inline void twi_end_call(timingwheel *tw)
+{
+    tw->advancing = false;
+    if (TWI_RARE(tw->nonempty_aside != 0)) {
+        tw->revisit = false;
+        twi_hand_over(tw, TWI_DEFERRED, TWI_OWED);
     }
 }
 
@@ -2816,7 +2843,7 @@ TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
     return timer;
 }
 
-/* -------------------------------------------------------- next deadline --- */
+/* -------------------------------------------- next deadline and periods --- */
 
 /* The earliest tick of an aside bucket that has timers: where they are in order
  * that of the first. (Of those ahead of the clock any may have been postponed
@@ -2897,44 +2924,7 @@ TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period,
     return tw_after(previous + passed * period, period);
 }
 
-/* ------------------------------------------- setting up and giving back --- */
-
-/* Lets `most` timers be pending. */
-static void twi_allow(timingwheel *tw, size_t most)
-{
-    tw->most = most;
-    tw->recent_home = NULL;
-    twi_note_plain(tw);
-}
-
-TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
-{
-    static const tw_config defaults = {0, 0, 0, 0, NULL};
-    if (config == NULL)
-        config = &defaults;
-    uint32_t size = config->wheel_size;
-    if (size == 0)
-        size = TW_DEFAULT_WHEEL_SIZE;
-    if (tw == NULL || size < 2 || size > 4096 || (size & (size - 1)) != 0)
-        return TW_EINVAL;
-    for (size_t i = 0; i < sizeof(*tw); i++)
-        ((unsigned char *)tw)[i] = 0;
-    tw->tick = config->tick == 0 ? 1 : config->tick;
-    tw->last_tick = UINT64_MAX / tw->tick;
-    tw->now = config->start;
-    tw->clock = config->start / tw->tick;
-    tw->seal = TWI_SEAL;
-    tw->alloc_context = config->alloc_context;
-    tw->size_mask = size - 1;
-    tw->size_bits = twi_highest_bit(size);
-    tw->per_bit = 65536 / tw->size_bits + 1;
-    tw->turns[0] = size;
-    tw->turns[1] = tw->turns[0] * size;
-    tw->turns[2] = tw->turns[1] * size;
-    tw->turns[3] = tw->turns[2] * size;
-    twi_allow(tw, config->max_pending == 0 ? SIZE_MAX : config->max_pending);
-    return TW_OK;
-}
+/* ------------------------------------------------ visiting and draining --- */
 
 /* Calls `visit` for the timers of one bucket. A visitor may cancel its timer,
  * which may release the chunk, with the last timer of all also one behind it
@@ -2970,6 +2960,97 @@ static size_t twi_visit_all(timingwheel *tw, tw_visitor *visit, void *context)
     for (unsigned i = 0; i < TWI_ASIDES; i++)
         visited += twi_visit_bucket(&tw->aside[i], visit, context);
     return visited;
+}
+
+TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
+{
+    if (tw == NULL || visit == NULL || tw->visiting)
+        return 0;
+    size_t most = tw->most;
+    tw->visiting = true;
+    twi_allow(tw, 0); /* so that tw_start looks for the reason */
+    size_t visited = twi_visit_all(tw, visit, context);
+    twi_allow(tw, most);
+    tw->visiting = false;
+    return visited;
+}
+
+/* Hands every pending timer to the bucket of those drained. */
+static void twi_gather(timingwheel *tw)
+{
+    while (tw->queued != 0) {
+        twi_wheel *wheel = tw->queue[0].wheel;
+        twi_close(tw, twi_first_of(wheel));
+        twi_append(tw, TWI_DRAINED, twi_first_of(wheel));
+        twi_bucket_emptied(tw, wheel, wheel->first);
+    }
+    for (unsigned i = TWI_OWED; i <= TWI_STUCK; i++)
+        twi_hand_over(tw, (enum twi_aside)i, TWI_DRAINED);
+    tw->walk = NULL;
+}
+
+TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
+{
+    if (tw == NULL || tw->visiting)
+        return 0;
+    bool was_advancing = tw->advancing;
+    size_t drained = 0;
+    twi_chunk *chunk;
+    tw->advancing = true;
+    twi_gather(tw);
+    while ((chunk = tw->aside[TWI_DRAINED].head) != NULL) {
+        tw_timer **slot = twi_first_slot(chunk);
+        tw_timer *timer = *slot;
+        twi_clear_slot(tw, slot);
+        timer->place = TW_IDLE;
+        tw->count--;
+        drained++;
+        if (visit != NULL)
+            visit(timer, context);
+    }
+    if (!was_advancing)
+        twi_end_call(tw);
+    return drained;
+}
+
+/* ------------------------------------------- setting up and giving back --- */
+
+TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
+{
+    static const tw_config defaults = {0, 0, 0, 0, NULL};
+    if (config == NULL)
+        config = &defaults;
+    uint32_t size = config->wheel_size;
+    if (size == 0)
+        size = TW_DEFAULT_WHEEL_SIZE;
+    if (tw == NULL || size < 2 || size > 4096 || (size & (size - 1)) != 0)
+        return TW_EINVAL;
+    for (size_t i = 0; i < sizeof(*tw); i++)
+        ((unsigned char *)tw)[i] = 0;
+    tw->tick = config->tick == 0 ? 1 : config->tick;
+    tw->last_tick = UINT64_MAX / tw->tick;
+    tw->now = config->start;
+    tw->clock = config->start / tw->tick;
+    tw->seal = TWI_SEAL;
+    tw->alloc_context = config->alloc_context;
+    tw->size_mask = size - 1;
+    tw->size_bits = twi_highest_bit(size);
+    tw->per_bit = 65536 / tw->size_bits + 1;
+    tw->turns[0] = size;
+    tw->turns[1] = tw->turns[0] * size;
+    tw->turns[2] = tw->turns[1] * size;
+    tw->turns[3] = tw->turns[2] * size;
+    twi_allow(tw, config->max_pending == 0 ? SIZE_MAX : config->max_pending);
+    return TW_OK;
+}
+
+TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback)
+{
+    if (timer == NULL)
+        return;
+    timer->place = TW_IDLE;
+    timer->deadline = 0;
+    timer->callback = callback;
 }
 
 static void twi_make_idle(tw_timer *timer, void *context)
@@ -3096,15 +3177,6 @@ TW_DEF void tw_trim(timingwheel *tw)
 
 /* ----------------------------------------------------------- inspection --- */
 
-TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback)
-{
-    if (timer == NULL)
-        return;
-    timer->place = TW_IDLE;
-    timer->deadline = 0;
-    timer->callback = callback;
-}
-
 TW_DEF uint64_t tw_now(const timingwheel *tw)
 {
     return tw == NULL ? 0 : tw->now;
@@ -3130,57 +3202,6 @@ TW_DEF tw_state tw_timer_state(const tw_timer *timer)
 TW_DEF uint64_t tw_deadline(const tw_timer *timer)
 {
     return timer == NULL ? 0 : timer->deadline;
-}
-
-TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
-{
-    if (tw == NULL || visit == NULL || tw->visiting)
-        return 0;
-    size_t most = tw->most;
-    tw->visiting = true;
-    twi_allow(tw, 0); /* so that tw_start looks for the reason */
-    size_t visited = twi_visit_all(tw, visit, context);
-    twi_allow(tw, most);
-    tw->visiting = false;
-    return visited;
-}
-
-/* Hands every pending timer to the bucket of those drained. */
-static void twi_gather(timingwheel *tw)
-{
-    while (tw->queued != 0) {
-        twi_wheel *wheel = tw->queue[0].wheel;
-        twi_close(tw, twi_first_of(wheel));
-        twi_append(tw, TWI_DRAINED, twi_first_of(wheel));
-        twi_bucket_emptied(tw, wheel, wheel->first);
-    }
-    for (unsigned i = TWI_OWED; i <= TWI_STUCK; i++)
-        twi_hand_over(tw, (enum twi_aside)i, TWI_DRAINED);
-    tw->walk = NULL;
-}
-
-TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
-{
-    if (tw == NULL || tw->visiting)
-        return 0;
-    bool was_advancing = tw->advancing;
-    size_t drained = 0;
-    twi_chunk *chunk;
-    tw->advancing = true;
-    twi_gather(tw);
-    while ((chunk = tw->aside[TWI_DRAINED].head) != NULL) {
-        tw_timer **slot = twi_first_slot(chunk);
-        tw_timer *timer = *slot;
-        twi_clear_slot(tw, slot);
-        timer->place = TW_IDLE;
-        tw->count--;
-        drained++;
-        if (visit != NULL)
-            visit(timer, context);
-    }
-    if (!was_advancing)
-        twi_end_call(tw);
-    return drained;
 }
 
 TW_DEF const char *tw_strerror(int status)
