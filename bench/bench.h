@@ -76,7 +76,7 @@ typedef struct bench_result {
     uint64_t fired;      /* in the phases that count, as wakeups           */
     uint64_t wakeups;
     uint64_t checksum; /* of what fired when, in the whole run           */
-    size_t bytes;      /* per timer: its part of the structure, and itself */
+    size_t bytes;      /* that the engine holds, all timers pending        */
     size_t timer_size;
     uint64_t calls; /* workload limit: calls measured                 */
     double quantiles[BENCH_QUANTILES]; /* of these, in ns                  */

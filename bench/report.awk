@@ -185,8 +185,8 @@ function print_ratios(    w, i, line, rule, any)
 function print_all(    w, i, e, place, line, key)
 {
     print "\nns per operation of all engines, wake-ups per fired timer (of" \
-        " the wheel and heap4; - where next to none fires), and bytes per timer" \
-        " with its share of the structure:\n"
+        " the wheel and heap4; - where fewer than 1,000 fire), and bytes per" \
+        " timer with its share of the structure:\n"
     line = "| workload | N |"
     for (e = 1; e <= engine_count; e++)
         line = line " " engines[e] " |"
@@ -213,7 +213,9 @@ function print_all(    w, i, e, place, line, key)
 
 function wakeups(key)
 {
-    return fired[key] > 0 ? sprintf("%.3f", woken[key]) : "-"
+    if (fired[key] < 1000)
+        return "-"
+    return sprintf("%.3f", woken[key])
 }
 
 # What touching the memory of a workload costs in the same run.

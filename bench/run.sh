@@ -13,6 +13,10 @@
 #   ADD=1                       adds to what is there, instead of replacing it
 set -eu
 
+case ${RESULTS:-/} in
+/*) ;;
+*) RESULTS=$PWD/$RESULTS ;;
+esac
 cd "$(dirname "$0")"
 timers=./timers
 results=${RESULTS:-results}

@@ -19,7 +19,7 @@ set -u
 build=.build/check
 tests=$*
 cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
-seed=$(test/seed.sh)
+seed=$(test/seed.sh) || exit 2
 operations=${SOAK:-500000000} # random ones, and a tenth of it sanitized
 limit=1800 # seconds, for each part
 
@@ -216,6 +216,10 @@ stop_parts() {
     exit 130
 }
 
+cat "$build/alone" "$build/together" | grep -q . || {
+    echo "no part has a name that matches ONLY='$ONLY'" >&2
+    exit 2
+}
 programs=
 for name in $(grep -vx mutate "$build/alone") $(cat "$build/together") \
     $(grep -x mutate "$build/alone"); do

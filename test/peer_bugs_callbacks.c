@@ -1,9 +1,10 @@
 /* peer_bugs_callbacks.c - the bugs of other timers, part 3: re-entrancy and
  * lifetime (E), periodic timers (F), clocks (G), what threads leave for one
- * thread (H), and one from the list of seeded bugs (V).
+ * thread (H), and one of those in mutate/bugs.py (V).
  *
- * One case per bug; the row number stands in its name, the comment says what
- * went wrong where. The V numbers not here stand with the row that covers them.
+ * One case per bug; its letter and number stand in its name, the comment says
+ * what went wrong where. The V numbers not here stand with the case that covers
+ * them.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,9 +1,8 @@
 /* peer_bugs_early_late.c - the bugs of other timers, part 1: fired too early
  * (A) and fired too late or never (B).
  *
- * One case per bug; the row number stands in its name, the comment says what
- * went wrong where. V numbers are those of the list of seeded bugs; they stand
- * with the row that covers them.
+ * One case per bug; its letter and number stand in its name, the comment says
+ * what went wrong where. V numbers are those of mutate/bugs.py.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,9 +1,10 @@
 /* peer_bugs_structure.c - the bugs of other timers, part 2: cascades, overflow
  * wheels and the delay queue (C), heap and order (D), memory, accounting and
- * portability (I), and five from the list of seeded bugs (V).
+ * portability (I), and five of those in mutate/bugs.py (V).
  *
- * One case per bug; the row number stands in its name, the comment says what
- * went wrong where. The V numbers not here stand with the row that covers them.
+ * One case per bug; its letter and number stand in its name, the comment says
+ * what went wrong where. The V numbers not here stand with the case that
+ * covers them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -1029,9 +1030,8 @@ static const tap_case cases[] = {
     {"V21 new wheels do not trust new memory", v21_new_wheel_not_zeroed},
 };
 
-/* Every row of C, D and I has a case here; what can only be compiled is done
- * elsewhere: I5 and I6 with -m32 and I8's languages and compilers are gates of
- * `make check`. */
+/* What can only be compiled is done elsewhere: I5 and I6 with -m32 and I8's
+ * languages and compilers are gates of `make check`. */
 
 int main(int argc, char **argv)
 {

@@ -9,6 +9,12 @@
 # SPDX-License-Identifier: MIT
 set -u
 if [ -n "${SEED:-}" ]; then
+    case $SEED in
+    *[!0-9]*)
+        echo "SEED=$SEED is not a number" >&2
+        exit 2
+        ;;
+    esac
     echo $((SEED))
 elif commit=$(git -c safe.directory="$PWD" rev-parse --verify HEAD \
     2>/dev/null); then

@@ -50,12 +50,20 @@ static inline bool tap_is_chosen(const char *name, int argc, char **argv)
     return false;
 }
 
+static inline int tap_nothing_chosen(void)
+{
+    fputs("no case has that in its name\n", stderr);
+    return 2;
+}
+
 static inline int tap_run(const tap_case *cases, size_t count, int argc,
                           char **argv)
 {
     unsigned number = 0, failed = 0, chosen = 0;
     for (size_t i = 0; i < count; i++)
         chosen += tap_is_chosen(cases[i].name, argc, argv);
+    if (chosen == 0)
+        return tap_nothing_chosen();
     printf("1..%u\n", chosen);
     for (size_t i = 0; i < count; i++) {
         if (!tap_is_chosen(cases[i].name, argc, argv))

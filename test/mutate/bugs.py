@@ -54,7 +54,7 @@ BUGS = [
         'tokio pull 8334',
         'peer_bugs_early_late', 'B1 (V4)',
         ('twi_level_of', '> tw->size_mask', '> tw->size_mask + 1')),
-    Bug(5, 'a huge delay overflows the deadline', 'netty issue 7765',
+    Bug(5, 'a huge delay overflows the deadline', 'netty issue 7760',
         'peer_bugs_early_late', 'A9 (V5',
         ('tw_after', 'delay > UINT64_MAX - now ? UINT64_MAX : now + delay',
          'now + delay')),
