@@ -45,7 +45,7 @@ help:
 	@echo 'make coverage    lines, branches and MC/DC of the header (clang-19)'
 	@echo 'make prove       CBMC and Frama-C on the functions of the header'
 	@echo 'make mutate      do the tests notice when the header is changed?'
-	@echo 'make bench       against heaps, trees and lists, some minutes'
+	@echo 'make bench       against heaps, trees and lists, 20 to 30 min'
 	@echo 'make bench-full  the same with up to 100 million timers'
 	@echo 'make all         builds tests, demo and benchmark, runs nothing'
 	@echo 'make install     the header to $$PREFIX/include ($(PREFIX))'
