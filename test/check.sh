@@ -141,6 +141,8 @@ part together targets 'exec test/targets.sh'
     soak soak.asan-gcc $((operations / 20)) "$((seed * 16 + 3))" gcc $memory
     soak soak.asan-clang $((operations / 20)) "$((seed * 16 + 4))" \
         clang $memory
+    soak soak.small-chunks $((operations / 20)) "$((seed * 16 + 5))" \
+        gcc -O2 -DTWI_CHUNK_BYTES=64
     compiled states-full '' test/states.c --full gcc -O2
     if command -v valgrind >/dev/null 2>&1; then
         variant valgrind \
