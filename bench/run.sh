@@ -13,8 +13,8 @@
 #   ADD=1                       adds to what is there, instead of replacing it
 set -eu
 
-case ${RESULTS:-/} in
-/*) ;;
+case ${RESULTS:-} in
+'' | /*) ;;
 *) RESULTS=$PWD/$RESULTS ;;
 esac
 cd "$(dirname "$0")"

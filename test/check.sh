@@ -218,7 +218,7 @@ stop_parts() {
     exit 130
 }
 
-cat "$build/alone" "$build/together" | grep -q . || {
+[ -s "$build/alone" ] || [ -s "$build/together" ] || {
     echo "no part has a name that matches ONLY='$ONLY'" >&2
     exit 2
 }

@@ -138,19 +138,11 @@ static uint64_t start_overdue(uint64_t ticks, uint64_t cancelled_of_ten)
     return left;
 }
 
-static size_t spare_chunks(void)
-{
-    size_t spare = twi_uncut(&tw);
-    for (const twi_chunk *chunk = tw.unused; chunk != NULL; chunk = chunk->next)
-        spare++;
-    return spare;
-}
-
 /* Starts timers of one tick until `spare` chunks are left. */
 static uint64_t leave_spare(size_t spare, uint64_t tick)
 {
     uint64_t started = 0;
-    while (spare_chunks() != spare) {
+    while (twi_spare(&tw) != spare) {
         tw_timer_init(&fillers[started], NULL);
         tw_start(&tw, &fillers[started], tick);
         started++;
@@ -205,7 +197,7 @@ static void sort_takes_four_chunks(void)
         tw_advance_clock_limit(&tw, tw_now(&tw), 1);
         CHECK(tw.unsorted[TWI_OWED] == (spare == 3));
         CHECK((memory.failures != 0) == (spare == 3));
-        CHECK(spare_chunks() >= spare);
+        CHECK(twi_spare(&tw) >= spare);
         CHECK(tw_count(&tw) >= left - 1);
         heap_fail(&memory, 0, false);
         tear_down();
@@ -234,7 +226,7 @@ static void after_a_reserve(void)
     for (size_t i = 0; i < 4; i++)
         CHECK(tw_start(&tw, &others[i], 9 - i) == TW_OK);
     CHECK(tw_start(&tw, &others[4], 15) == TW_OK);
-    for (uint64_t tick = 20; spare_chunks() >= 4; tick++)
+    for (uint64_t tick = 20; twi_spare(&tw) >= 4; tick++)
         hold_a_chunk(timers, tick);
     tw_advance_clock_limit(&tw, 10, 1);
     CHECK(!tw.unsorted[TWI_OWED] && memory.failures == 0);

@@ -1334,34 +1334,19 @@ static void run_plan(const case_plan *plan)
             return;
 }
 
-/* A case is known by its number, since a tap_case takes no argument. */
-static size_t case_number;
-
 static void run_case(void)
 {
-    run_plan(&plans[case_number]);
+    run_plan(&plans[tap_case_index]);
 }
 
 static int run_cases(int argc, char **argv)
 {
-    unsigned chosen = 0, number = 0, failed = 0;
-    for (size_t i = 0; i < PLANS; i++)
-        chosen += tap_is_chosen(plans[i].name, argc, argv);
-    if (chosen == 0)
-        return tap_nothing_chosen();
-    printf("1..%u\n", chosen);
-    for (case_number = 0; case_number < PLANS; case_number++) {
-        const char *name = plans[case_number].name;
-        if (!tap_is_chosen(name, argc, argv))
-            continue;
-        tap_failed_checks = 0;
-        run_case();
-        printf("%sok %u - %s\n", tap_failed_checks ? "not " : "", ++number,
-               name);
-        fflush(stdout);
-        failed += tap_failed_checks != 0;
+    tap_case cases[PLANS];
+    for (size_t i = 0; i < PLANS; i++) {
+        cases[i].name = plans[i].name;
+        cases[i].run = run_case;
     }
-    return failed != 0;
+    return TAP_RUN(cases, argc, argv);
 }
 
 /* ---------------------------------------------------------- command line -- */

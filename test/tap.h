@@ -10,7 +10,7 @@
  *
  * A case passes if none of its checks failed. Words on the command line choose
  * the cases whose names contain one of them. The exit code is 0 if every case
- * passed.
+ * passed, 2 if there is none.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -28,6 +28,7 @@ typedef struct tap_case {
 } tap_case;
 
 static unsigned tap_failed_checks; /* in the case that is running */
+static size_t tap_case_index;      /* which one that is           */
 
 /* A failed check says where; after ten the case says no more. */
 static inline bool tap_check(bool passed, const char *what, const char *file,
@@ -50,25 +51,22 @@ static inline bool tap_is_chosen(const char *name, int argc, char **argv)
     return false;
 }
 
-static inline int tap_nothing_chosen(void)
-{
-    fputs("no case has that in its name\n", stderr);
-    return 2;
-}
-
 static inline int tap_run(const tap_case *cases, size_t count, int argc,
                           char **argv)
 {
     unsigned number = 0, failed = 0, chosen = 0;
     for (size_t i = 0; i < count; i++)
         chosen += tap_is_chosen(cases[i].name, argc, argv);
-    if (chosen == 0)
-        return tap_nothing_chosen();
+    if (chosen == 0) {
+        fputs("no case has that in its name\n", stderr);
+        return 2;
+    }
     printf("1..%u\n", chosen);
     for (size_t i = 0; i < count; i++) {
         if (!tap_is_chosen(cases[i].name, argc, argv))
             continue;
         tap_failed_checks = 0;
+        tap_case_index = i;
         cases[i].run();
         printf("%sok %u - %s\n", tap_failed_checks ? "not " : "", ++number,
                cases[i].name);

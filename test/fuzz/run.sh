@@ -18,7 +18,7 @@ set -u
 build=.build/fuzz
 corpus=test/fuzz/corpus
 workers=${WORKERS:-sanitized plain}
-seed=$(test/seed.sh)
+seed=$(test/seed.sh) || exit 2
 seconds=${SECONDS_TO_RUN:-180}
 least=${LEAST:-5000000}
 [ "$seconds" -ge 180 ] || least=${LEAST:-1}
