@@ -111,6 +111,8 @@ clean:
 $(BUILD)/%: test/%.c timingwheel.h $(wildcard test/*.h) $(BUILD)/flags
 	$(CC) -std=c99 $(CFLAGS) -o $@ $<
 
+$(BUILD)/plain: test/promises.c
+
 $(DEMO): test/loops/epoll.c timingwheel.h $(BUILD)/flags
 	$(CC) -std=c99 $(CFLAGS) -o $@ $<
 
