@@ -134,12 +134,12 @@
                   wheel 1       [ ]      [9 10]  [ ]
 
    9 and 10 will fire straight from wheel 1: a bucket of few timers, or of one
-   tick, never cascades. Few are 13, one chunk, or 208 if they are due within
-   the same 256 ticks (on a 32-bit machine 12, and no more): when the first of
-   them is due they are sorted where they stand, which costs less than to move
-   them down. Each wheel keeps a bitmap of its non-empty buckets and enters the
-   delay queue with its earliest one, so that the heap has one entry a wheel and
-   is tiny.
+   tick, never cascades. Few are 13, one chunk, or up to 1,040 if they are due
+   within the same 256 ticks, not too many of them at once (on a 32-bit machine
+   12, and no more): when the first of them is due they are sorted where they
+   stand, which costs less than to move them down. Each wheel keeps a bitmap of
+   its non-empty buckets and enters the delay queue with its earliest one, so
+   that the heap has one entry a wheel and is tiny.
 
    A bucket is a queue of chunks, each of two cache lines with 13 pointers to
    timers. The next timers are known in advance and fetched while the current
@@ -152,9 +152,9 @@
    cascades at most once a wheel on its way down, mostly once. Advancing over
    any span in which nothing is due is O(1). Memory: 24 bytes a timer in your
    own struct, and about 10 in the chunks when they are full. A wheel takes 160
-   bytes a bucket and 2 KiB, with 256 of them 42 KiB (on a 32-bit machine 88 a
+   bytes a bucket and 1.3 KiB, with 256 of them 42 KiB (on a 32-bit machine 88 a
    bucket, 22 KiB in all): where memory is short, choose fewer. Advancing takes
-   up to 3 KB of stack on a 64-bit machine, less than half of one on others.
+   up to 10 KB of stack on a 64-bit machine, less than half of one on others.
 
 
    CONTRACT
@@ -339,13 +339,17 @@ struct tw_timer {
 /* How many of them are in the first of the two lines. */
 #define TWI_NEAR_SLOTS (TWI_SLOTS - TWI_CHUNK_BYTES / 2 / sizeof(void *))
 
-/* Room to sort the timers of so many chunks; of one where memory is short. */
+/* Room to sort the timers of so many chunks; of one where memory is short. Up
+ * to some four timers a tick that costs less than to cascade. */
 #if UINTPTR_MAX > UINT32_MAX
-#define TWI_RUN_CHUNKS 16
+#define TWI_RUN_CHUNKS 80
 #else
 #define TWI_RUN_CHUNKS 1
 #endif
 #define TWI_RUN (TWI_RUN_CHUNKS * TWI_SLOTS)
+
+/* As many are sorted even by a call that may handle fewer. */
+#define TWI_SHORT_RUN (16 * TWI_SLOTS)
 
 /* Up to 13 timers of one bucket (12 on a 32-bit machine), and its place in the
  * bucket's doubly linked list. A chunk starts at a multiple of its size, so
@@ -396,8 +400,11 @@ typedef struct twi_wheel {
     bool one_marked;      /* no bucket but `first` has a mark; then reach is */
                           /* 0, so that no start at once adds another        */
     bool sorted;          /* its earliest bucket is: see twi_sort_first; ... */
-    unsigned noted;       /* ... then the ticks of its first chunk's timers, */
-    uint64_t ticks[TWI_RUN]; /* slot by slot, begin here                     */
+    bool is_run;          /* ... and has several chunks, or had then         */
+    unsigned noted;       /* the ticks of its first chunk's timers, slot by  */
+                          /* slot, begin here ...                            */
+    uint64_t ticks[TWI_SLOTS];  /* ... in these, or ...                      */
+    uint8_t last_bits[TWI_RUN]; /* ... of a run, their last eight bits here  */
 } twi_wheel;
 
 /* An entry of the delay queue: a wheel, by the tick of its earliest bucket. */
@@ -523,11 +530,11 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
 
 /* The same, but handles at most `limit` timers, fired or cascaded; what is left
- * waits for the next call, in order. (To sort a bucket of up to 208 timers,
- * once, does not count.) The clock stays with the last timer handled until all
- * are; tw_wait, asked with the same `now` or a later one, answers 0 meanwhile.
- * Returns how many fired, which may be 0 while there is more to do. limit 0
- * does nothing. */
+ * waits for the next call, in order. (To sort a bucket, once, does not count;
+ * it has no more than `limit` timers then, or than 208.) The clock stays with
+ * the last timer handled until all are; tw_wait, asked with the same `now` or a
+ * later one, answers 0 meanwhile. Returns how many fired, which may be 0 while
+ * there is more to do. limit 0 does nothing. */
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit);
 
@@ -755,7 +762,7 @@ static inline bool twi_is_pending(const tw_timer *timer)
 
 typedef char twi_chunk_has_its_size
     [sizeof(twi_chunk) == TWI_CHUNK_BYTES ? 1 : -1];
-typedef char twi_run_fits_a_byte[TWI_RUN <= 255 ? 1 : -1];
+typedef char twi_run_fits_16_bits[TWI_RUN <= UINT16_MAX ? 1 : -1];
 typedef char twi_slab_fits_a_chunk
     [sizeof(twi_slab) <= TWI_CHUNK_BYTES ? 1 : -1];
 
@@ -2297,9 +2304,10 @@ static inline bool twi_is_crowd(const twi_bucket *bucket)
 /* The first bucket of a wheel has been sorted: its ticks are noted. They are in
  * order unless a timer has been postponed beyond the step of the bucket. */
 static void twi_note_sorted(const timingwheel *tw, twi_wheel *wheel,
-                            uint64_t latest)
+                            uint64_t latest, bool is_run)
 {
     twi_first_of(wheel)->latest = latest;
+    wheel->is_run = is_run;
     wheel->noted = 0;
     wheel->sorted = twi_same_step(latest, tw->clock, wheel->shift);
 }
@@ -2332,68 +2340,81 @@ static void twi_sort_few(const timingwheel *tw, twi_wheel *wheel)
         wheel->ticks[places[i]] = ticks[i];
     }
     chunk->end = (uint8_t)(chunk->first + count);
-    twi_note_sorted(tw, wheel, wheel->ticks[chunk->end - 1]);
+    twi_note_sorted(tw, wheel, wheel->ticks[chunk->end - 1], false);
 }
 
 #if TWI_RUN_CHUNKS > 1
-/* True if a bucket has no more timers than are worth sorting. (If it has, it
- * cascades from the last one on: they are on their way into the cache now.) */
-static bool twi_is_run(const twi_bucket *bucket)
+/* True if a bucket has no more timers than are worth sorting; nor than the call
+ * under way may still handle, but for a short run. (If it has, it cascades from
+ * the last one on: they are on their way into the cache now.) */
+static bool twi_is_run(const timingwheel *tw, const twi_bucket *bucket)
 {
-    unsigned live = 0;
+    size_t live = 0, most = tw->work;
+    if (most < TWI_SHORT_RUN)
+        most = TWI_SHORT_RUN;
+    if (most > TWI_CROWD)
+        most = TWI_CROWD;
     const twi_chunk *chunk = twi_tail(bucket);
-    for (; chunk != NULL && live <= TWI_CROWD; chunk = chunk->prev) {
+    for (; chunk != NULL && live <= most; chunk = chunk->prev) {
         live += chunk->live;
         twi_prefetch(chunk);
     }
-    return live <= TWI_CROWD;
+    return live <= most;
 }
 
-/* A count for each of 256 ticks, in a byte: no run has more timers than fit. A
- * word has those of eight ticks, the first one's in its least byte. */
-typedef struct twi_counts {
-    uint64_t words[32];
-} twi_counts;
+/* What it takes to sort a run. */
+typedef struct twi_run {
+    uint64_t counts[32];       /* of the timers due at each of 256 ticks, a  */
+                               /* byte a tick, the first of eight the least  */
+    uint16_t before[32];       /* how many come before those of eight ticks  */
+    uint8_t ticks[TWI_RUN];    /* their last eight bits, in order of slots   */
+    tw_timer *timers[TWI_RUN]; /* in order of ticks                          */
+} twi_run;
 
 /* The count of a tick, by its last eight bits. */
-static inline uint8_t *twi_count_of(twi_counts *counts, uint64_t tick)
+static inline uint8_t *twi_count_of(twi_run *run, unsigned tick)
 {
     static const uint64_t least = 7;
-    uint8_t *bytes = (uint8_t *)counts->words;
+    uint8_t *bytes = (uint8_t *)run->counts;
     unsigned flip = 7U - *(const uint8_t *)&least; /* 0, if it comes first */
-    return &bytes[(tick ^ flip) & 255];
+    return &bytes[tick ^ flip];
 }
 
-/* Turns each count into the sum of those before it, eight at a time: a word
- * times 0x01..01 has in each byte the sum of its bytes up to there. */
-static void twi_add_up(twi_counts *counts)
-{
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    uint64_t before = 0;
-    for (unsigned i = 0; i < 32; i++) {
-        uint64_t sums = counts->words[i] * ones;
-        counts->words[i] = before + sums - counts->words[i];
-        before += (sums >> 56) * ones;
-    }
-}
-
-/* Counts the timers of a bucket by the last eight bits of their tick. False if
- * the others are not all those of `tick`. */
-static bool twi_count_ticks(const timingwheel *tw, const twi_bucket *bucket,
-                            uint64_t tick, twi_counts *counts)
+/* Counts the timers of a bucket by the last eight bits of their tick. How many
+ * there are in all; 0 if the other bits are not all alike. */
+static unsigned twi_count_ticks(const timingwheel *tw, const twi_bucket *bucket,
+                                twi_run *run)
 {
     uint64_t differ = 0;
+    unsigned count = 0;
     for (unsigned i = 0; i < 32; i++)
-        counts->words[i] = 0;
+        run->counts[i] = 0;
     for (twi_chunk *chunk = bucket->head; chunk != NULL; chunk = chunk->next)
         for (unsigned i = chunk->first; i < chunk->end; i++)
             if (chunk->slots[i] != NULL) {
                 TWI_RULE_INTACT(chunk->slots[i], &chunk->slots[i]);
-                uint64_t due = twi_tick_of(tw, chunk->slots[i]->deadline);
-                differ |= due ^ tick;
-                ++*twi_count_of(counts, due);
+                uint64_t tick = twi_tick_of(tw, chunk->slots[i]->deadline);
+                differ |= tick ^ bucket->earliest;
+                run->ticks[count++] = (uint8_t)tick;
+                ++*twi_count_of(run, (uint8_t)tick);
             }
-    return differ < 256;
+    return differ < 256 ? count : 0;
+}
+
+/* Turns each count into the sum of those before it among eight: a word times
+ * 0x01..01 has in each byte the sum of its bytes up to there. False if more
+ * timers are due within eight ticks than a byte can count: then some are
+ * missing from the sum of all. */
+static bool twi_add_up(twi_run *run, unsigned count)
+{
+    unsigned before = 0;
+    for (unsigned i = 0; i < 32; i++) {
+        uint64_t sums = run->counts[i] * UINT64_C(0x0101010101010101);
+        run->counts[i] = sums - run->counts[i];
+        run->before[i] = (uint16_t)before;
+        before += (unsigned)(sums >> 56);
+    }
+    return before == count;
 }
 
 /* Puts `count` timers, and no others, into the chunks of a bucket that had as
@@ -2425,23 +2446,23 @@ static void twi_repack(timingwheel *tw, twi_bucket *bucket,
 static void twi_sort_run(timingwheel *tw, twi_wheel *wheel)
 {
     twi_bucket *bucket = twi_first_of(wheel);
-    tw_timer *timers[TWI_RUN];
-    twi_counts places;
-    unsigned count = 0;
-    if (!twi_count_ticks(tw, bucket, bucket->earliest, &places))
+    twi_run run;
+    unsigned count = twi_count_ticks(tw, bucket, &run), done = 0;
+    if (count == 0 || !twi_add_up(&run, count))
         return;
-    twi_add_up(&places);
     for (twi_chunk *chunk = bucket->head; chunk != NULL; chunk = chunk->next)
         for (unsigned i = chunk->first; i < chunk->end; i++)
             if (chunk->slots[i] != NULL) {
-                uint64_t tick = twi_tick_of(tw, chunk->slots[i]->deadline);
-                unsigned place = (*twi_count_of(&places, tick))++;
-                timers[place] = chunk->slots[i];
-                wheel->ticks[place] = tick;
-                count++;
+                unsigned tick = run.ticks[done++];
+                unsigned place = run.before[tick / 8];
+                place += (*twi_count_of(&run, tick))++;
+                run.timers[place] = chunk->slots[i];
+                wheel->last_bits[place] = (uint8_t)tick;
             }
-    twi_repack(tw, bucket, timers, count);
-    twi_note_sorted(tw, wheel, wheel->ticks[count - 1]);
+    twi_repack(tw, bucket, run.timers, count);
+    uint64_t latest = bucket->earliest & ~UINT64_C(255);
+    latest |= wheel->last_bits[count - 1];
+    twi_note_sorted(tw, wheel, latest, true);
 }
 #endif /* TWI_RUN_CHUNKS > 1 */
 
@@ -2460,10 +2481,24 @@ TWI_APART bool twi_sort_first(timingwheel *tw, twi_wheel *wheel)
     if (twi_is_small(bucket))
         twi_sort_few(tw, wheel);
 #if TWI_RUN_CHUNKS > 1
-    else if ((bucket->earliest ^ bucket->latest) < 256 && twi_is_run(bucket))
+    else if ((bucket->earliest ^ bucket->latest) < 256 &&
+             twi_is_run(tw, bucket))
         twi_sort_run(tw, wheel);
 #endif
     return wheel->sorted;
+}
+
+/* The tick noted for a slot of the first bucket of a wheel, which is sorted.
+ * The clock is in the same 256 ticks as all of a run. */
+static inline uint64_t twi_noted_tick(const timingwheel *tw,
+                                      const twi_wheel *wheel, unsigned slot)
+{
+#if TWI_RUN_CHUNKS > 1
+    if (wheel->is_run)
+        return (tw->clock & ~UINT64_C(255)) | wheel->last_bits[slot];
+#endif
+    (void)tw;
+    return wheel->ticks[slot];
 }
 
 /* Fires the timer that is alone in the first bucket of a wheel; false if it was
@@ -2505,14 +2540,15 @@ static inline void twi_wait_for(timingwheel *tw, twi_wheel *wheel,
 static inline bool twi_fire_first(timingwheel *tw, twi_wheel *wheel,
                                   twi_chunk *chunk)
 {
-    const uint64_t *ticks = &wheel->ticks[wheel->noted];
+    unsigned noted = wheel->noted;
     tw_timer *timer = *twi_first_slot(chunk);
     unsigned i = chunk->first;
     TWI_RULE_INTACT(timer, &chunk->slots[i]);
     if (timer->deadline > tw->now) {
-        if (twi_tick_of(tw, timer->deadline) != ticks[i])
+        uint64_t tick = twi_noted_tick(tw, wheel, noted + i);
+        if (twi_tick_of(tw, timer->deadline) != tick)
             return false;
-        twi_wait_for(tw, wheel, ticks[i]);
+        twi_wait_for(tw, wheel, tick);
         return true;
     }
     const twi_chunk *with_next = chunk;
@@ -2520,14 +2556,14 @@ static inline bool twi_fire_first(timingwheel *tw, twi_wheel *wheel,
         with_next = chunk->next;
         (void)twi_first_slot(chunk->next);
         i = with_next->first;
-        ticks += TWI_SLOTS;
+        noted += TWI_SLOTS;
     } else {
         do
             i++;
         while (chunk->slots[i] == NULL);
     }
     uint64_t tick = twi_tick_of(tw, with_next->slots[i]->deadline);
-    if (tick != ticks[i])
+    if (tick != twi_noted_tick(tw, wheel, noted + i))
         return false;
     if (TWI_RARE(--chunk->live == 0))
         twi_release_chunk(tw, chunk);
@@ -3323,16 +3359,16 @@ static bool twi_order_is_sound(const timingwheel *tw, const twi_wheel *wheel)
     unsigned noted = wheel->noted;
     uint64_t tick = 0;
     for (; chunk != NULL; chunk = chunk->next, noted += TWI_SLOTS) {
-        if (noted > TWI_RUN - TWI_SLOTS)
+        if (noted > (wheel->is_run ? TWI_RUN : TWI_SLOTS) - TWI_SLOTS)
             return false;
         for (unsigned i = chunk->first; i < twi_end(bucket, chunk); i++) {
             const tw_timer *timer = chunk->slots[i];
             if (timer == NULL)
                 continue;
-            if (wheel->ticks[noted + i] < tick ||
-                wheel->ticks[noted + i] > twi_tick_of(tw, timer->deadline))
+            uint64_t next = twi_noted_tick(tw, wheel, noted + i);
+            if (next < tick || next > twi_tick_of(tw, timer->deadline))
                 return false;
-            tick = wheel->ticks[noted + i];
+            tick = next;
         }
     }
     return true;

@@ -136,9 +136,10 @@ static void order_of_a_run(void)
     tw_advance_clock(&tw, 1300);
     twi_wheel *wheel = tw.wheels[1];
     unsigned second = wheel->noted + TWI_SLOTS;
-    CHECK(wheel->sorted && wheel->ticks[second] == 1300 + TWI_SLOTS);
-    BREAKS(wheel->ticks[second], 0x40); /* after its timer's */
-    BREAKS(wheel->ticks[second + 1], 0x20); /* before the one in front of it */
+    CHECK(wheel->sorted && wheel->is_run);
+    CHECK(twi_noted_tick(&tw, wheel, second) == 1300 + TWI_SLOTS);
+    BREAKS(wheel->last_bits[second], 0x40); /* after its timer's */
+    BREAKS(wheel->last_bits[second + 1], 0x20); /* before the one in front */
     tw_destroy(&tw);
 }
 #endif

@@ -11,6 +11,8 @@
 
 #define TW_STATIC
 #define TIMINGWHEEL_IMPLEMENTATION
+#define TWI_CROWD few /* a bucket of so few timers never cascades            */
+static unsigned few;
 #include "../timingwheel.h"
 
 #include "tap.h"
@@ -392,18 +394,21 @@ static bool run_with_failure(scenario *play, uint32_t size, uint64_t length,
     return failures != 0;
 }
 
-/* Lets each allocation of a scenario fail, in wheels of several sizes. */
+/* Lets each allocation of a scenario fail, in wheels of several sizes: where
+ * hardly any bucket cascades and where most do. */
 static void inject(scenario *play, uint64_t length, uint64_t from)
 {
     static const uint32_t sizes[] = {2, 4, 16, 256};
-    for (int i = 0; i < 4; i++)
-        for (int for_ever = 0; for_ever <= 1; for_ever++) {
-            size_t nth = 1;
-            while (run_with_failure(play, sizes[i], length, from, nth,
-                                    for_ever != 0))
-                nth++;
-            CHECK(nth > 1); /* or there was nothing to fail */
-        }
+    for (int i = 0; i < 16; i++) {
+        uint32_t size = sizes[i / 4];
+        bool for_ever = i % 2 != 0;
+        size_t nth = 1;
+        few = i / 2 % 2 != 0 ? 5 : (unsigned)TWI_RUN;
+        while (run_with_failure(play, size, length, from, nth, for_ever))
+            nth++;
+        CHECK(nth > 1); /* or there was nothing to fail */
+    }
+    few = (unsigned)TWI_RUN;
 }
 
 /* ---------------------------------------------------------------- scenarios */
@@ -1242,6 +1247,7 @@ static const tap_case cases[] = {
 
 int main(int argc, char **argv)
 {
+    few = (unsigned)TWI_RUN;
     int failed = TAP_RUN(cases, argc, argv);
     printf("# %lu failures injected; %lu allocations refused in all\n",
            (unsigned long)injected, (unsigned long)refusals);

@@ -126,13 +126,22 @@ static void fire_overwritten(void)
     tw_advance_clock(&tw, 10);
 }
 
-/* The last of a bucket: it is met before anything has cascaded. */
-static void cascade_overwritten(void)
+static void sort_overwritten(void)
 {
     for (size_t i = 0; i < 64; i++)
         tw_start(&tw, &timers[i], 600 + i);
     overwrite(&timers[63]);
     tw_advance_clock(&tw, 600);
+}
+
+/* The last of a bucket: it is met before anything has cascaded. (They are due
+ * too far apart to be sorted.) */
+static void cascade_overwritten(void)
+{
+    for (size_t i = 0; i < 64; i++)
+        tw_start(&tw, &timers[i], 70000 + 10 * i);
+    overwrite(&timers[63]);
+    tw_advance_clock(&tw, 70000);
 }
 
 static void initialise_pending(void)
@@ -150,6 +159,11 @@ static void overwritten_alone(void)
 static void overwritten_among_others(void)
 {
     expect(fire_overwritten, "freed, moved or overwritten");
+}
+
+static void overwritten_and_sorted(void)
+{
+    expect(sort_overwritten, "freed, moved or overwritten");
 }
 
 static void overwritten_and_cascaded(void)
@@ -358,6 +372,7 @@ static const tap_case cases[] = {
     {"cancelled on a second wheel", cancelled_elsewhere},
     {"a pending timer overwritten, alone in its bucket", overwritten_alone},
     {"a pending timer overwritten, among others", overwritten_among_others},
+    {"a pending timer overwritten, met when sorting", overwritten_and_sorted},
     {"a pending timer overwritten, met by a cascade", overwritten_and_cascaded},
     {"a pending timer initialised again", initialised_again},
     {"a callback advances its own wheel", advanced_inside},

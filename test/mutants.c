@@ -919,14 +919,14 @@ static void sorted_once(void)
     world_close(&w);
 }
 
-/* The run of the next cases: `count` timers, two of each tick but for the last
- * one, not started in order of their ticks, of which the first is 512. */
-static const twi_wheel *open_run(world *w, probe *p, size_t count)
+/* The run of the next cases: `count` timers, some of each tick (fewer of the
+ * last one), not started in order of their ticks, of which the first is 512. */
+static const twi_wheel *open_run(world *w, probe *p, size_t count, size_t some)
 {
     memset(p, 0, count * sizeof *p);
     world_open(w, 1, 256, 0);
     for (size_t i = 0; i < count; i++)
-        world_add(w, &p[i], 512 + (i * 7 % count) / 2);
+        world_add(w, &p[i], 512 + (i * 7 % count) / some);
     return w->wheel.wheels[1];
 }
 
@@ -940,14 +940,15 @@ static void run_of_chunks(void)
     tw_stats stats;
     if (TWI_RUN == TWI_SLOTS)
         return; /* where memory is short there are no runs */
-    const twi_wheel *wheel = open_run(&w, p, 57);
+    const twi_wheel *wheel = open_run(&w, p, 57, 2);
     const twi_chunk *head = wheel->buckets[2].head;
     size_t cancelled = 0;
     CHECK(!wheel->sorted);
     CHECK(world_advance(&w, 512) == 2);
-    CHECK(wheel->sorted && wheel->noted == 0 && head->first == 2);
-    for (size_t i = 0; i < 57; i++)
-        CHECK(wheel->ticks[i] == 512 + i / 2);
+    CHECK(wheel->sorted && wheel->is_run);
+    CHECK(wheel->noted == 0 && head->first == 2);
+    for (unsigned i = 0; i < 57; i++)
+        CHECK(twi_noted_tick(&w.wheel, wheel, i) == 512 + i / 2);
     CHECK(head->end == TWI_SLOTS && head->next->live == TWI_SLOTS);
     CHECK(world_advance(&w, 519) == 14);
     CHECK(wheel->sorted && wheel->noted == TWI_SLOTS);
@@ -967,21 +968,74 @@ static void run_of_chunks(void)
     world_close(&w);
 }
 
-/* As many timers as there is room for are sorted, if all are due within the
- * same 256 ticks; if not, they cascade. */
-static void limits_of_a_run(void)
+/* As many timers as there is room for are sorted; one more, or a full chunk
+ * more, cascade. */
+static void most_of_a_run(void)
 {
     static world w;
-    static probe p[TWI_RUN + 2];
+    static probe p[TWI_RUN + TWI_SLOTS];
     tw_stats stats;
-    for (size_t more = 0; more < 2; more++) {
-        open_run(&w, p, TWI_RUN + more);
+    for (size_t more = 0; more <= TWI_SLOTS; more = more == 0 ? 1 : more + 6) {
+        open_run(&w, p, TWI_RUN + more, 1 + TWI_RUN / 200);
         world_advance(&w, 512);
         tw_get_stats(&w.wheel, &stats);
         CHECK((stats.cascaded != 0) == (more != 0));
         CHECK(world_exhaust(&w));
         world_close(&w);
     }
+}
+
+/* So do more than a call may handle, but for a short run. */
+static void run_beyond_a_limit(void)
+{
+    static world w;
+    static probe p[TWI_SHORT_RUN + 2];
+    tw_stats stats;
+    if (TWI_RUN == TWI_SLOTS)
+        return; /* where memory is short there are no runs */
+    for (size_t count = TWI_SHORT_RUN; count <= TWI_SHORT_RUN + 2; count++)
+        for (size_t less = 0; less < 2; less++) {
+            open_run(&w, p, count, 2);
+            world_limited(&w, 512, count - less);
+            tw_get_stats(&w.wheel, &stats);
+            CHECK((stats.cascaded == 0) ==
+                  (less == 0 || count == TWI_SHORT_RUN));
+            CHECK(world_exhaust(&w));
+            world_close(&w);
+        }
+}
+
+/* Up to 255 of a run are due within eight ticks, in whatever way they are
+ * spread over these. */
+static void eight_ticks_of_a_run(void)
+{
+    static world w;
+    static probe p[300];
+    tw_stats stats;
+    if (TWI_RUN < 300)
+        return; /* where memory is short there are no runs */
+    for (size_t ticks = 1; ticks <= 8; ticks++)
+        for (size_t count = 255; count <= 256; count++) {
+            memset(p, 0, sizeof p);
+            world_open(&w, 1, 256, 0);
+            for (size_t i = 0; i < count; i++)
+                world_add(&w, &p[i], 520 + (i * i + 7 * i) % ticks);
+            for (size_t i = count; i < 300; i++)
+                world_add(&w, &p[i], i % 2 == 0 ? 519 : 528 + i % 100);
+            CHECK(world_advance(&w, 519) == (300 - count) / 2);
+            tw_get_stats(&w.wheel, &stats);
+            CHECK((stats.cascaded != 0) == (count > 255));
+            CHECK(world_exhaust(&w));
+            world_close(&w);
+        }
+}
+
+/* All are due within the same 256 ticks; if not, they cascade. */
+static void ticks_of_a_run(void)
+{
+    static world w;
+    static probe p[TWI_SLOTS + 1];
+    tw_stats stats;
     for (uint64_t tick = 0x2eff; tick <= 0x2f00; tick++) {
         memset(p, 0, sizeof p);
         world_open(&w, 1, 4096, 0);
@@ -1006,7 +1060,7 @@ static void postponed_in_a_run(void)
     for (size_t i = 0; i < 5; i++)
         for (size_t which = 0; which < 57; which += 7)
             for (uint64_t when = 0; when <= 520; when += 520) {
-                open_run(&w, p, 57);
+                open_run(&w, p, 57, 2);
                 world_advance(&w, when);
                 if (p[which].pending)
                     world_postpone(&w, &p[which], to[i]);
@@ -1019,15 +1073,35 @@ static void postponed_in_a_run(void)
 static void postponed_by_a_turn(void)
 {
     static world w;
-    static probe p[27];
+    static probe p[256]; /* more than a byte can count */
+    for (size_t count = 27; count <= 256; count += 229) {
+        memset(p, 0, sizeof p);
+        world_open(&w, 1, 256, 0);
+        for (size_t i = 0; i < count; i++)
+            world_add(&w, &p[i], 600 + i % 2);
+        for (size_t i = 1; i < count; i += 2)
+            world_postpone(&w, &p[i], 600 + 256);
+        CHECK(world_advance(&w, 600) == (count + 1) / 2);
+        CHECK(world_exhaust(&w));
+        world_close(&w);
+    }
+}
+
+/* A bucket that spans fewer than 256 ticks is sorted as well. */
+static void run_of_a_few_ticks(void)
+{
+    static world w;
+    static probe p[2 * TWI_SLOTS];
+    tw_stats stats;
     memset(p, 0, sizeof p);
-    world_open(&w, 1, 256, 0);
-    for (size_t i = 0; i < 27; i++)
-        world_add(&w, &p[i], 600 + i % 2);
-    for (size_t i = 1; i < 27; i += 2)
-        world_postpone(&w, &p[i], 600 + 256);
-    CHECK(world_advance(&w, 600) == 14);
+    world_open(&w, 1, 16, 0);
+    for (size_t i = 0; i < 2 * TWI_SLOTS; i++)
+        world_add(&w, &p[i], 48 + i % 3);
+    world_advance(&w, 48);
+    CHECK(w.wheel.wheels[1]->sorted || TWI_RUN == TWI_SLOTS);
     CHECK(world_exhaust(&w));
+    tw_get_stats(&w.wheel, &stats);
+    CHECK(stats.cascaded == 0 || TWI_RUN == TWI_SLOTS);
     world_close(&w);
 }
 
@@ -1488,9 +1562,13 @@ static const tap_case cases[] = {
     {"spans and cascades where timers were postponed", spans_after_postponing},
     {"a small bucket is sorted once", sorted_once},
     {"a run of several chunks is sorted once", run_of_chunks},
-    {"a run has its limits", limits_of_a_run},
+    {"a run has so many timers at most", most_of_a_run},
+    {"a run is no longer than a call may handle", run_beyond_a_limit},
+    {"a run has up to 255 timers in eight ticks", eight_ticks_of_a_run},
+    {"a run is due within the same 256 ticks", ticks_of_a_run},
     {"one of a run is postponed", postponed_in_a_run},
     {"some of a run are postponed by 256 ticks", postponed_by_a_turn},
+    {"a bucket of fewer ticks is sorted as a run", run_of_a_few_ticks},
     {"a bucket's own chunk is free after a run", own_chunk_after_a_run},
     {"chunks are filled without gaps", chunks_are_filled},
     {"overdue ticks that differ in their highest bit", sort_by_the_highest_bit},

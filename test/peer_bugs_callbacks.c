@@ -85,9 +85,9 @@ static void e2_cancelled_after_it_was_collected(void)
         for (uint64_t at = 1; at < 3000; at = at * 3 + 1)
             for (uint64_t apart = 0; apart < 5; apart++)
                 for (unsigned k = 0; k <= 16; k++) {
-                    const unsigned between = k < 16 ? k : 240; /* cascade */
+                    const unsigned between = k < 16 ? k : 260; /* cascade */
                     world w;
-                    probe a = {0}, p[240] = {0};
+                    probe a = {0}, p[260] = {0};
                     probe *b = calloc(1, sizeof *b);
                     if (!CHECK(b != NULL))
                         return;
@@ -1039,7 +1039,7 @@ static void h1_cancelled_while_its_bucket_cascades(void)
         for (uint64_t at = 3; at < 70000; at = at * 5 + 1)
             for (size_t limit = 0; limit < 14; limit++) {
                 world w;
-                probe p[12] = {0}, more[240] = {0};
+                probe p[12] = {0}, more[260] = {0};
                 crew_is(p, 12, NULL);
                 crew.actions = 0xaaa; /* the odd ones */
                 world_open(&w, 1, sizes[s], 0);

@@ -1769,6 +1769,29 @@ static void order_of_many(void)
     }
 }
 
+/* From some to thousands in one bucket, spread evenly over its ticks or most of
+ * them in the same one. */
+static void order_of_many_in_a_bucket(void)
+{
+    random_state = 8;
+    for (size_t count = 20; count <= TICKETS; count += count / 4)
+        for (uint64_t of_one = 0; of_one < 4; of_one++) {
+            begin();
+            last_ticket = NULL;
+            misplaced = 0;
+            for (size_t i = 0; i < count; i++) {
+                bool is_one = random_below(4) < of_one;
+                uint64_t tick = 512 + (is_one ? 100 : random_below(256));
+                tw_timer_init(&tickets[i].timer, on_ticket);
+                tickets[i].number = i;
+                CHECK(tw_start(&tw, &tickets[i].timer, tick) == TW_OK);
+            }
+            CHECK(tw_advance_clock(&tw, 767) == count);
+            CHECK(misplaced == 0);
+            end();
+        }
+}
+
 /* The clock moves on while they are started, so that those of one tick wait in
  * different wheels. */
 static void order_of_many_while_moving(void)
@@ -4032,13 +4055,13 @@ static void stats_count(void)
 
 static void stats_cascaded(void)
 {
-    static tw_timer crowd[300];
+    static tw_timer crowd[3000];
     begin();
-    for (size_t i = 0; i < 300; i++) /* all in one bucket */
+    for (size_t i = 0; i < 3000; i++) /* all in one bucket */
         CHECK(tw_start(&tw, &crowd[i], 900 + i % 100) == TW_OK);
     CHECK(stats().buckets == 1);
-    CHECK(tw_advance_clock(&tw, 900) == 3);
-    CHECK(stats().cascaded >= 297 && stats().cascaded <= 300);
+    CHECK(tw_advance_clock(&tw, 900) == 30);
+    CHECK(stats().cascaded >= 2970 && stats().cascaded <= 3000);
     CHECK(stats().buckets == 99);
     CHECK(stats().wheels == 2);
     end();
@@ -4435,6 +4458,7 @@ static const tap_case cases[] = {
     {"promise 8: overdue from callbacks and from outside together",
      overdue_from_two_calls},
     {"promise 8: thousands, for several wheel sizes", order_of_many},
+    {"promise 8: up to thousands in one bucket", order_of_many_in_a_bucket},
     {"promise 8: thousands, started while the clock moves",
      order_of_many_while_moving},
     {"promise 8: thousands, by limited calls", order_of_many_by_limit},
