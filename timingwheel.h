@@ -530,11 +530,12 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
 
 /* The same, but handles at most `limit` timers, fired or cascaded; what is left
- * waits for the next call, in order. (To sort a bucket, once, does not count;
- * it has no more than `limit` timers then, or than 208.) The clock stays with
- * the last timer handled until all are; tw_wait, asked with the same `now` or a
- * later one, answers 0 meanwhile. Returns how many fired, which may be 0 while
- * there is more to do. limit 0 does nothing. */
+ * waits for the next call, in order. (To sort a bucket does not count: it has
+ * no more than `limit` timers then, or than 208. That is done once, or again if
+ * many of them are cancelled.) The clock stays with the last timer handled
+ * until all are; tw_wait, asked with the same `now` or a later one, answers 0
+ * meanwhile. Returns how many fired, which may be 0 while there is more to do.
+ * limit 0 does nothing. */
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit);
 
@@ -1198,6 +1199,7 @@ TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
     wheel->reach = 0;
     wheel->one_marked = false;
     wheel->sorted = false;
+    wheel->is_run = false;
     wheel->noted = 0;
     wheel->own = (twi_chunk *)start + TWI_WHEEL_CHUNKS;
     wheel->buckets = (twi_bucket *)(void *)(wheel->own + size);
@@ -2079,7 +2081,9 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
  * 2. Otherwise those of tick c fire where they stand, in order, and the bucket
  *    waits for its next tick. Timers of several ticks are sorted by tick once,
  *    the first time: those of one chunk, or up to TWI_RUN that are due within
- *    the same 256 ticks. A lone timer an hour away is never moved.
+ *    the same 256 ticks, though no more than the call may handle (or than
+ *    TWI_SHORT_RUN), nor than 255 of eight ticks. A lone timer an hour away is
+ *    never moved.
  * 3. A timer that was postponed is met in its old bucket and placed anew.
  * 4. If memory runs out, the rest of a crowd stays and is handled as in 2. */
 

@@ -689,13 +689,13 @@ static void each_bucket(void (*visit)(const twi_bucket *bucket, unsigned where))
 static void add_sorted(const twi_wheel *wheel)
 {
     const twi_chunk *chunk = wheel->buckets[wheel->first].head;
-    const uint64_t *ticks = &wheel->ticks[wheel->noted];
+    unsigned noted = wheel->noted;
     if (!twi_is_queued(wheel) || !wheel->sorted)
         return;
-    for (; chunk != NULL; chunk = chunk->next, ticks += TWI_SLOTS)
+    for (; chunk != NULL; chunk = chunk->next, noted += TWI_SLOTS)
         for (unsigned i = chunk->first; i < chunk->end; i++)
             if (chunk->slots[i] != NULL)
-                add(ticks[i] - tw.clock);
+                add(twi_noted_tick(&tw, wheel, noted + i) - tw.clock);
     add(1);
 }
 
@@ -795,11 +795,21 @@ static void hash_state(void)
 
 /* -------------------------------------------------------------- tidying -- */
 
+/* What is noted for a slot, if the bucket is sorted. */
+static void note_tick(twi_wheel *wheel, unsigned slot, uint64_t tick)
+{
+    if (wheel->is_run)
+        wheel->last_bits[slot] = (uint8_t)tick;
+    else
+        wheel->ticks[slot] = tick;
+}
+
 /* The timers of a chunk move together, and to where it has much room at both
  * ends, or none at that at which it had none, or as much in front as a cascade
- * leaves there that began to fill it; with the ticks that are noted for
- * their slots, if they are sorted (else NULL). */
-static void tidy_chunk(twi_chunk *chunk, uint64_t *noted)
+ * leaves there that began to fill it; with the ticks that are noted for their
+ * slots, from `noted` on, if the bucket is the first of `sorted` and that is
+ * sorted (else NULL). */
+static void tidy_chunk(twi_chunk *chunk, twi_wheel *sorted, unsigned noted)
 {
     tw_timer *kept[TWI_SLOTS];
     uint64_t ticks[TWI_SLOTS];
@@ -811,7 +821,8 @@ static void tidy_chunk(twi_chunk *chunk, uint64_t *noted)
                         (count == 0 || kept[count - 1] != NULL);
         if (chunk->slots[i] == NULL && !gap_stays)
             continue;
-        ticks[count] = noted != NULL ? noted[i] : 0;
+        ticks[count] =
+            sorted != NULL ? twi_noted_tick(&tw, sorted, noted + i) : 0;
         kept[count++] = chunk->slots[i];
     }
     while (count != 0 && kept[count - 1] == NULL)
@@ -822,8 +833,8 @@ static void tidy_chunk(twi_chunk *chunk, uint64_t *noted)
         start = ((unsigned)TWI_SLOTS - count) / 2;
     for (unsigned i = 0; i < count; i++) {
         chunk->slots[start + i] = kept[i];
-        if (noted != NULL)
-            noted[start + i] = ticks[i];
+        if (sorted != NULL)
+            note_tick(sorted, noted + start + i, ticks[i]);
         if (kept[i] != NULL)
             kept[i]->place = (uintptr_t)&chunk->slots[start + i];
     }
@@ -854,11 +865,10 @@ static void tidy_bucket(twi_wheel *wheel, uint32_t index)
     if ((!cascades || wheel->level == play->wheels - 1) && !is_sorted &&
         bucket->latest != bucket->earliest)
         bucket->latest = bucket->earliest | ((UINT64_C(1) << wheel->shift) - 1);
-    uint64_t *noted = is_sorted ? &wheel->ticks[wheel->noted] : NULL;
+    unsigned noted = wheel->noted;
     for (twi_chunk *chunk = bucket->head; chunk != NULL; chunk = chunk->next) {
-        tidy_chunk(chunk, noted);
-        if (noted != NULL)
-            noted += TWI_SLOTS;
+        tidy_chunk(chunk, is_sorted ? wheel : NULL, noted);
+        noted += TWI_SLOTS;
     }
     if (is_open)
         open_again(bucket, is_first);
@@ -892,7 +902,7 @@ static void tidy_lent(void)
         for (twi_chunk *chunk = tw.aside[i].head; chunk != NULL;
              chunk = chunk->next)
             if (chunk->ordinal == 0)
-                tidy_chunk(chunk, NULL);
+                tidy_chunk(chunk, NULL, 0);
 }
 
 static void tidy(void)

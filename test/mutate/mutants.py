@@ -48,6 +48,7 @@ SAVES_LOOK = 'TWI_RARE(tw->nonempty_aside != 0)'
 # that no memory is left indeterminate.
 FIRST_VALUES = re.compile(
     r'^ *(wheel->first = 0|wheel->reach = 0|wheel->noted = 0|'
+    r'wheel->is_run = false|'
     r'slab->idle = 0|uint64_t tick = 0);$')
 
 # Constants that any number would do for: how large the first slab is, and from
