@@ -1094,10 +1094,10 @@ static void run_of_a_few_ticks(void)
     static probe p[2 * TWI_SLOTS];
     tw_stats stats;
     memset(p, 0, sizeof p);
-    world_open(&w, 1, 16, 0);
+    world_open(&w, 10, 16, 0);
     for (size_t i = 0; i < 2 * TWI_SLOTS; i++)
-        world_add(&w, &p[i], 48 + i % 3);
-    world_advance(&w, 48);
+        world_add(&w, &p[i], 480 + 10 * (i % 3));
+    world_advance(&w, 480);
     CHECK(w.wheel.wheels[1]->sorted || TWI_RUN == TWI_SLOTS);
     CHECK(world_exhaust(&w));
     tw_get_stats(&w.wheel, &stats);
