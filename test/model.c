@@ -1136,7 +1136,7 @@ static void draw_habits(uint32_t wheel_size, memory_mode memory, bool many)
     h->memory = memory;
     few = (unsigned)TWI_RUN;
     if (chance(1, 2))
-        few = below(chance(1, 2) ? TWI_SLOTS : 16 * TWI_SLOTS);
+        few = below(chance(1, 2) ? TWI_SLOTS : TWI_SHORT_RUN);
     h->scarce = memory == MEMORY_FAILING && !many && chance(1, 2);
     early = wheel_size <= 32 && chance(1, h->scarce ? 2 : 8);
     if (h->scarce) {

@@ -968,20 +968,26 @@ static void run_of_chunks(void)
     world_close(&w);
 }
 
+/* Ends a round of the next cases: true if timers had cascaded by now. */
+static bool ends_cascaded(world *w)
+{
+    tw_stats stats;
+    tw_get_stats(&w->wheel, &stats);
+    CHECK(world_exhaust(w));
+    world_close(w);
+    return stats.cascaded != 0;
+}
+
 /* As many timers as there is room for are sorted; one more, or a full chunk
  * more, cascade. */
 static void most_of_a_run(void)
 {
     static world w;
     static probe p[TWI_RUN + TWI_SLOTS];
-    tw_stats stats;
     for (size_t more = 0; more <= TWI_SLOTS; more = more == 0 ? 1 : more + 6) {
         open_run(&w, p, TWI_RUN + more, 1 + TWI_RUN / 200);
         world_advance(&w, 512);
-        tw_get_stats(&w.wheel, &stats);
-        CHECK((stats.cascaded != 0) == (more != 0));
-        CHECK(world_exhaust(&w));
-        world_close(&w);
+        CHECK(ends_cascaded(&w) == (more != 0));
     }
 }
 
@@ -990,18 +996,13 @@ static void run_beyond_a_limit(void)
 {
     static world w;
     static probe p[TWI_SHORT_RUN + 2];
-    tw_stats stats;
     if (TWI_RUN == TWI_SLOTS)
         return; /* where memory is short there are no runs */
     for (size_t count = TWI_SHORT_RUN; count <= TWI_SHORT_RUN + 2; count++)
         for (size_t less = 0; less < 2; less++) {
             open_run(&w, p, count, 2);
             world_limited(&w, 512, count - less);
-            tw_get_stats(&w.wheel, &stats);
-            CHECK((stats.cascaded == 0) ==
-                  (less == 0 || count == TWI_SHORT_RUN));
-            CHECK(world_exhaust(&w));
-            world_close(&w);
+            CHECK(ends_cascaded(&w) == (less != 0 && count > TWI_SHORT_RUN));
         }
 }
 
@@ -1011,7 +1012,6 @@ static void eight_ticks_of_a_run(void)
 {
     static world w;
     static probe p[300];
-    tw_stats stats;
     if (TWI_RUN < 300)
         return; /* where memory is short there are no runs */
     for (size_t ticks = 1; ticks <= 8; ticks++)
@@ -1023,10 +1023,7 @@ static void eight_ticks_of_a_run(void)
             for (size_t i = count; i < 300; i++)
                 world_add(&w, &p[i], i % 2 == 0 ? 519 : 528 + i % 100);
             CHECK(world_advance(&w, 519) == (300 - count) / 2);
-            tw_get_stats(&w.wheel, &stats);
-            CHECK((stats.cascaded != 0) == (count > 255));
-            CHECK(world_exhaust(&w));
-            world_close(&w);
+            CHECK(ends_cascaded(&w) == (count > 255));
         }
 }
 
@@ -1035,7 +1032,6 @@ static void ticks_of_a_run(void)
 {
     static world w;
     static probe p[TWI_SLOTS + 1];
-    tw_stats stats;
     for (uint64_t tick = 0x2eff; tick <= 0x2f00; tick++) {
         memset(p, 0, sizeof p);
         world_open(&w, 1, 4096, 0);
@@ -1043,10 +1039,7 @@ static void ticks_of_a_run(void)
         for (size_t i = 1; i <= TWI_SLOTS; i++)
             world_add(&w, &p[i], tick);
         CHECK(world_advance(&w, tick) == TWI_SLOTS);
-        tw_get_stats(&w.wheel, &stats);
-        CHECK((stats.cascaded != 0) == (tick < 0x2f00 || TWI_RUN == TWI_SLOTS));
-        CHECK(world_exhaust(&w));
-        world_close(&w);
+        CHECK(ends_cascaded(&w) == (tick < 0x2f00 || TWI_RUN == TWI_SLOTS));
     }
 }
 
