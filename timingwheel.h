@@ -2566,8 +2566,8 @@ static inline bool twi_fire_first(timingwheel *tw, twi_wheel *wheel,
             i++;
         while (chunk->slots[i] == NULL);
     }
-    uint64_t tick = twi_tick_of(tw, with_next->slots[i]->deadline);
-    if (tick != twi_noted_tick(tw, wheel, noted + i))
+    uint64_t tick = twi_noted_tick(tw, wheel, noted + i);
+    if (twi_tick_of(tw, with_next->slots[i]->deadline) != tick)
         return false;
     if (TWI_RARE(--chunk->live == 0))
         twi_release_chunk(tw, chunk);
