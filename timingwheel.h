@@ -248,10 +248,8 @@
 /* Linkage: TW_STATIC keeps every function inside the including file, without
  * warnings about those it does not call; TW_DEF may be anything else. */
 #ifndef TW_DEF
-#if defined(TW_STATIC) && (defined(__GNUC__) || defined(__clang__))
-#define TW_DEF static __attribute__((unused))
-#elif defined(TW_STATIC)
-#define TW_DEF static
+#ifdef TW_STATIC
+#define TW_DEF static inline
 #else
 #define TW_DEF extern
 #endif
@@ -464,6 +462,9 @@ struct timingwheel {
     uint64_t recent;     /* a deadline for which a timer was started ...     */
     uint64_t recent_clock; /* ... when the clock was this ...                */
     twi_bucket *recent_home; /* ... into this bucket; or NULL                */
+    twi_bucket *last_home; /* the bucket of a wheel that was the last to get */
+                           /* a timer behind its others; NULL if it may be   */
+                           /* gone                                           */
     uint32_t nonempty_aside; /* one bit a twi_aside                          */
     bool advancing;      /* inside tw_advance_clock, tw_poll or tw_drain     */
     bool polling;        /* inside tw_poll                                   */
@@ -1228,6 +1229,7 @@ static void twi_remove_wheel(timingwheel *tw, unsigned level)
 {
     void *memory = tw->wheels[level]->memory;
     tw->wheels[level] = NULL;
+    tw->last_home = NULL;
     twi_note_plain(tw);
     twi_deallocate(tw, twi_wheel_bytes(tw), memory);
 }
@@ -1713,7 +1715,9 @@ TWI_COLD void twi_hand_over(timingwheel *tw, enum twi_aside from,
 
 /* ---------------------------------------------- start, cancel, postpone ---
  * A timer ahead of the clock goes behind the others in the bucket of the finest
- * wheel that reaches it; one that is not, to those that the next call owes. */
+ * wheel that reaches it; one that is not, to those that the next call owes. One
+ * that is cancelled leaves an empty slot until its chunk is empty; but if it was
+ * started last of all, its slot is free for the next one. */
 
 /* A slot for a tick that is not ahead of the clock. */
 TWI_COLD tw_timer **twi_place_overdue(timingwheel *tw, uint64_t tick)
@@ -1745,6 +1749,13 @@ TWI_INSIDE void twi_account(timingwheel *tw, twi_wheel *wheel,
         twi_offer(tw, wheel, index, tick);
 }
 
+/* The next slot of an open bucket that has room for it. */
+TWI_INSIDE tw_timer **twi_next_slot(timingwheel *tw, twi_bucket *bucket)
+{
+    tw->last_home = bucket;
+    return bucket->room++;
+}
+
 /* Puts a new chunk behind all others of a wheel's bucket and opens it; false
  * for want of memory. */
 static bool twi_add_open(timingwheel *tw, twi_wheel *wheel, uint32_t index)
@@ -1773,7 +1784,7 @@ TWI_INSIDE tw_timer **twi_place_last(timingwheel *tw, twi_wheel *wheel,
     wheel->reach = wheel->one_marked ? 0 : twi_reach_of(tw, wheel);
     twi_mark(wheel, index);
     twi_account(tw, wheel, index, tick);
-    return bucket->room++;
+    return twi_next_slot(tw, bucket);
 }
 
 /* A slot in front of all others there. In an own chunk it lies in the line that
@@ -1856,7 +1867,7 @@ TWI_INSIDE bool twi_start_likewise(timingwheel *tw, tw_timer *timer,
         *full = bucket;
         return false;
     }
-    twi_fill_slot(bucket->room++, timer);
+    twi_fill_slot(twi_next_slot(tw, bucket), timer);
     timer->deadline = tw->recent;
     return true;
 }
@@ -1886,7 +1897,7 @@ TWI_INSIDE bool twi_start_at_once(timingwheel *tw, tw_timer *timer,
         return false;
     }
     twi_mark(wheel, index);
-    tw_timer **slot = bucket->room++;
+    tw_timer **slot = twi_next_slot(tw, bucket);
     twi_widen(bucket, tick);
     twi_fill_slot(slot, timer);
     timer->deadline = deadline;
@@ -1958,7 +1969,7 @@ TWI_APART int twi_start_in_new_chunk(timingwheel *tw, tw_timer *timer,
         return TW_ENOMEM;
     twi_widen(full, twi_tick_of(tw, deadline));
     twi_note_usual(tw, wheel);
-    twi_put_in(tw, timer, deadline, full->room++);
+    twi_put_in(tw, timer, deadline, twi_next_slot(tw, full));
     return TW_OK;
 }
 
@@ -2055,13 +2066,28 @@ TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     return TW_OK;
 }
 
+/* Empties a slot by giving its bucket room there again. False if it is not the
+ * last one of the bucket that was filled last, or if there is more to it: the
+ * chunk is full or watched, or the bucket closed. */
+static inline bool twi_take_back(const timingwheel *tw, tw_timer **slot)
+{
+    twi_bucket *bucket = tw->last_home;
+    if (bucket == NULL || bucket->room != slot + 1 || !twi_has_room(bucket) ||
+        twi_is_watched(twi_chunk_of(slot)))
+        return false;
+    bucket->room = slot;
+    return true;
+}
+
 TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
 {
     if (tw == NULL || timer == NULL || !twi_is_pending(timer))
         return false;
     TWI_RULE_READY(tw);
     TWI_RULE_OWN(tw, timer);
-    twi_clear_slot(tw, (tw_timer **)timer->place);
+    tw_timer **slot = (tw_timer **)timer->place;
+    if (!twi_take_back(tw, slot))
+        twi_clear_slot(tw, slot);
     timer->place = TW_CANCELLED;
     tw->count--;
     return true;

@@ -22,12 +22,13 @@ static void slabs_fit_their_ordinals(void)
 }
 
 /* The chunks of cancelled timers are used again: a thousand of them take one
- * chunk more than the bucket's own, in the first bucket as in others. */
+ * chunk more than the bucket's own, in the first bucket as in others. (Another
+ * timer is started meanwhile, so that no slot is taken back.) */
 static void chunks_are_used_again(void)
 {
     for (uint64_t earlier = 50; earlier <= 150; earlier += 100) {
         world w;
-        probe other = {0}, stays = {0}, leaves = {0};
+        probe other = {0}, stays = {0}, leaves = {0}, last = {0};
         tw_stats before, after;
         world_open(&w, 1, 256, 0);
         world_add(&w, &other, earlier);
@@ -35,7 +36,8 @@ static void chunks_are_used_again(void)
         tw_get_stats(&w.wheel, &before);
         for (int i = 0; i < 1000; i++) {
             world_add(&w, &leaves, 100);
-            CHECK(world_cancel(&w, &leaves));
+            world_add(&w, &last, 200);
+            CHECK(world_cancel(&w, &leaves) && world_cancel(&w, &last));
         }
         world_add(&w, &leaves, 100);
         tw_get_stats(&w.wheel, &after);
@@ -43,6 +45,102 @@ static void chunks_are_used_again(void)
         CHECK(after.bytes_held <= before.bytes_held + 10 * TWI_CHUNK_BYTES);
         world_close(&w);
     }
+}
+
+/* Starts a timer into a bucket with `others`, cancels it and starts it again;
+ * true if it has the same slot then. */
+static bool is_taken_back(uint64_t tick, size_t others, uint64_t ticks,
+                          uint64_t earlier)
+{
+    static world w;
+    static probe first, leaves, p[2 * TWI_SLOTS];
+    memset(p, 0, sizeof p);
+    world_open(&w, tick, 256, 0);
+    world_add(&w, &first, tick * earlier);
+    for (size_t i = 0; i < others; i++)
+        world_add(&w, &p[i], tick * (600 + i % ticks));
+    world_add(&w, &leaves, tick * 600);
+    uintptr_t place = leaves.timer.place;
+    CHECK(world_cancel(&w, &leaves));
+    world_add(&w, &leaves, tick * 600);
+    bool is_same = leaves.timer.place == place;
+    CHECK(world_exhaust(&w));
+    world_close(&w);
+    return is_same;
+}
+
+/* A timer that is cancelled right after its start leaves no empty slot, however
+ * it was started; but where its chunk is full then, or its bucket is the first
+ * one (and not empty then, since that is made new). */
+static void slots_are_taken_back(void)
+{
+    for (uint64_t tick = 1; tick <= 10; tick += 9)
+        for (uint64_t ticks = 1; ticks <= 3; ticks++)
+            for (size_t others = 0; others <= 2 * TWI_SLOTS; others++) {
+                bool fills = others % TWI_SLOTS == TWI_SLOTS - 1;
+                CHECK(is_taken_back(tick, others, ticks, 300) == !fills);
+                CHECK(is_taken_back(tick, others, ticks, 5) == (others == 0));
+            }
+}
+
+/* The last timer was started last of all, and is cancelled after the others of
+ * its bucket, which is the first one: that is empty then. */
+static void last_of_the_first_bucket(void)
+{
+    for (size_t others = 1; others <= TWI_SLOTS + 1; others++) {
+        static world w;
+        static probe p[TWI_SLOTS + 1], last;
+        memset(p, 0, sizeof p);
+        world_open(&w, 1, 256, 0);
+        for (size_t i = 0; i < others; i++)
+            world_add(&w, &p[i], 600 + i);
+        world_add(&w, &last, 700);
+        for (size_t i = 0; i < others; i++)
+            CHECK(world_cancel(&w, &p[i]));
+        CHECK(world_cancel(&w, &last) && !twi_is_queued(w.wheel.wheels[1]));
+        world_close(&w);
+    }
+}
+
+static void cancel_other(probe *p)
+{
+    CHECK(world_cancel(p->world, p->other));
+}
+
+/* The timer in the last slot of a full chunk was started last of all; one of
+ * its bucket, that is of one tick or of several, cancels it when it fires. */
+static void last_of_a_full_chunk(void)
+{
+    for (uint64_t apart = 0; apart <= 1; apart++)
+        for (size_t i = 0; i < TWI_SLOTS - 1; i++) {
+            static world w;
+            static probe p[TWI_SLOTS];
+            memset(p, 0, sizeof p);
+            world_open(&w, 1, 256, 0);
+            for (size_t k = 0; k < TWI_SLOTS; k++)
+                world_add(&w, &p[k], 600 + k * apart);
+            p[i].then = cancel_other;
+            p[i].other = &p[TWI_SLOTS - 1];
+            CHECK(world_exhaust(&w));
+            CHECK(w.fired == TWI_SLOTS - 1);
+            world_close(&w);
+        }
+}
+
+/* The wheel into which the last timer was started is given back. */
+static void last_home_given_back(void)
+{
+    static world w;
+    static probe stays, last;
+    world_open(&w, 1, 256, 0);
+    world_add(&w, &stays, 600);
+    world_add(&w, &last, 100000);
+    CHECK(world_cancel(&w, &last));
+    CHECK(w.wheel.last_home != NULL);
+    tw_trim(&w.wheel);
+    CHECK(w.wheel.last_home == NULL && w.wheel.wheels[2] == NULL);
+    CHECK(world_cancel(&w, &stays));
+    world_close(&w);
 }
 
 /* Leaves a bucket empty, but with a chunk that is cut off a slab; and another
@@ -1525,6 +1623,12 @@ static const tap_case cases[] = {
     {"no slab has more chunks than an ordinal can count",
      slabs_fit_their_ordinals},
     {"chunks of cancelled timers are used again", chunks_are_used_again},
+    {"slots of timers cancelled at once are taken back", slots_are_taken_back},
+    {"the last timer of a wheel's first bucket is cancelled",
+     last_of_the_first_bucket},
+    {"the last slot of a full chunk is left while its bucket fires",
+     last_of_a_full_chunk},
+    {"the wheel of the last start is given back", last_home_given_back},
     {"chunks held for nothing count as unused", chunks_held_for_nothing},
     {"chunks held for nothing are found everywhere", trimmed_everywhere},
     {"chunks held for nothing are of use for sorting", sort_in_chunks_held},

@@ -216,6 +216,7 @@ static bool unchanged(void)
     timingwheel now;
     memcpy(&now, &tw, sizeof now);
     now.recent_home = before.wheel.recent_home;
+    now.last_home = before.wheel.last_home;
     now.usual = before.wheel.usual;
     now.usual_above = before.wheel.usual_above;
     return memcmp(&before.wheel, &now, sizeof now) == 0 &&

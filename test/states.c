@@ -95,11 +95,11 @@ static unsigned few;
 enum kind { SINGLE, CROWDS, OWN_CHUNKS };
 
 /* What is put in order after each step, as if the way there had been another:
- * an empty bucket is as if it had never been used, and has no mark; a chunk has
- * no room at one end or much of it, and empty slots one by one between timers;
- * the latest tick of a bucket that no finer wheel asks for is the last of its
- * span, if it is not the earliest; a wheel is known to reach as far as it does.
- */
+ * an empty bucket is as if it had never been used, and has no mark; no slot can
+ * be taken back; a chunk has no room at one end or much of it, and empty slots
+ * one by one between timers; the latest tick of a bucket that no finer wheel
+ * asks for is the last of its span, if it is not the earliest; a wheel is known
+ * to reach as far as it does. */
 enum tidiness {
     TIDY,
     COMPACT, /* no empty slots between timers either, and a bucket that is   */
@@ -762,6 +762,17 @@ static void add_wheels(void)
     add(tw.clock % span);
 }
 
+/* The bucket from which a slot may be taken back. */
+static void add_last_home(void)
+{
+    for (unsigned level = 0; level < play->wheels; level++) {
+        const twi_wheel *wheel = tw.wheels[level];
+        for (unsigned i = 0; wheel != NULL && i < play->size; i++)
+            if (tw.last_home == &wheel->buckets[i])
+                add(number_of_own(&wheel->own[i]));
+    }
+}
+
 /* Which timers of its tick have to fire before a pending one. */
 static void add_order(size_t at)
 {
@@ -787,6 +798,7 @@ static void hash_state(void)
     lenient = 0;
     find_passed();
     add_wheels();
+    add_last_home();
     each_bucket(add_bucket);
     structure = hash;
     for (size_t i = 0; i < model.count; i++)
@@ -909,6 +921,7 @@ static void tidy(void)
 {
     if (play->tidiness == AS_LEFT)
         return;
+    tw.last_home = NULL;
     tidy_lent();
     for (unsigned level = 0; level < play->wheels; level++)
         if (tw.wheels[level] != NULL)

@@ -30,7 +30,8 @@ static void cancel_at(unsigned n, unsigned k)
     }
 }
 
-/* A pending timer is cancelled: it is gone, and nothing else is. */
+/* A pending timer is cancelled whose slot is not taken back: it is gone, and
+ * nothing else is. */
 static void prove_cancel(const struct marking *marking, enum shape shape0,
                          enum shape shape1)
 {
@@ -46,6 +47,50 @@ static void prove_cancel(const struct marking *marking, enum shape shape0,
     ASSERT(tw.count == count - 1 && !is_there(n, k));
     ASSERT(!has_other || (is_there(m, j) && deadline_at(m, j) == other));
     show_head_is_earliest();
+    REACHED("the end");
+}
+
+/* Slot k of the first bucket's own chunk, or of the other one. */
+static tw_timer **slot_at(unsigned n, unsigned k)
+{
+    for (unsigned i = 0; i < TWI_SLOTS; i++)
+        if (i == k)
+            return &chunk_at(n == 0 ? 0 : OWN)->slots[i];
+    return NULL;
+}
+
+/* The last slot was given by the first bucket: where one of that is taken back
+ * the timer in it is gone, and nothing else is; or nothing changes. */
+static void prove_take_back(const struct marking *marking, enum shape shape0,
+                            enum shape shape1)
+{
+    any_state(marking, shape0, shape1);
+    unsigned n = target(shape0), k = any_below(TWI_SLOTS);
+    unsigned m = any_below(CHUNKS), j = any_below(TWI_SLOTS);
+    bool is_other = m != n || j != k, has_other = is_there(m, j);
+    ASSUME(is_there(n, k));
+    tw.last_home = BUCKET(0, 0);
+    bool is_taken_back = twi_take_back(&tw, slot_at(n, k));
+    tw.count -= is_taken_back; /* as tw_cancel does */
+    show_well_formed();
+    ASSERT(is_there(n, k) != is_taken_back);
+    ASSERT(!is_other || is_there(m, j) == has_other);
+    show_head_is_earliest();
+    if (is_taken_back)
+        REACHED("taken back");
+    else
+        REACHED("not taken back");
+}
+
+/* None is taken back where the bucket is its wheel's first one. */
+static void prove_watched(const struct marking *marking, enum shape shape0,
+                          enum shape shape1)
+{
+    any_state(marking, shape0, shape1);
+    unsigned n = target(shape0), k = any_below(TWI_SLOTS);
+    ASSUME(is_there(n, k));
+    tw.last_home = BUCKET(0, 0);
+    ASSERT(!twi_take_back(&tw, slot_at(n, k)));
     REACHED("the end");
 }
 
@@ -191,6 +236,18 @@ void cancel(void)
 {
     static const struct marking marking = {MARKED, false};
     prove_cancel(&marking, SHAPE);
+}
+
+void take_back(void)
+{
+    static const struct marking marking = {MARKED, false};
+    prove_take_back(&marking, SHAPE);
+}
+
+void watched(void)
+{
+    static const struct marking marking = {MARKED, false};
+    prove_watched(&marking, SHAPE);
 }
 
 void postpone(void)

@@ -203,6 +203,14 @@ prove_state 'cancel, of two chunks' cancel "$both" -DSHAPE=BEHIND,GONE
 prove_state 'cancel, of two chunks of a later bucket' \
     cancel "$later" -DSHAPE=BEHIND,ALONE
 prove_state 'cancel, own chunk free' cancel "$both" -DSHAPE=INSTEAD,ALONE
+prove_state 'slot taken back, own chunk alone' \
+    take_back "$later" -DSHAPE=ALONE,ALONE
+prove_state 'slot taken back, of two chunks' \
+    take_back "$later" -DSHAPE=BEHIND,ALONE
+prove_state 'slot taken back, own chunk free' \
+    take_back "$later" -DSHAPE=INSTEAD,ALONE
+prove_state 'no slot taken back of the first bucket' \
+    watched "$both" -DSHAPE=BEHIND,GONE
 prove_state 'postpone, the first bucket' postpone "$both" -DSHAPE=ALONE,ALONE
 prove_state 'postpone, own chunk lent' postpone "$later" -DSHAPE=LENT,ALONE
 prove_state 'bucket filled, of a wheel with timers' fill '{2,3},{1,1}'

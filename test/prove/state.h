@@ -302,7 +302,7 @@ static void queue_is_well_formed(void)
 }
 
 /* What the next start may rely on: the bucket of a deadline that is ahead of
- * the clock. */
+ * the clock; and the next cancel: a bucket that there is. */
 static void notes_are_well_formed(void)
 {
     const twi_bucket *bucket = BUCKET(0, 0);
@@ -310,6 +310,11 @@ static void notes_are_well_formed(void)
     HOLDS(tw.usual == NULL || tw.usual == WHEEL(0) || tw.usual == WHEEL(1));
     HOLDS(tw.usual_above ==
           (tw.usual == NULL ? UINT64_MAX : twi_before_turn(tw.usual)));
+    bool is_home = tw.last_home == NULL;
+    for (unsigned w = 0; w < WHEELS; w++)
+        for (uint32_t i = 0; i < SIZE; i++)
+            is_home |= tw.last_home == BUCKET(w, i);
+    HOLDS(is_home);
     if (tw.recent_home == NULL || tw.recent_clock != tw.clock)
         return;
     HOLDS(tw.recent_home == bucket);
