@@ -1716,8 +1716,8 @@ TWI_COLD void twi_hand_over(timingwheel *tw, enum twi_aside from,
 /* ---------------------------------------------- start, cancel, postpone ---
  * A timer ahead of the clock goes behind the others in the bucket of the finest
  * wheel that reaches it; one that is not, to those that the next call owes. One
- * that is cancelled leaves an empty slot until its chunk is empty; but if it was
- * started last of all, its slot is free for the next one. */
+ * that is cancelled leaves an empty slot until its chunk is empty; but if it
+ * was started last of all, its slot is free for the next one. */
 
 /* A slot for a tick that is not ahead of the clock. */
 TWI_COLD tw_timer **twi_place_overdue(timingwheel *tw, uint64_t tick)
