@@ -232,44 +232,40 @@ static void prove_start_in_new_chunk(const struct marking *marking,
         0, 1   \
     }
 #endif
+static const struct marking marked = {MARKED, false};
+
 void cancel(void)
 {
-    static const struct marking marking = {MARKED, false};
-    prove_cancel(&marking, SHAPE);
+    prove_cancel(&marked, SHAPE);
 }
 
 void take_back(void)
 {
-    static const struct marking marking = {MARKED, false};
-    prove_take_back(&marking, SHAPE);
+    prove_take_back(&marked, SHAPE);
 }
 
 void watched(void)
 {
-    static const struct marking marking = {MARKED, false};
-    prove_watched(&marking, SHAPE);
+    prove_watched(&marked, SHAPE);
 }
 
 void postpone(void)
 {
-    static const struct marking marking = {MARKED, false};
-    prove_postpone(&marking, SHAPE);
+    prove_postpone(&marked, SHAPE);
 }
 
 void fill(void)
 {
-    static const struct marking marking = {MARKED, true};
-    prove_fill(&marking, SHAPE1, FRONT);
+    static const struct marking swapped = {MARKED, true};
+    prove_fill(&swapped, SHAPE1, FRONT);
 }
 
 void start(void)
 {
-    static const struct marking marking = {MARKED, false};
-    prove_start(&marking, SHAPE);
+    prove_start(&marked, SHAPE);
 }
 
 void start_in_new_chunk(void)
 {
-    static const struct marking marking = {MARKED, false};
-    prove_start_in_new_chunk(&marking, SHAPE);
+    prove_start_in_new_chunk(&marked, SHAPE);
 }
