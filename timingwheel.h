@@ -447,6 +447,8 @@ struct timingwheel {
     uint32_t queued;     /* entries in the delay queue                       */
     twi_wheel *usual;    /* where starts more ticks ahead than `usual_above` */
     uint64_t usual_above; /* are likely to go; or NULL, and UINT64_MAX       */
+    uint64_t span_above; /* usual_above while it is likely that such a start */
+                         /* is within the span of its bucket, or UINT64_MAX  */
     uint64_t turns[TWI_NEAR]; /* ticks in a turn of each near wheel          */
     twi_wheel *plain[TWI_NEAR]; /* these wheels; NULL, all of them, where a  */
                                 /* start has to mind `tick` or `most`        */
@@ -1176,6 +1178,7 @@ static void twi_note_plain(timingwheel *tw)
         tw->plain[level] = twi_plain_of(tw, level);
     tw->usual = NULL;
     tw->usual_above = UINT64_MAX;
+    tw->span_above = UINT64_MAX;
 }
 
 /* Lets `most` timers be pending. */
@@ -1834,8 +1837,22 @@ static inline void twi_note_usual(timingwheel *tw, twi_wheel *wheel)
 {
     if (tw->tick != 1 || wheel->one_marked)
         return;
+    if (tw->usual != wheel)
+        tw->span_above = UINT64_MAX;
     tw->usual = wheel;
     tw->usual_above = twi_before_turn(wheel);
+}
+
+/* A bucket of `wheel` has filled a chunk. If by now its span is its whole step,
+ * or all but a 64th, few starts will be outside of the span of theirs. */
+static inline void twi_note_span(timingwheel *tw, const twi_wheel *wheel,
+                                 const twi_bucket *bucket)
+{
+    if (tw->usual != wheel)
+        return;
+    uint64_t missing = tw->usual_above - (bucket->latest - bucket->earliest);
+    bool is_likely = missing <= tw->usual_above / 64;
+    tw->span_above = is_likely ? tw->usual_above : UINT64_MAX;
 }
 
 /* What the next starts can use of one that went the general way, where there is
@@ -1872,6 +1889,24 @@ TWI_INSIDE bool twi_start_likewise(timingwheel *tw, tw_timer *timer,
     return true;
 }
 
+/* Writes a timer to where it belongs, if its bucket in the usual wheel has room
+ * and a span with its tick in it. Such a bucket has its mark, and its wheel
+ * reaches that far and has no later tick for its earliest. False otherwise;
+ * nothing has changed then. (Saves a third of a start. But where it is tried in
+ * vain every now and then, the jumps that are mispredicted cost more.) */
+TWI_INSIDE bool twi_start_in_span(timingwheel *tw, tw_timer *timer,
+                                  uint64_t tick)
+{
+    const twi_wheel *wheel = tw->usual;
+    twi_bucket *bucket = twi_bucket_at(wheel, twi_index_of(tw, wheel, tick));
+    if (TWI_RARE(tick < bucket->earliest || tick > bucket->latest ||
+                 !twi_has_room(bucket)))
+        return false;
+    twi_fill_slot(twi_next_slot(tw, bucket), timer);
+    timer->deadline = tick;
+    return true;
+}
+
 /* Writes a timer that is started now to where it belongs, if that is all there
  * is to do: the usual wheel, or else a near one, has a bucket with room for it,
  * and an earlier tick. False otherwise; nothing has changed then. If all that
@@ -1879,9 +1914,11 @@ TWI_INSIDE bool twi_start_likewise(timingwheel *tw, tw_timer *timer,
 TWI_INSIDE bool twi_start_at_once(timingwheel *tw, tw_timer *timer,
                                   uint64_t deadline, twi_bucket **full)
 {
+    uint64_t tick = deadline, distance = tick - tw->clock;
+    if (distance > tw->span_above && twi_start_in_span(tw, timer, tick))
+        return true;
     if (deadline == tw->recent && twi_knows_home(tw))
         return twi_start_likewise(tw, timer, full);
-    uint64_t tick = deadline, distance = tick - tw->clock;
     twi_wheel *wheel = tw->usual;
     if (TWI_RARE(distance <= tw->usual_above || tick >= wheel->reach)) {
         wheel = tw->plain[twi_near_level(tw, distance)];
@@ -1969,6 +2006,7 @@ TWI_APART int twi_start_in_new_chunk(timingwheel *tw, tw_timer *timer,
         return TW_ENOMEM;
     twi_widen(full, twi_tick_of(tw, deadline));
     twi_note_usual(tw, wheel);
+    twi_note_span(tw, wheel, full);
     twi_put_in(tw, timer, deadline, twi_next_slot(tw, full));
     return TW_OK;
 }
@@ -3404,26 +3442,37 @@ static bool twi_order_is_sound(const timingwheel *tw, const twi_wheel *wheel)
     return true;
 }
 
+/* True if the span of a bucket is within its step of the wheel's window. (Once
+ * the clock has come to that, and the bucket been closed, it may end with a
+ * tick that a timer was postponed to.) */
+static bool twi_span_is_sound(const timingwheel *tw, const twi_wheel *wheel,
+                              uint32_t index)
+{
+    const twi_bucket *bucket = twi_bucket_at(wheel, index);
+    uint64_t step = bucket->earliest >> wheel->shift;
+    return twi_index_of(tw, wheel, bucket->earliest) == index &&
+           (twi_same_step(bucket->earliest, bucket->latest, wheel->shift) ||
+            (twi_same_step(bucket->earliest, tw->clock, wheel->shift) &&
+             !twi_has_room(bucket))) &&
+           bucket->earliest >= tw->clock &&
+           step - (tw->clock >> wheel->shift) <= tw->size_mask;
+}
+
 /* True if the buckets of a wheel are sound and in its window, and its bitmap
  * and its place in the delay queue agree with them. */
 static bool twi_wheel_is_sound(const timingwheel *tw, const twi_wheel *wheel,
                                size_t *timers, size_t *chunks)
 {
-    uint64_t step = tw->clock >> wheel->shift;
     for (uint32_t i = 0; i <= tw->size_mask; i++) {
         const twi_bucket *bucket = twi_bucket_at(wheel, i);
-        bool is_empty = twi_is_empty(bucket);
         bool is_marked = (wheel->marks[i / 64] >> (i % 64) & 1) != 0;
         if (!is_marked && !twi_is_clear(bucket))
+            return false;
+        if (!twi_is_clear(bucket) && !twi_span_is_sound(tw, wheel, i))
             return false;
         if (is_marked && wheel->one_marked && i != wheel->first)
             return false;
         if (!twi_bucket_is_sound(tw, bucket, wheel->level, i, timers, chunks))
-            return false;
-        if (!is_empty &&
-            (bucket->earliest < tw->clock ||
-             twi_index_of(tw, wheel, bucket->earliest) != i ||
-             (bucket->earliest >> wheel->shift) - step > tw->size_mask))
             return false;
     }
     if (wheel->reach > (wheel->one_marked ? 0 : twi_reach_of(tw, wheel)))
@@ -3451,6 +3500,8 @@ static bool twi_notes_are_sound(const timingwheel *tw)
         return false;
     if (tw->usual_above !=
         (usual != NULL ? twi_before_turn(usual) : UINT64_MAX))
+        return false;
+    if (tw->span_above != UINT64_MAX && tw->span_above != tw->usual_above)
         return false;
     if (!twi_knows_home(tw))
         return true;

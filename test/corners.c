@@ -353,6 +353,59 @@ static void mark_missing(void)
     tear_down();
 }
 
+/* A start may be put where it finds its tick within the span of a bucket, be it
+ * empty, that has room. */
+static void spans_for_starts(void)
+{
+    static const uint64_t wrong[][2] = {
+        {1024, 1030},   /* in another step                                   */
+        {66304, 66400}, /* in that bucket's step of the next turn            */
+        {1000, 1024},   /* in two steps                                      */
+    };
+    tw_timer first = TW_TIMER_INIT(NULL), second = TW_TIMER_INIT(NULL);
+    set_up();
+    CHECK(tw_advance_clock(&tw, 300) == 0);
+    CHECK(tw_start(&tw, &first, 600) == TW_OK);
+    CHECK(tw_start(&tw, &second, 1000) == TW_OK);
+    twi_bucket *bucket = &tw.wheels[1]->buckets[3];
+    for (int is_empty = 0; is_empty <= 1; is_empty++) {
+        for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+            bucket->earliest = wrong[i][0];
+            bucket->latest = wrong[i][1];
+            CHECK(!tw_check(&tw));
+        }
+        bucket->earliest = 1000;
+        bucket->latest = 1000;
+        CHECK(tw_check(&tw));
+        CHECK(tw_cancel(&tw, &second) == (is_empty == 0));
+    }
+    tear_down();
+}
+
+/* A bucket whose time has come may have a span that ends in another step, if no
+ * start can be put there. */
+static void span_of_a_bucket_come_up(void)
+{
+    for (size_t count = TWI_SLOTS - 1; count <= TWI_SLOTS; count++) {
+        tw_timer timers[TWI_SLOTS];
+        set_up();
+        for (size_t i = 0; i < count; i++) {
+            tw_timer_init(&timers[i], NULL);
+            CHECK(tw_start(&tw, &timers[i], 600) == TW_OK);
+        }
+        twi_bucket *bucket = &tw.wheels[1]->buckets[2];
+        CHECK(twi_has_room(bucket) == (count < TWI_SLOTS));
+        bucket->latest = 768;
+        CHECK(!tw_check(&tw));
+        bucket->latest = 600;
+        CHECK(tw_advance_clock(&tw, 599) == 0);
+        bucket->latest = 768;
+        CHECK(tw_check(&tw) == (count == TWI_SLOTS));
+        bucket->latest = 600;
+        tear_down();
+    }
+}
+
 /* What a start takes for granted: the wheels at hand, and the bucket of the
  * deadline that was started before. */
 static void notes_for_starts(void)
@@ -372,6 +425,12 @@ static void notes_for_starts(void)
         tw.plain[level] = plain;
     }
     CHECK(tw.usual == wheel && tw.usual_above == 0);
+    CHECK(tw.span_above == UINT64_MAX);
+    tw.span_above = 1;
+    CHECK(!tw_check(&tw));
+    tw.span_above = 0;
+    CHECK(tw_check(&tw));
+    tw.span_above = UINT64_MAX;
     tw.usual_above = 1;
     CHECK(!tw_check(&tw));
     tw.usual = NULL;
@@ -618,6 +677,9 @@ static const tap_case cases[] = {
     {"tw_check minds the mark of an empty bucket only if it is the first",
      mark_of_nothing},
     {"tw_check sees that a mark is missing", mark_missing},
+    {"tw_check sees a span that is out of place", spans_for_starts},
+    {"tw_check lets a span end behind a bucket that has come up",
+     span_of_a_bucket_come_up},
     {"tw_check sees what a start must not rely on", notes_for_starts},
     {"nor where there is a limit, or another tick", notes_with_a_limit},
     {"tw_check sees that the emptying of a first bucket would go unnoticed",

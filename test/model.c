@@ -100,6 +100,7 @@ typedef struct habits {
     bool silent;           /* are there timers without a callback?           */
     memory_mode memory;
     bool scarce;           /* does hardly any allocation succeed?            */
+    bool in_span;          /* do starts look at spans first all the time?    */
     unsigned delays[DELAYS];
     unsigned operations[OPERATIONS];
 } habits;
@@ -1139,6 +1140,7 @@ static void draw_habits(uint32_t wheel_size, memory_mode memory, bool many)
         few = below(chance(1, 2) ? TWI_SLOTS : TWI_SHORT_RUN);
     h->scarce = memory == MEMORY_FAILING && !many && chance(1, 2);
     early = wheel_size <= 32 && chance(1, h->scarce ? 2 : 8);
+    h->in_span = chance(1, 2);
     if (h->scarce) {
         h->items = 20 + below(45);
         few = below(4);
@@ -1255,6 +1257,8 @@ static void run_round(void)
     while (m.step < m.habits.steps && at_the_end < 100) {
         m.step++;
         change_memory();
+        if (m.habits.in_span)
+            m.tw.span_above = m.tw.usual_above;
         do_operation((enum operation)random_choice(m.habits.operations,
                                                    OPERATIONS));
         check_step();

@@ -143,6 +143,104 @@ static void last_home_given_back(void)
     world_close(&w);
 }
 
+/* Fills a chunk of the bucket of ticks 512 to 767, and one slot of another, by
+ * starts at two ticks in turn. */
+static void fill_span(world *w, probe *p, uint64_t one, uint64_t other)
+{
+    for (size_t i = 0; i <= TWI_SLOTS; i++)
+        world_add(w, &p[i], i % 2 == 0 ? one : other);
+}
+
+/* Starts look at the span of their bucket first after one was as long as its
+ * step, or lacked 3 ticks of 256, when it had filled a chunk; until one lacks
+ * more then, or another wheel is the usual one. */
+static void spans_are_noted(void)
+{
+    static world w;
+    static probe p[4][TWI_SLOTS + 1], first, earlier, far[TWI_SLOTS + 1], last;
+    memset(p, 0, sizeof p);
+    world_open(&w, 1, 256, 0);
+    world_add(&w, &first, 300);
+    fill_span(&w, p[0], 512, 767);
+    CHECK(w.wheel.span_above == 255);
+    fill_span(&w, p[1], 768, 1023 - 4);
+    CHECK(w.wheel.usual_above == 255 && w.wheel.span_above == UINT64_MAX);
+    fill_span(&w, p[2], 1279 - 3, 1024);
+    CHECK(w.wheel.span_above == 255);
+    world_add(&w, &earlier, 290); /* for this alone it takes all of tw_start */
+    CHECK(w.wheel.span_above == 255);
+    world_add(&w, &far[0], 100000); /* the first of its wheel */
+    CHECK(w.wheel.usual == NULL && w.wheel.span_above == UINT64_MAX);
+    fill_span(&w, p[3], 1535, 1280);
+    CHECK(w.wheel.span_above == 255);
+    for (size_t i = 1; i <= TWI_SLOTS; i++) /* in its only bucket */
+        world_add(&w, &far[i], 100000);
+    CHECK(w.wheel.usual_above == 255 && w.wheel.span_above == 255);
+    world_add(&w, &last, 200000);
+    CHECK(w.wheel.usual_above == 65535 && w.wheel.span_above == UINT64_MAX);
+    CHECK(world_exhaust(&w));
+    world_close(&w);
+}
+
+/* The same where a tick is ten time units: there starts work out their tick. */
+static void spans_of_long_ticks(void)
+{
+    static world w;
+    static probe p[TWI_SLOTS + 1], first;
+    memset(p, 0, sizeof p);
+    world_open(&w, 10, 256, 0);
+    world_add(&w, &first, 3000);
+    fill_span(&w, p, 5120, 7670);
+    CHECK(w.wheel.usual == NULL && w.wheel.span_above == UINT64_MAX);
+    CHECK(world_exhaust(&w));
+    world_close(&w);
+}
+
+/* Starts in a bucket with the span 900 to 1000, one before, at each end of,
+ * within and behind that; and again where its chunk is full. */
+static void starts_about_a_span(void)
+{
+    static const uint64_t ticks[] = {900, 1000, 950, 899, 1001, 1023, 768};
+    for (size_t i = 0; i < sizeof ticks / sizeof ticks[0]; i++)
+        for (size_t others = 2; others <= 2 * TWI_SLOTS; others++) {
+            static world w;
+            static probe p[TWI_SLOTS + 1], q[2 * TWI_SLOTS], first, last;
+            memset(p, 0, sizeof p);
+            memset(q, 0, sizeof q);
+            world_open(&w, 1, 256, 0);
+            world_add(&w, &first, 300);
+            for (size_t k = 0; k < others; k++)
+                world_add(&w, &q[k], 900 + k % 2 * 100);
+            fill_span(&w, p, 512, 767);
+            CHECK(w.wheel.span_above == 255);
+            world_add(&w, &last, ticks[i]);
+            CHECK(tw_check(&w.wheel));
+            CHECK(world_exhaust(&w));
+            world_close(&w);
+        }
+}
+
+/* A bucket of which all timers were cancelled has its span still, and is the
+ * only one of its wheel but the first. */
+static void span_of_an_empty_bucket(void)
+{
+    static world w;
+    static probe p[TWI_SLOTS + 1], first, last;
+    memset(p, 0, sizeof p);
+    world_open(&w, 1, 256, 0);
+    world_add(&w, &first, 300);
+    fill_span(&w, p, 512, 767);
+    for (size_t i = 0; i <= TWI_SLOTS; i++)
+        CHECK(world_cancel(&w, &p[i]));
+    CHECK(w.wheel.span_above == 255);
+    world_add(&w, &last, 600);
+    CHECK(tw_check(&w.wheel) && world_cancel(&w, &last));
+    CHECK(world_cancel(&w, &first) && !twi_is_queued(w.wheel.wheels[1]));
+    world_add(&w, &last, 600); /* there is no span any more */
+    CHECK(tw_check(&w.wheel) && world_exhaust(&w));
+    world_close(&w);
+}
+
 /* Leaves a bucket empty, but with a chunk that is cut off a slab; and another
  * with a timer in its own chunk and none in the one behind it. */
 static void hold_chunks_for_nothing(world *w, probe *p, uint64_t tick)
@@ -1629,6 +1727,11 @@ static const tap_case cases[] = {
     {"the last slot of a full chunk is left while its bucket fires",
      last_of_a_full_chunk},
     {"the wheel of the last start is given back", last_home_given_back},
+    {"when starts look at spans is noted", spans_are_noted},
+    {"starts at long ticks do not look at spans", spans_of_long_ticks},
+    {"starts before, at, in and behind a span", starts_about_a_span},
+    {"an empty bucket has its span until it is made new",
+     span_of_an_empty_bucket},
     {"chunks held for nothing count as unused", chunks_held_for_nothing},
     {"chunks held for nothing are found everywhere", trimmed_everywhere},
     {"chunks held for nothing are of use for sorting", sort_in_chunks_held},

@@ -219,6 +219,7 @@ static bool unchanged(void)
     now.last_home = before.wheel.last_home;
     now.usual = before.wheel.usual;
     now.usual_above = before.wheel.usual_above;
+    now.span_above = before.wheel.span_above;
     return memcmp(&before.wheel, &now, sizeof now) == 0 &&
            memcmp(before.probes, probes, sizeof probes) == 0 &&
            memory.calls == before.memory.calls &&

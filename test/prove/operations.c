@@ -191,8 +191,8 @@ static void prove_start(const struct marking *marking, enum shape shape0,
         REACHED("not started");
 }
 
-/* An idle timer is started into a full bucket, not before its wheel's earliest
- * timer: another chunk takes it in. */
+/* An idle timer is started into a full bucket ahead of the clock's own, not
+ * before its wheel's earliest timer: another chunk takes it in. */
 static void prove_start_in_new_chunk(const struct marking *marking,
                                      enum shape shape0, enum shape shape1)
 {
@@ -204,6 +204,7 @@ static void prove_start_in_new_chunk(const struct marking *marking,
     bool has_other = is_there(m, j);
     ASSUME(!known_has_room(bucket) && !is_empty(bucket));
     ASSUME(tick >= wheel0.earliest);
+    ASSUME(!twi_same_step(tick, tw.clock, wheel0.shift));
     assume_for_first_bucket(tick);
     fresh.place = TW_IDLE;
     ASSERT(twi_start_in_new_chunk(&tw, &fresh, tick, bucket) == TW_OK);

@@ -223,7 +223,7 @@ prove_state 'start at once' start "$both" -DSHAPE=ALONE,ALONE
 prove_state 'start at once, for a deadline as before' \
     start '{1,2},{0,1}' -DSHAPE=ALONE,ALONE
 prove_state 'start in a new chunk, of the first bucket' \
-    start_in_new_chunk "$both" -DSHAPE=INSTEAD,ALONE
+    start_in_new_chunk '{1,1},{0,0}' -DSHAPE=INSTEAD,ALONE
 prove_state 'start in a new chunk, of a later bucket' \
     start_in_new_chunk "$later" -DSHAPE=INSTEAD,ALONE
 

@@ -262,6 +262,9 @@ static void bucket_is_well_formed(unsigned w, uint32_t i)
     HOLDS(tw.clock <= bucket->earliest);
     HOLDS((bucket->earliest >> shift) % SIZE == i);
     HOLDS((bucket->earliest >> shift) - (tw.clock >> shift) < SIZE);
+    HOLDS(twi_same_step(bucket->earliest, bucket->latest, shift) ||
+          (twi_same_step(bucket->earliest, tw.clock, shift) &&
+           !known_has_room(bucket)));
 }
 
 static void wheel_is_well_formed(unsigned w)
@@ -310,6 +313,7 @@ static void notes_are_well_formed(void)
     HOLDS(tw.usual == NULL || tw.usual == WHEEL(0) || tw.usual == WHEEL(1));
     HOLDS(tw.usual_above ==
           (tw.usual == NULL ? UINT64_MAX : twi_before_turn(tw.usual)));
+    HOLDS(tw.span_above == UINT64_MAX || tw.span_above == tw.usual_above);
     bool is_home = tw.last_home == NULL;
     for (unsigned w = 0; w < WHEELS; w++)
         for (uint32_t i = 0; i < SIZE; i++)
@@ -498,6 +502,8 @@ static void any_usual(void)
         return;
     tw.usual = WHEEL(nondet_bool());
     tw.usual_above = twi_before_turn(tw.usual);
+    if (nondet_bool())
+        tw.span_above = tw.usual_above;
 }
 
 /* Which buckets of the wheels have a mark, which of these is the first, and
