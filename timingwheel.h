@@ -3466,9 +3466,8 @@ static bool twi_wheel_is_sound(const timingwheel *tw, const twi_wheel *wheel,
     for (uint32_t i = 0; i <= tw->size_mask; i++) {
         const twi_bucket *bucket = twi_bucket_at(wheel, i);
         bool is_marked = (wheel->marks[i / 64] >> (i % 64) & 1) != 0;
-        if (!is_marked && !twi_is_clear(bucket))
-            return false;
-        if (!twi_is_clear(bucket) && !twi_span_is_sound(tw, wheel, i))
+        if (!twi_is_clear(bucket) &&
+            (!is_marked || !twi_span_is_sound(tw, wheel, i)))
             return false;
         if (is_marked && wheel->one_marked && i != wheel->first)
             return false;
