@@ -881,11 +881,12 @@ static size_t twi_uncut(const timingwheel *tw)
     return uncut;
 }
 
-/* How many are unused or have not been cut yet. */
-static size_t twi_spare(const timingwheel *tw)
+/* How many are unused or have not been cut yet. Those unused are counted one
+ * by one, until there are `enough`. */
+static size_t twi_spare(const timingwheel *tw, size_t enough)
 {
     size_t spare = twi_uncut(tw);
-    for (const twi_chunk *chunk = tw->unused; chunk != NULL;
+    for (const twi_chunk *chunk = tw->unused; chunk != NULL && spare < enough;
          chunk = chunk->next)
         spare++;
     return spare;
@@ -2721,25 +2722,15 @@ static bool twi_split_owed(timingwheel *tw, unsigned bit)
     return fits;
 }
 
-/* True if there are so many chunks for the taking. */
-static bool twi_can_spare(const timingwheel *tw, size_t chunks)
-{
-    size_t spare = twi_uncut(tw);
-    for (const twi_chunk *chunk = tw->unused; chunk != NULL && spare < chunks;
-         chunk = chunk->next)
-        spare++;
-    return spare >= chunks;
-}
-
 /* Sorts the overdue timers by tick, those of one tick staying in order: radix
  * sort, least bit first. Without memory for the chunks that it takes the timers
  * stay unsorted, which costs time when they fire. */
 TWI_COLD void twi_sort_owed(timingwheel *tw)
 {
     twi_bucket *owed = &tw->aside[TWI_OWED];
-    if (!twi_can_spare(tw, TWI_SORT_CHUNKS)) {
+    if (twi_spare(tw, TWI_SORT_CHUNKS) < TWI_SORT_CHUNKS) {
         twi_reclaim(tw);
-        if (!twi_can_spare(tw, TWI_SORT_CHUNKS) &&
+        if (twi_spare(tw, TWI_SORT_CHUNKS) < TWI_SORT_CHUNKS &&
             !twi_add_slab(tw, TWI_LEAST_CHUNKS))
             return;
     }
@@ -3343,7 +3334,7 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
     stats->fired = tw->fired;
     stats->cascaded = tw->cascaded;
     stats->bytes_held = tw->bytes_held;
-    size_t used = tw->chunks - twi_spare(tw);
+    size_t used = tw->chunks - twi_spare(tw, SIZE_MAX);
     for (unsigned level = 0; level < TWI_LEVELS; level++) {
         const twi_wheel *wheel = tw->wheels[level];
         if (wheel == NULL)
@@ -3543,7 +3534,7 @@ TW_DEF bool tw_check(const timingwheel *tw)
             return false;
     for (const twi_slab *slab = tw->slabs; slab != NULL; slab = slab->next)
         capacity += slab->chunks;
-    chunks += twi_spare(tw);
+    chunks += twi_spare(tw, SIZE_MAX);
     return timers == tw->count && chunks == tw->chunks &&
            capacity == tw->chunks && twi_queue_is_sound(tw, wheels) &&
            twi_notes_are_sound(tw);

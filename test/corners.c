@@ -142,7 +142,7 @@ static uint64_t start_overdue(uint64_t ticks, uint64_t cancelled_of_ten)
 static uint64_t leave_spare(size_t spare, uint64_t tick)
 {
     uint64_t started = 0;
-    while (twi_spare(&tw) != spare) {
+    while (twi_spare(&tw, SIZE_MAX) != spare) {
         tw_timer_init(&fillers[started], NULL);
         tw_start(&tw, &fillers[started], tick);
         started++;
@@ -197,7 +197,7 @@ static void sort_takes_four_chunks(void)
         tw_advance_clock_limit(&tw, tw_now(&tw), 1);
         CHECK(tw.unsorted[TWI_OWED] == (spare == 3));
         CHECK((memory.failures != 0) == (spare == 3));
-        CHECK(twi_spare(&tw) >= spare);
+        CHECK(twi_spare(&tw, SIZE_MAX) >= spare);
         CHECK(tw_count(&tw) >= left - 1);
         heap_fail(&memory, 0, false);
         tear_down();
@@ -226,7 +226,7 @@ static void after_a_reserve(void)
     for (size_t i = 0; i < 4; i++)
         CHECK(tw_start(&tw, &others[i], 9 - i) == TW_OK);
     CHECK(tw_start(&tw, &others[4], 15) == TW_OK);
-    for (uint64_t tick = 20; twi_spare(&tw) >= 4; tick++)
+    for (uint64_t tick = 20; twi_spare(&tw, SIZE_MAX) >= 4; tick++)
         hold_a_chunk(timers, tick);
     tw_advance_clock_limit(&tw, 10, 1);
     CHECK(!tw.unsorted[TWI_OWED] && memory.failures == 0);

@@ -299,9 +299,9 @@ static void sort_in_chunks_held(void)
     for (uint64_t i = 0; i < 4; i++)
         world_add(&w, &overdue[i], 7 - i);
     world_add(&w, &first, 15);
-    for (uint64_t tick = 20; tick < 200 && twi_can_spare(&w.wheel, 4); tick++)
+    for (uint64_t tick = 20; tick < 200 && twi_spare(&w.wheel, 4) >= 4; tick++)
         hold_a_chunk(&w, tick);
-    CHECK(!twi_can_spare(&w.wheel, 4));
+    CHECK(twi_spare(&w.wheel, 4) < 4);
     CHECK(world_limited(&w, 10, 1) == 1);
     CHECK(!w.wheel.unsorted[TWI_OWED] && w.mem.calls == calls);
     CHECK(world_exhaust(&w));
