@@ -355,7 +355,7 @@ struct tw_timer {
  * chunk whose last timer leaves is taken out of its list, unless it still has
  * room behind that (see TWI_WATCHED) or is filled anew (see twi_reopen). Of
  * one in the list of unused chunks only next and ordinal mean anything; of an
- * own chunk that is free, its home and live, which is 0. */
+ * own chunk that is free, ordinal, bucket and live, which is 0. */
 typedef struct twi_chunk {
     struct twi_chunk *next;
     struct twi_chunk *prev;
@@ -1356,7 +1356,8 @@ static inline void twi_unmark(twi_wheel *wheel, uint32_t index)
     wheel->marks[index / 64] &= ~(UINT64_C(1) << (index % 64));
 }
 
-/* Makes bucket `index`, which has no timers, ready for new ones. */
+/* Makes bucket `index`, which has no timers, ready for new ones. The bucket
+ * known for a deadline is forgotten, since it may be this one. */
 static void twi_renew(timingwheel *tw, twi_wheel *wheel, uint32_t index)
 {
     twi_chunk *chunk = twi_bucket_at(wheel, index)->head;
@@ -1721,7 +1722,7 @@ TWI_COLD void twi_hand_over(timingwheel *tw, enum twi_aside from,
  * A timer ahead of the clock goes behind the others in the bucket of the finest
  * wheel that reaches it; one that is not, to those that the next call owes. One
  * that is cancelled leaves an empty slot until its chunk is empty; but if it
- * was started last of all, its slot is free for the next one. */
+ * was started last of all, its slot mostly is free for the next one. */
 
 /* A slot for a tick that is not ahead of the clock. */
 TWI_COLD tw_timer **twi_place_overdue(timingwheel *tw, uint64_t tick)
@@ -1803,7 +1804,7 @@ static inline tw_timer **twi_place_first(timingwheel *tw, twi_wheel *wheel,
     if (twi_lacks_room_in_front(bucket) &&
         !twi_add_first(tw, bucket, wheel->level, index))
         return NULL;
-    /* It may be clear only since its chunk was reclaimed. */
+    /* To find a chunk may have reclaimed its own: then it is clear by now. */
     if (twi_is_clear(bucket))
         twi_mark(wheel, index);
     wheel->one_marked = false;
@@ -1832,8 +1833,8 @@ static inline tw_timer **twi_place(timingwheel *tw, uint64_t tick)
 }
 
 /* A wheel took in a timer, with no limit to mind. If it has others already it
- * is likely to take the next ones too: those farther ahead than a turn of the
- * next finer wheel, which is as long as a bucket spans. */
+ * is likely to take the next ones too: those at least a turn of the next finer
+ * wheel ahead, which is as long as a bucket spans. */
 static inline void twi_note_usual(timingwheel *tw, twi_wheel *wheel)
 {
     if (tw->tick != 1 || wheel->one_marked)
@@ -1859,7 +1860,7 @@ static inline void twi_note_span(timingwheel *tw, const twi_wheel *wheel,
 /* What the next starts can use of one that went the general way, where there is
  * no limit to mind. Timers are often started many at a time for one deadline:
  * in the same turn of an event loop, to wait for as long. The bucket is known
- * for the others until it has been emptied or the clock has moved. */
+ * for the others until some bucket is renewed or the clock has moved. */
 static inline void twi_note_start(timingwheel *tw, twi_wheel *wheel,
                                   uint64_t tick, uint64_t deadline)
 {
@@ -1891,10 +1892,12 @@ TWI_INSIDE bool twi_start_likewise(timingwheel *tw, tw_timer *timer,
 }
 
 /* Writes a timer to where it belongs, if its bucket in the usual wheel has room
- * and a span with its tick in it. Such a bucket has its mark, and its wheel
- * reaches that far and has no later tick for its earliest. False otherwise;
- * nothing has changed then. (Saves a third of a start. But where it is tried in
- * vain every now and then, the jumps that are mispredicted cost more.) */
+ * and a span with its tick in it, which is more than `usual_above` ticks ahead.
+ * Such a bucket has its mark, and its wheel reaches that far and has no later
+ * tick for its earliest. (The span of one that has come up may end in another
+ * step, but that is closed: it has no room.) False otherwise; nothing has
+ * changed then. Saves a third of a start; but where it is tried in vain every
+ * now and then, the jumps that are mispredicted cost more. */
 TWI_INSIDE bool twi_start_in_span(timingwheel *tw, tw_timer *timer,
                                   uint64_t tick)
 {
@@ -1909,9 +1912,11 @@ TWI_INSIDE bool twi_start_in_span(timingwheel *tw, tw_timer *timer,
 }
 
 /* Writes a timer that is started now to where it belongs, if that is all there
- * is to do: the usual wheel, or else a near one, has a bucket with room for it,
- * and an earlier tick. False otherwise; nothing has changed then. If all that
- * is lacking is room, *full tells where; else it is left alone. */
+ * is to do: its tick is within the span of its bucket in the usual wheel; or
+ * the bucket is known, from a start for the same deadline; or the usual wheel,
+ * or else a near one, reaches that far and has an earlier tick. False if it is
+ * none of these, or the bucket has no room; nothing has changed then. If all
+ * that is lacking is room, *full tells where; else it is left alone. */
 TWI_INSIDE bool twi_start_at_once(timingwheel *tw, tw_timer *timer,
                                   uint64_t deadline, twi_bucket **full)
 {
@@ -2166,7 +2171,8 @@ static void twi_set_clock(timingwheel *tw, uint64_t tick)
     }
 }
 
-/* A slot in front, for a timer on its way down from the wheel `from`. NULL if
+/* A slot for a timer on its way down from the wheel `from`: in front of all
+ * others of a bucket; behind them, if it was postponed beyond its step. NULL if
  * memory has run out. */
 static inline tw_timer **twi_place_below(timingwheel *tw,
                                          const twi_wheel *from, uint64_t tick)
