@@ -2457,11 +2457,11 @@ static inline uint8_t *twi_count_of(twi_run *run, unsigned tick)
 
 /* Counts the timers of a bucket by the last eight bits of their tick. How many
  * there are in all; 0 if the other bits are not all alike. */
-static unsigned twi_count_ticks(const timingwheel *tw, const twi_bucket *bucket,
-                                twi_run *run)
+static size_t twi_count_ticks(const timingwheel *tw, const twi_bucket *bucket,
+                              twi_run *run)
 {
     uint64_t differ = 0;
-    unsigned count = 0;
+    size_t count = 0;
     for (unsigned i = 0; i < 32; i++)
         run->counts[i] = 0;
     for (twi_chunk *chunk = bucket->head; chunk != NULL; chunk = chunk->next)
@@ -2480,14 +2480,14 @@ static unsigned twi_count_ticks(const timingwheel *tw, const twi_bucket *bucket,
  * 0x01..01 has in each byte the sum of its bytes up to there. False if more
  * timers are due within eight ticks than a byte can count: then some are
  * missing from the sum of all. */
-static bool twi_add_up(twi_run *run, unsigned count)
+static bool twi_add_up(twi_run *run, size_t count)
 {
-    unsigned before = 0;
+    size_t before = 0;
     for (unsigned i = 0; i < 32; i++) {
         uint64_t sums = run->counts[i] * UINT64_C(0x0101010101010101);
         run->counts[i] = sums - run->counts[i];
         run->before[i] = (uint16_t)before;
-        before += (unsigned)(sums >> 56);
+        before += (size_t)(sums >> 56);
     }
     return before == count;
 }
@@ -2495,12 +2495,12 @@ static bool twi_add_up(twi_run *run, unsigned count)
 /* Puts `count` timers, and no others, into the chunks of a bucket that had as
  * many, without gaps. */
 static void twi_repack(timingwheel *tw, twi_bucket *bucket,
-                       tw_timer *const *timers, unsigned count)
+                       tw_timer *const *timers, size_t count)
 {
     twi_chunk *chunk = bucket->head;
     for (;; chunk = chunk->next) {
-        unsigned here = count < TWI_SLOTS ? count : TWI_SLOTS;
-        for (unsigned i = 0; i < here; i++)
+        size_t here = count < TWI_SLOTS ? count : TWI_SLOTS;
+        for (size_t i = 0; i < here; i++)
             twi_fill_slot(&chunk->slots[i], timers[i]);
         chunk->first = 0;
         chunk->end = (uint8_t)here;
@@ -2522,14 +2522,14 @@ static void twi_sort_run(timingwheel *tw, twi_wheel *wheel)
 {
     twi_bucket *bucket = twi_first_of(wheel);
     twi_run run;
-    unsigned count = twi_count_ticks(tw, bucket, &run), done = 0;
+    size_t count = twi_count_ticks(tw, bucket, &run), done = 0;
     if (count == 0 || !twi_add_up(&run, count))
         return;
     for (twi_chunk *chunk = bucket->head; chunk != NULL; chunk = chunk->next)
         for (unsigned i = chunk->first; i < chunk->end; i++)
             if (chunk->slots[i] != NULL) {
                 unsigned tick = run.ticks[done++];
-                unsigned place = run.before[tick / 8];
+                size_t place = run.before[tick / 8];
                 place += (*twi_count_of(&run, tick))++;
                 run.timers[place] = chunk->slots[i];
                 wheel->last_bits[place] = (uint8_t)tick;
@@ -2610,8 +2610,8 @@ static inline void twi_wait_for(timingwheel *tw, twi_wheel *wheel,
 
 /* Fires the first of several timers in the first bucket of a wheel, which is
  * sorted; or none, if the one that was first has been cancelled. False if one
- * of the first two was postponed meanwhile. All is in order again before the
- * callback. */
+ * of the first two was postponed meanwhile, or if there is but one left. All is
+ * in order again before the callback. */
 static inline bool twi_fire_first(timingwheel *tw, twi_wheel *wheel,
                                   twi_chunk *chunk)
 {
@@ -2629,6 +2629,8 @@ static inline bool twi_fire_first(timingwheel *tw, twi_wheel *wheel,
     const twi_chunk *with_next = chunk;
     if (TWI_RARE(chunk->live == 1)) {
         with_next = chunk->next;
+        if (with_next == NULL)
+            return false;
         (void)twi_first_slot(chunk->next);
         i = with_next->first;
         noted += TWI_SLOTS;
@@ -2649,17 +2651,15 @@ static inline bool twi_fire_first(timingwheel *tw, twi_wheel *wheel,
     return true;
 }
 
-/* Fires, in order, the timers in the first bucket of a wheel, which is sorted,
- * that are due at the clock; or none, as above, and false as above. Between
- * them it asks the delay queue nothing: what a callback starts comes later. */
+/* The same for all that are due at the tick of the clock. The delay queue need
+ * not be asked between them: whatever a callback starts comes later. */
 static inline bool twi_fire_sorted(timingwheel *tw, twi_wheel *wheel,
                                    const twi_bucket *bucket)
 {
     do
         if (!twi_fire_first(tw, wheel, bucket->head))
             return false;
-    while (wheel->earliest == tw->clock && wheel->sorted && tw->work != 0 &&
-           !twi_is_lone(bucket));
+    while (wheel->earliest == tw->clock && wheel->sorted && tw->work != 0);
     return true;
 }
 
