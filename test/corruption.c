@@ -44,7 +44,7 @@ static void breaks(void *field, size_t size, unsigned change)
 static twi_bucket *bucket_at(uint64_t tick)
 {
     twi_wheel *wheel = tw.wheels[twi_level_of(&tw, tick)];
-    return twi_bucket_at(wheel, twi_index_of(&tw, wheel, tick));
+    return &wheel->buckets[twi_index_of(&tw, wheel, tick)];
 }
 
 static void counters(void)
@@ -52,24 +52,41 @@ static void counters(void)
     set_up();
     BREAKS(tw.count, 1);
     BREAKS(tw.chunks, 1);
-    BREAKS(tw.slabs->chunks, 1);
-    BREAKS(tw.slabs->cut, 1);
+    BREAKS(tw.next, 1);
+    twi_chunk *unused = tw.unused;
+    tw.unused = unused->next;
+    CHECK(!tw_check(&tw));
+    tw.unused = unused;
+    CHECK(tw_check(&tw));
     tw_destroy(&tw);
 }
 
+/* The second of three chunks, and the last, which has room. */
 static void timer_and_chunk(void)
 {
     set_up();
-    twi_chunk *chunk = bucket_at(1010)->head;
+    twi_bucket *bucket = bucket_at(1010);
+    twi_chunk *chunk = twi_chunk_of(bucket->front)->next;
+    twi_chunk *last = twi_last_chunk(bucket);
     BREAKS(timers[3].place, 8);
-    BREAKS(timers[3].deadline, 0x40);
-    BREAKS(chunk->live, 1);
-    BREAKS(chunk->live, chunk->live);
-    BREAKS(chunk->end, 0x40);
-    BREAKS(chunk->first, 0x0f);
+    BREAKS(timers[3].deadline, 0x10); /* before its bucket */
+    BREAKS(chunk->dead, 1);
     BREAKS(chunk->level, 1);
-    BREAKS(chunk->bucket, 1);
-    BREAKS(chunk->next->prev, 8);
+    BREAKS(chunk->index, 1);
+    BREAKS(chunk->prev, 0x80);
+    BREAKS(last->dead, 1);
+    BREAKS(last->prev, 0x80);
+    for (uint64_t i = TWI_SLOTS; i < 2 * TWI_SLOTS - 1; i++)
+        CHECK(tw_cancel(&tw, &timers[i]));
+    tw_timer *kept = chunk->slots[TWI_SLOTS - 1];
+    chunk->slots[TWI_SLOTS - 1] = NULL; /* all dead: it had to leave */
+    chunk->dead++;
+    tw.count--;
+    CHECK(!tw_check(&tw));
+    chunk->slots[TWI_SLOTS - 1] = kept;
+    chunk->dead--;
+    tw.count++;
+    CHECK(tw_check(&tw));
     tw_destroy(&tw);
 }
 
@@ -77,18 +94,51 @@ static void buckets(void)
 {
     set_up();
     twi_bucket *bucket = bucket_at(1010);
-    BREAKS(bucket->room, 0x80);
     BREAKS(bucket->latest, 0x80);
     BREAKS(bucket->earliest, 1);
-    BREAKS(tw.aside[TWI_OWED].latest, 0x80);
-    BREAKS(tw.aside[TWI_OWED].room, 0x80);
+    BREAKS(tw.aside[TWI_OVERDUE].latest, 0x80);
+    BREAKS(bucket->room, 0x80); /* in another chunk */
+    tw_timer **room = bucket->room;
+    bucket->room--; /* without the timer in front of it */
+    CHECK(!tw_check(&tw));
+    bucket->room = twi_last_chunk(bucket)->slots; /* a chunk without slots */
+    CHECK(!tw_check(&tw));
+    bucket->room = room;
+    CHECK(tw_check(&tw));
+    bucket = bucket_at(33000);
+    bucket->earliest = 31000; /* in the step of another bucket */
+    CHECK(!tw_check(&tw));
+    bucket->earliest = 33000;
+    CHECK(tw_check(&tw));
+    tw_destroy(&tw);
+}
+
+static void empty_bucket(void)
+{
+    set_up();
+    CHECK(tw_start(&tw, &timers[0], 1020) == TW_OK);
+    CHECK(tw_cancel(&tw, &timers[0]));
+    twi_bucket *bucket = bucket_at(1020);
+    twi_chunk *chunk = twi_last_chunk(bucket);
+    CHECK(twi_is_empty(bucket) && bucket->room != NULL);
+    BREAKS(bucket->earliest, 1);
+    BREAKS(bucket->latest, 1);
+    BREAKS(chunk->dead, 1);
+    BREAKS(chunk->level, 1);
+    BREAKS(chunk->index, 1);
+    BREAKS(chunk->next, 0x80);
+    BREAKS(chunk->prev, 0x80);
+    bucket->front = ++bucket->room;
+    CHECK(!tw_check(&tw));
+    bucket->front = --bucket->room;
+    CHECK(tw_check(&tw));
     tw_destroy(&tw);
 }
 
 static void wheels(void)
 {
     set_up();
-    tw_start(&tw, &timers[29], 1020); /* a second bucket, or reach is 0 */
+    tw_start(&tw, &timers[29], 1020);
     twi_wheel *wheel = tw.wheels[0];
     uint64_t marks = wheel->marks[wheel->first / 64];
     wheel->marks[wheel->first / 64] = 0;
@@ -97,14 +147,24 @@ static void wheels(void)
     CHECK(tw_check(&tw));
     BREAKS(wheel->first, 1);
     BREAKS(wheel->earliest, 1);
-    uint64_t reach = wheel->reach;
-    wheel->reach = tw.clock + 256; /* all of the window */
-    CHECK(tw_check(&tw));
-    wheel->reach++;
-    CHECK(!tw_check(&tw));
-    wheel->reach = reach;
     BREAKS(wheel->queue_index, 1);
     BREAKS(wheel->queue_index, 0x40);
+    tw_destroy(&tw);
+}
+
+/* A wheel without timers is neither in the delay queue nor the usual one. */
+static void empty_wheel(void)
+{
+    tw_init(&tw, NULL);
+    CHECK(tw_reserve(&tw, 1, 100000) == TW_OK);
+    CHECK(tw_check(&tw));
+    tw.usual = tw.wheels[0];
+    CHECK(!tw_check(&tw));
+    tw.usual = NULL;
+    tw.wheels[0]->queue_index = 0;
+    CHECK(!tw_check(&tw));
+    tw.wheels[0]->queue_index = TWI_UNQUEUED;
+    CHECK(tw_check(&tw));
     tw_destroy(&tw);
 }
 
@@ -116,48 +176,50 @@ static void order_of_a_bucket(void)
         tw_start(&tw, &timers[i], 1300 + 3 * (4 - i));
     tw_advance_clock(&tw, 1303);
     twi_wheel *wheel = tw.wheels[1];
-    unsigned first = twi_first_of(wheel)->head->first;
-    CHECK(wheel->sorted && wheel->ticks[first] == 1306);
-    BREAKS(wheel->noted, 0xff);         /* no room behind it */
-    BREAKS(wheel->ticks[first], 1);     /* after its timer's */
-    BREAKS(wheel->ticks[first + 1], 4); /* before the one in front of it */
-    CHECK(tw_cancel(&tw, &timers[1]));
-    BREAKS(wheel->ticks[first + 2], 0x20);
+    CHECK(wheel->sorted);
+    timers[2].deadline = 1310; /* behind the one of 1309 */
+    CHECK(!tw_check(&tw));
+    timers[2].deadline = 1313; /* it was postponed, and is to be moved on */
+    CHECK(tw_check(&tw));
+    timers[2].deadline = 1306;
+    CHECK(tw_cancel(&tw, &timers[1]) && tw_check(&tw));
+    tw.last = &wheel->buckets[wheel->first];
+    CHECK(!tw_check(&tw));
+    tw.last = NULL;
+    CHECK(tw_check(&tw));
+    tw_destroy(&tw);
+    tw_init(&tw, NULL);
+    CHECK(tw_start(&tw, &timers[0], 1000) == TW_OK);
+    CHECK(tw_cancel(&tw, &timers[0]) && tw_check(&tw));
+    tw.wheels[1]->sorted = true; /* an empty bucket is not */
+    CHECK(!tw_check(&tw));
     tw_destroy(&tw);
 }
-
-#if TWI_RUN_CHUNKS > 1
-/* Twenty timers of one bucket, in two chunks, of which the first has fired. */
-static void order_of_a_run(void)
-{
-    set_up();
-    for (uint64_t i = 0; i < 20; i++)
-        tw_start(&tw, &timers[i], 1319 - i);
-    tw_advance_clock(&tw, 1300);
-    twi_wheel *wheel = tw.wheels[1];
-    unsigned second = wheel->noted + TWI_SLOTS;
-    CHECK(wheel->sorted && wheel->is_run);
-    CHECK(twi_noted_tick(&tw, wheel, second) == 1300 + TWI_SLOTS);
-    BREAKS(wheel->last_bits[second], 0x40); /* after its timer's */
-    BREAKS(wheel->last_bits[second + 1], 0x20); /* before the one in front */
-    tw_destroy(&tw);
-}
-#endif
 
 static void delay_queue(void)
 {
     set_up();
     CHECK(tw.queued == 2);
     BREAKS(tw.queued, 1);
-    BREAKS(tw.queue[0].tick, 1);
-    BREAKS(tw.queue[1].tick, 1);
-    twi_entry first = tw.queue[0], second = tw.queue[1];
+    twi_wheel *first = tw.queue[0], *second = tw.queue[1];
     twi_queue_set(&tw, 0, second);
     twi_queue_set(&tw, 1, first);
     CHECK(!tw_check(&tw));
     twi_queue_set(&tw, 0, first);
     twi_queue_set(&tw, 1, second);
     CHECK(tw_check(&tw));
+    tw_destroy(&tw);
+}
+
+/* Owed timers that no call would look for. */
+static void owed_unnoticed(void)
+{
+    set_up();
+    CHECK(tw_advance_clock_limit(&tw, 1000, 1) == 1);
+    CHECK(tw.has_asides && tw_check(&tw));
+    tw.has_asides = false;
+    CHECK(!tw_check(&tw));
+    tw.has_asides = true;
     tw_destroy(&tw);
 }
 
@@ -178,12 +240,12 @@ static const tap_case cases[] = {
     {"tw_check sees broken counters", counters},
     {"tw_check sees a broken timer or chunk", timer_and_chunk},
     {"tw_check sees a broken bucket", buckets},
+    {"tw_check sees a broken empty bucket", empty_bucket},
     {"tw_check sees a broken wheel", wheels},
+    {"tw_check sees a wheel without timers in the queue", empty_wheel},
     {"tw_check sees a broken order within a bucket", order_of_a_bucket},
-#if TWI_RUN_CHUNKS > 1
-    {"tw_check sees a broken order within a run", order_of_a_run},
-#endif
     {"tw_check sees a broken delay queue", delay_queue},
+    {"tw_check sees owed timers that would go unnoticed", owed_unnoticed},
     {"tw_check sees a clock that left timers behind", clock_ahead},
 };
 

@@ -2,8 +2,9 @@
  *
  * Wheels of 2, 4 and 8 buckets; every phase of the clock; every delay up to
  * three turns of the second wheel. What has to happen is plain enough to need
- * no oracle: a timer fires at its deadline, equal ones in start order. Each
- * scene is played in four manners: the clock moves tick by tick, in one jump,
+ * no oracle: a timer fires at its deadline, equal ones in start order; overdue
+ * ones before all others. Buckets are sorted or cascade by turns. Each scene is
+ * played in four manners: the clock moves tick by tick, in one jump,
  * from deadline to deadline, and with a limit of one a call. With --quick,
  * for sanitizers and valgrind, most scenes are left out.
  *
@@ -22,6 +23,8 @@ static void arena_give(void *pointer);
 #define TW_MALLOC(size, context) ((void)(context), arena_take(size))
 #define TW_FREE(pointer, context) ((void)(context), arena_give(pointer))
 #define TIMINGWHEEL_IMPLEMENTATION
+#define TWI_CROWD few /* a bucket of so few timers never cascades            */
+static unsigned few;
 #include "../timingwheel.h"
 #include "tap.h"
 
@@ -33,13 +36,14 @@ enum manner { TICK_BY_TICK, ONE_JUMP, BY_DEADLINE, LIMITED, MANNERS };
 
 /* One scene: a wheel, and what is expected of its timers. Each of the two is
  * played by one or by several copies, started one after the other: only then
- * does the library meet buckets with more timers than it leaves in place. */
+ * does the library meet buckets of several chunks. */
 static struct {
     timingwheel tw;
     tw_timer timers[TIMERS][COPIES];
     unsigned left[TIMERS];   /* copies pending                               */
     unsigned next[TIMERS];   /* the copy that has to fire first              */
     uint64_t due[TIMERS];    /* the deadline, rounded up to a tick           */
+    bool overdue[TIMERS];    /* was it when it was started?                  */
     unsigned order[TIMERS];  /* how many were started before                 */
     unsigned copies;         /* of each                                      */
     bool any_place;          /* one was postponed: no order within a tick    */
@@ -111,6 +115,8 @@ static uint64_t round_up(uint64_t deadline)
 
 static bool is_before(unsigned a, unsigned b)
 {
+    if (s.overdue[a] || s.overdue[b])
+        return s.overdue[a] && (!s.overdue[b] || s.order[a] < s.order[b]);
     if (s.due[a] != s.due[b])
         return s.due[a] < s.due[b];
     return s.any_place || s.order[a] < s.order[b];
@@ -157,6 +163,7 @@ static void begin(uint64_t start, enum manner manner)
     config.start = start;
     config.wheel_size = s.size;
     arena_used = 0;
+    few = scenes / 3 % 2 == 0 ? TWI_RUN_CHUNKS * TWI_SLOTS : 0;
     EXPECT(tw_init(&s.tw, &config) == TW_OK);
     for (unsigned i = 0; i < TIMERS; i++) {
         for (unsigned copy = 0; copy < s.copies; copy++)
@@ -175,14 +182,21 @@ static void begin(uint64_t start, enum manner manner)
     scenes++;
 }
 
+/* All copies of a timer were started or postponed. */
+static void note_started(unsigned which, uint64_t deadline)
+{
+    s.due[which] = round_up(deadline);
+    s.overdue[which] = s.due[which] <= tw_now(&s.tw);
+    s.order[which] = s.started++;
+    s.next[which] = 0;
+    s.left[which] = s.copies;
+}
+
 static void play_start(unsigned which, uint64_t deadline)
 {
     for (unsigned copy = 0; copy < s.copies; copy++)
         EXPECT(tw_start(&s.tw, &s.timers[which][copy], deadline) == TW_OK);
-    s.due[which] = round_up(deadline);
-    s.order[which] = s.started++;
-    s.next[which] = 0;
-    s.left[which] = s.copies;
+    note_started(which, deadline);
 }
 
 /* When the next timer is due; NEVER if none is. */
@@ -202,7 +216,9 @@ static void check_rest(void)
     unsigned count = s.left[0] + s.left[1];
     EXPECT(tw_count(&s.tw) == count);
     EXPECT(tw_next_deadline(&s.tw, &next) == (count != 0));
-    if (count != 0)
+    if (count != 0 && next_due() <= tw_now(&s.tw))
+        EXPECT(next <= tw_now(&s.tw));
+    else if (count != 0)
         EXPECT(next == next_due() || (next < next_due() && next == s.stale));
     EXPECT(tw_check(&s.tw));
 }
@@ -384,16 +400,14 @@ static void play_postponed(uint64_t first, uint64_t later, uint64_t second)
     uint64_t deadline = s.phase + later + second;
     play_two(first, 0, first + 1);
     play_to(s.phase + later);
-    may_go_stale();
-    if (s.left[0] != 0 && deadline >= s.due[0])
-        s.any_place = true;
-    else
-        s.order[0] = s.started++;
+    bool changes = s.left[0] == 0 || deadline != s.due[0];
+    s.any_place = s.left[0] != 0 && deadline > s.due[0];
+    if (changes)
+        may_go_stale();
     for (unsigned copy = 0; copy < s.copies; copy++)
         EXPECT(tw_postpone(&s.tw, &s.timers[0][copy], deadline) == TW_OK);
-    s.due[0] = deadline;
-    s.next[0] = 0;
-    s.left[0] = s.copies;
+    if (changes)
+        note_started(0, deadline);
 }
 
 static void play_cancelled(uint64_t first, uint64_t later, uint64_t second)

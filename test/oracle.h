@@ -1,10 +1,10 @@
 /* oracle.h - the wheel's contract in its most obvious form: a sorted list.
  *
  * Timers are known by number. The pending ones stand in an array in the order
- * in which they have to fire: by the tick of their deadline, then by start.
- * Nothing here knows how the library works inside. A test does everything
- * twice, to the wheel and to the oracle, and the oracle says what is wrong:
- * functions that judge return NULL, or a sentence.
+ * in which they have to fire: the overdue ones by start, then the others by the
+ * tick of their deadline and by start. Nothing here knows how the library works
+ * inside. A test does everything twice, to the wheel and to the oracle, and the
+ * oracle says what is wrong: functions that judge return NULL, or a sentence.
  *
  * Include timingwheel.h first.
  *
@@ -21,19 +21,18 @@
 /* What a timer has to look like from outside. */
 typedef struct oracle_timer {
     uint64_t deadline;   /* as tw_deadline has to tell it                    */
-    uint64_t tick_index; /* the deadline in ticks, rounded up; if pending    */
+    uint64_t tick_index; /* of its entry; if pending                         */
     uint64_t sequence;   /* how many starts came before its own; if pending  */
     tw_state state;
 } oracle_timer;
 
-/* A pending timer. */
+/* A pending timer. Only one that is overdue has tick 0: the tick of any other
+ * was ahead of the clock. */
 typedef struct oracle_entry {
-    uint64_t tick_index;
+    uint64_t tick_index; /* the deadline in ticks, rounded up; 0: overdue    */
     uint64_t sequence;
     uint32_t id;
     bool any_place; /* postponed or slack: anywhere within its tick          */
-    bool deferred;  /* started overdue in a callback: not in this call       */
-    bool either;    /* deferred, but it may fire in this call all the same   */
 } oracle_entry;
 
 /* Ticks, ascending, each once. */
@@ -49,17 +48,16 @@ typedef struct oracle {
     uint64_t call_now;     /* what the running call was given                */
     uint64_t target;       /* the last tick that it fires                    */
     bool in_call;          /* is one running?                                */
-    bool unfinished;       /* did the last one stop early?                   */
-    bool marked;           /* has it an entry that is deferred?              */
-    bool refused;          /* for the test to set: memory, in this call      */
+    bool finished;         /* has the last one done all it had to?           */
     uint64_t sequence;     /* starts so far                                  */
+    uint64_t before_call;  /* starts before the running call, or the last    */
     size_t count;          /* timers pending                                 */
     oracle_entry *entries; /* these, in firing order                         */
     oracle_timer *timers;  /* all timers, by number                          */
     oracle_ticks stale;    /* ticks of timers cancelled, postponed or moved, */
                            /* at each of which one wake-up may be in vain    */
-    oracle_ticks late;     /* the same, for timers that only the next call   */
-                           /* would have fired                               */
+    unsigned stale_calls;  /* the same for overdue ones: they may wake up    */
+                           /* the loop until so many calls are finished      */
 } oracle;
 
 static inline void *oracle_memory(void *old, size_t bytes)
@@ -77,6 +75,7 @@ static inline void oracle_init(oracle *o, uint64_t tick, uint64_t start,
     memset(o, 0, sizeof(*o));
     o->tick = tick;
     o->now = start;
+    o->finished = true;
     o->entries =
         (oracle_entry *)oracle_memory(NULL, timers * sizeof(*o->entries));
     o->timers =
@@ -89,7 +88,6 @@ static inline void oracle_free(oracle *o)
     free(o->entries);
     free(o->timers);
     free(o->stale.ticks);
-    free(o->late.ticks);
 }
 
 /* ---------------------------------------------------------------- ticks -- */
@@ -183,6 +181,14 @@ static inline bool oracle_is_pending(const oracle *o, uint32_t id)
     return o->timers[id].state == TW_PENDING;
 }
 
+/* Was it started overdue in the running call, and so belongs to the next? */
+static inline bool oracle_is_deferred(const oracle *o,
+                                      const oracle_entry *entry)
+{
+    return o->in_call && entry->tick_index == 0 &&
+           entry->sequence >= o->before_call;
+}
+
 static inline size_t oracle_find(const oracle *o, uint32_t id)
 {
     return oracle_position(o, o->timers[id].tick_index, o->timers[id].sequence);
@@ -210,21 +216,17 @@ static inline oracle_entry oracle_remove(oracle *o, uint32_t id)
     return entry;
 }
 
-/* Where nothing is pending nothing can wake the loop in vain. */
-static inline void oracle_forget_if_empty(oracle *o)
-{
-    if (o->count != 0)
-        return;
-    o->stale.count = 0;
-    o->late.count = 0;
-}
-
 /* The timer leaves its tick otherwise than by firing: that tick may still wake
  * the loop, once. */
 static inline oracle_entry oracle_leave(oracle *o, uint32_t id)
 {
     oracle_entry entry = oracle_remove(o, id);
-    oracle_ticks_add(entry.deferred ? &o->late : &o->stale, entry.tick_index);
+    if (entry.tick_index != 0)
+        oracle_ticks_add(&o->stale, entry.tick_index);
+    else if (oracle_is_deferred(o, &entry))
+        o->stale_calls = 2;
+    else if (o->stale_calls == 0)
+        o->stale_calls = 1;
     return entry;
 }
 
@@ -237,39 +239,36 @@ static inline void oracle_start(oracle *o, uint32_t id, uint64_t deadline,
     if (oracle_is_pending(o, id))
         oracle_leave(o, id);
     entry.tick_index = oracle_tick_of(o, deadline);
+    if (entry.tick_index <= oracle_clock(o))
+        entry.tick_index = 0;
     entry.sequence = o->sequence++;
     entry.id = id;
-    entry.any_place = any_place;
-    entry.deferred = o->in_call && entry.tick_index <= oracle_clock(o);
-    entry.either = false;
-    o->marked |= entry.deferred;
+    entry.any_place = any_place && entry.tick_index != 0;
     oracle_insert(o, entry);
     o->timers[id].deadline = deadline;
 }
 
-/* Would tw_postpone be nothing but a store? */
+/* Is it a timer that tw_postpone puts off, and must not refuse? Any other it
+ * starts. */
 static inline bool oracle_is_later(const oracle *o, uint32_t id,
                                    uint64_t deadline)
 {
-    return oracle_is_pending(o, id) && deadline >= o->timers[id].deadline;
+    uint64_t before = o->timers[id].deadline;
+    return oracle_is_pending(o, id) &&
+           (deadline == before || (deadline > before && before > o->now));
 }
 
-/* A timer that was started overdue in a callback belongs to the next call. If
- * it is then postponed to a tick that this call still reaches, this call has to
- * fire it. Postponed to the very tick that is being fired it waits all the
- * same; only where memory was refused it need not. */
 static inline void oracle_postpone(oracle *o, uint32_t id, uint64_t deadline)
 {
     if (!oracle_is_later(o, id, deadline)) {
         oracle_start(o, id, deadline, false);
         return;
     }
+    if (deadline == o->timers[id].deadline)
+        return;
     oracle_entry entry = oracle_leave(o, id);
     entry.tick_index = oracle_tick_of(o, deadline);
     entry.any_place = true;
-    if (entry.tick_index > oracle_clock(o))
-        entry.deferred = false;
-    entry.either = o->refused && entry.tick_index == oracle_clock(o);
     oracle_insert(o, entry);
     o->timers[id].deadline = deadline;
 }
@@ -280,7 +279,6 @@ static inline bool oracle_cancel(oracle *o, uint32_t id)
         return false;
     oracle_leave(o, id);
     o->timers[id].state = TW_CANCELLED;
-    oracle_forget_if_empty(o);
     return true;
 }
 
@@ -288,8 +286,7 @@ static inline bool oracle_cancel(oracle *o, uint32_t id)
 static inline void oracle_begin_drain(oracle *o)
 {
     o->stale.count = 0;
-    o->late.count = 0;
-    o->unfinished = false;
+    o->stale_calls = 0;
 }
 
 /* One timer has been drained. */
@@ -337,13 +334,8 @@ static inline void oracle_begin(oracle *o, uint64_t now)
     if (o->target < oracle_clock(o))
         o->target = oracle_clock(o);
     o->in_call = true;
-    o->refused = false;
-    for (size_t i = 0; i < o->late.count; i++)
-        oracle_ticks_add(&o->stale, o->late.ticks[i]);
-    o->late.count = 0;
-    for (size_t i = 0; o->marked && i < o->count; i++)
-        o->entries[i].deferred = false;
-    o->marked = false;
+    o->finished = false;
+    o->before_call = o->sequence;
 }
 
 /* The first timer that the running call has to fire, or NULL. */
@@ -352,7 +344,7 @@ static inline const oracle_entry *oracle_first_due(const oracle *o)
     for (size_t i = 0; i < o->count; i++) {
         if (o->entries[i].tick_index > o->target)
             break;
-        if (!o->entries[i].deferred)
+        if (!oracle_is_deferred(o, &o->entries[i]))
             return &o->entries[i];
     }
     return NULL;
@@ -364,16 +356,21 @@ static inline const char *oracle_judge_turn(const oracle *o, size_t at)
     const oracle_entry *entry = &o->entries[at];
     if (entry->tick_index > o->target)
         return "fired early";
-    if (entry->deferred && !entry->either)
+    if (oracle_is_deferred(o, entry))
         return "fired in the call in which it was started for the past";
     for (size_t i = 0; i < at; i++) {
         const oracle_entry *before = &o->entries[i];
-        if (before->deferred)
+        if (oracle_is_deferred(o, before))
             continue;
         if (before->tick_index < entry->tick_index)
-            return "fired before a timer of an earlier tick";
+            return before->tick_index == 0
+                       ? "fired before an overdue timer"
+                       : "fired before a timer of an earlier tick";
         if (!before->any_place && !entry->any_place)
-            return "fired before a timer of its tick that was started first";
+            return entry->tick_index == 0
+                       ? "fired before an overdue timer that was started first"
+                       : "fired before a timer of its tick that was started "
+                         "first";
     }
     return NULL;
 }
@@ -390,7 +387,6 @@ static inline const char *oracle_fire(oracle *o, uint32_t id)
     if (entry.tick_index > oracle_clock(o))
         o->now = entry.tick_index * o->tick;
     o->timers[id].state = TW_FIRED;
-    oracle_forget_if_empty(o);
     return NULL;
 }
 
@@ -402,7 +398,8 @@ static inline const char *oracle_finish(oracle *o)
     if (o->now < o->call_now)
         o->now = o->call_now;
     o->in_call = false;
-    o->unfinished = false;
+    o->finished = true;
+    o->stale_calls -= o->stale_calls != 0;
     size_t passed = 0;
     while (passed < o->stale.count &&
            o->stale.ticks[passed] <= oracle_clock(o))
@@ -426,34 +423,33 @@ static inline const char *oracle_stop(oracle *o, uint64_t now)
         return "the clock has passed a timer that was due";
     o->now = now;
     o->in_call = false;
-    o->unfinished = true;
     return NULL;
 }
 
 /* --------------------------------------------------------- next deadline -- */
 
 /* Is what tw_next_deadline says right? Later than the first timer is always
- * wrong. Earlier is right where a timer has left that tick; at the clock, while
- * a call has something left to do; and before it inside a call, where overdue
- * timers may be out of order. */
+ * wrong, where one is overdue later than the clock. Earlier is right only where
+ * a timer has left that tick; and at the clock while a call is not finished,
+ * which may have one to move that was postponed. */
 static inline const char *oracle_judge_next(const oracle *o, bool found,
                                             uint64_t deadline)
 {
     if (!found || o->count == 0)
         return found == (o->count != 0) ? NULL : "next deadline: wrong result";
-    uint64_t exact = o->entries[0].tick_index;
-    if (deadline == oracle_time_of(o, exact))
-        return NULL;
-    if (deadline > oracle_time_of(o, exact))
+    uint64_t exact = o->entries[0].tick_index, tick_index = deadline / o->tick;
+    uint64_t latest = exact == 0 ? o->now : oracle_time_of(o, exact);
+    if (deadline > latest)
         return "the next deadline is too late";
+    if (exact != 0 && deadline == latest)
+        return NULL;
     if (deadline % o->tick != 0)
         return "the next deadline is not a tick";
-    uint64_t tick_index = deadline / o->tick;
-    if (oracle_ticks_have(&o->stale, tick_index) ||
-        oracle_ticks_have(&o->late, tick_index))
+    if (exact == 0 || oracle_ticks_have(&o->stale, tick_index))
         return NULL;
-    if (o->in_call ? tick_index <= oracle_clock(o)
-                   : o->unfinished && tick_index == oracle_clock(o))
+    if (tick_index <= oracle_clock(o) && o->stale_calls != 0)
+        return NULL;
+    if (tick_index == oracle_clock(o) && !o->finished)
         return NULL;
     return "the next deadline is too early";
 }

@@ -92,6 +92,7 @@ struct probe {
     world *world;         /* where it was started last                 */
     probe *prev, *next;   /* neighbours in the oracle's list           */
     uint64_t tick;        /* the tick at which it is due               */
+    uint64_t rank;        /* the same; 0 if it was started overdue     */
     uint64_t from_call;   /* the first call that may fire it           */
     bool pending;         /* in the oracle's list                      */
     bool loose;           /* may take any place within its tick        */
@@ -119,7 +120,7 @@ struct world {
     size_t compared;      /* times, since the world was opened         */
     bool inside;          /* a call is in progress                     */
     bool stale;           /* the next deadline may be too early        */
-    probe *head, *tail;   /* the oracle: sorted by tick, start order   */
+    probe *head, *tail;   /* the oracle: sorted by rank, start order   */
 };
 
 /* ------------------------------------------------------------ the oracle -- */
@@ -138,9 +139,10 @@ static inline uint64_t recorder_time(uint64_t index, uint64_t tick)
 static inline void oracle_insert(world *w, probe *p, uint64_t tick, bool loose)
 {
     probe *before = w->tail;
-    while (before != NULL && before->tick > tick)
-        before = before->prev;
     p->tick = tick;
+    p->rank = tick <= w->clock / w->tick ? 0 : tick;
+    while (before != NULL && before->rank > p->rank)
+        before = before->prev;
     p->loose = loose;
     p->pending = true;
     p->prev = before;
@@ -155,8 +157,7 @@ static inline void oracle_remove(world *w, probe *p)
     *(p->prev == NULL ? &w->head : &p->prev->next) = p->next;
     *(p->next == NULL ? &w->tail : &p->next->prev) = p->prev;
     p->pending = false;
-    if (--w->count == 0)
-        w->stale = false;
+    w->count--;
 }
 
 /* The first timer that the call in progress owes at `now`, NULL if none. */
@@ -176,7 +177,7 @@ static inline bool oracle_in_turn(const world *w, const probe *p)
     for (const probe *q = w->head; q != NULL && q != p; q = q->next) {
         if (q->from_call > w->call)
             continue;
-        if (q->tick < p->tick || (!q->loose && !p->loose))
+        if (q->rank < p->rank || (!q->loose && !p->loose))
             return false;
     }
     return true;
@@ -336,19 +337,14 @@ static inline void world_within(world *w, probe *p, uint64_t earliest,
 static inline void world_postpone(world *w, probe *p, uint64_t deadline)
 {
     world_adopt(w, p);
-    bool lazy = p->pending && deadline >= tw_deadline(&p->timer);
-    size_t calls = w->mem.calls;
+    uint64_t before = tw_deadline(&p->timer);
+    bool same = p->pending && deadline == before;
+    bool lazy = p->pending && deadline > before && before > w->clock;
     if (!CHECK(tw_postpone(&w->wheel, &p->timer, deadline) == TW_OK))
         return;
     CHECK(tw_deadline(&p->timer) == deadline);
-    if (lazy) {
-        uint64_t from_call = p->from_call;
-        CHECK(w->mem.calls == calls);
-        oracle_start(w, p, deadline, true);
-        p->from_call = from_call;
-    } else {
-        oracle_start(w, p, deadline, false);
-    }
+    if (!same)
+        oracle_start(w, p, deadline, lazy);
     if (!w->inside)
         world_compare(w);
 }

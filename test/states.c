@@ -30,10 +30,8 @@
  *  - the names of the timers,
  *  - how far back ticks are that have passed, but for their order,
  *  - memory that holds no timer, counters, the arrangement of the delay queue,
- *    how overdue timers are divided among chunks that are no bucket's own,
- *  - what only makes starts quicker: how far a wheel is known to reach, that
- *    only its first bucket has a mark, the usual wheel, whether spans are
- *    looked at first (they are, in each start), the recent deadline.
+ *    how overdue timers are divided among chunks,
+ *  - what only makes starts quicker (see twi_forget).
  * Where two ways lead to one state and the oracle is stricter after one of
  * them, that one counts. States are told apart by 64 bits of hash. That all
  * this is so is tested: of states that were met again by another way, a sample
@@ -53,8 +51,7 @@
  * A bucket of few timers fires in place and never cascades. What is few is set
  * by each case: 5 timers, 1, or 0, so that two or three
  * timers cascade. They also are crowds of 6 that are started together and act
- * alike, more than a bucket keeps; or single ones in a chunk of their own,
- * since a bucket of two chunks cascades as well.
+ * alike, more than a bucket keeps.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -81,7 +78,6 @@ static unsigned few;
 #define GROUPS 3  /* timers, or crowds of them, at most                      */
 #define CROWD 6   /* timers in one                                           */
 #define TIMERS (GROUPS * CROWD)
-#define FILLERS (TWI_SLOTS - 1)
 #define DELAYS 4  /* that callbacks choose from, at most                     */
 #define NO_STATE UINT32_MAX
 #define TWINS 1000 /* states entered a second time by another way, at most   */
@@ -93,19 +89,16 @@ static unsigned few;
 #define FEW_CAN_BE_SET false
 #endif
 
-enum kind { SINGLE, CROWDS, OWN_CHUNKS };
+enum kind { SINGLE, CROWDS };
 
 /* What is put in order after each step, as if the way there had been another:
  * an empty bucket is as if it had never been used, and has no mark; no slot can
- * be taken back; a chunk has no room at one end or much of it, and empty slots
- * one by one between timers; the latest tick of a bucket that no finer wheel
- * asks for is the last of its span, if it is not the earliest; a wheel is known
- * to reach as far as it does. */
+ * be taken back; a bucket has no dead slots, and its timers begin a chunk; the
+ * latest tick of a bucket that no finer wheel asks for is the last of its step,
+ * if it is not the earliest. */
 enum tidiness {
     TIDY,
-    COMPACT, /* no empty slots between timers either, and a bucket that is   */
-             /* not the first keeps its chunk when it becomes empty          */
-    AS_LEFT  /* nothing is put in order                                      */
+    AS_LEFT /* nothing is put in order                                       */
 };
 
 /* What is explored. */
@@ -186,7 +179,6 @@ static void arena_give(void *pointer)
 static const search *play;
 static timingwheel tw, saved_tw;
 static tw_timer timers[TIMERS], saved_timers[TIMERS];
-static tw_timer fillers[FILLERS];
 static oracle model, saved_model;
 static oracle_entry saved_entries[TIMERS];
 static oracle_timer saved_model_timers[TIMERS];
@@ -275,25 +267,9 @@ static uint64_t time_from_clock(int time)
     return tw_now(&tw) + (uint64_t)(int64_t)time;
 }
 
-/* A timer of OWN_CHUNKS is preceded by so many others, which are cancelled at
- * once, that its chunk is full. */
-static int start_timer(tw_timer *timer, uint64_t deadline)
-{
-    if (play->kind != OWN_CHUNKS)
-        return tw_start(&tw, timer, deadline);
-    for (unsigned i = 0; i < FILLERS; i++)
-        EXPECT(tw_start(&tw, &fillers[i], deadline) == TW_OK);
-    int status = tw_start(&tw, timer, deadline);
-    for (unsigned i = 0; i < FILLERS; i++)
-        EXPECT(tw_cancel(&tw, &fillers[i]));
-    return status;
-}
-
-/* The span of the bucket is looked at first, though no chunk is full. */
 static void start_one(unsigned id, uint64_t deadline)
 {
-    tw.span_above = tw.usual_above;
-    EXPECT(start_timer(&timers[id], deadline) == TW_OK);
+    EXPECT(tw_start(&tw, &timers[id], deadline) == TW_OK);
     oracle_start(&model, id, deadline, false);
 }
 
@@ -406,18 +382,11 @@ static void poll(uint64_t now)
     EXPECT_RIGHT(oracle_stop(&model, tw_now(&tw)));
 }
 
-/* Where no bucket is too small to cascade, no timer is moved twice in a tick:
- * finer wheels cascade first. */
 static void advance(uint64_t now)
 {
-    uint64_t cascaded = tw.cascaded, starts = model.sequence, next = 0;
-    size_t pending = model.count;
-    bool one_tick = tw_next_deadline(&tw, &next) && next == now;
     oracle_begin(&model, now);
     EXPECT(tw_advance_clock(&tw, now) == call_fired);
     EXPECT_RIGHT(oracle_finish(&model));
-    if (one_tick && few == 0 && model.sequence == starts)
-        EXPECT(tw.cascaded - cascaded <= pending);
 }
 
 /* The bucket that a pending timer is in. */
@@ -447,11 +416,10 @@ static struct {
 
 static tw_timer *first_timer_in(const twi_bucket *bucket)
 {
-    const twi_chunk *chunk = bucket->head;
-    unsigned i = chunk->first;
-    while (chunk->slots[i] == NULL)
-        i++;
-    return chunk->slots[i];
+    tw_timer **slot = bucket->front;
+    while (*slot == NULL)
+        slot = twi_after(slot);
+    return *slot;
 }
 
 /* What is postponed right before the step. */
@@ -533,7 +501,7 @@ static void add(uint64_t value)
 
 /* Of a tick that is further back than any that can still be asked for, only the
  * order matters: what is `passed` is told by its rank from the clock down. */
-static uint64_t passed[TIMERS + 2 * TWI_ASIDES];
+static uint64_t passed[TIMERS];
 static size_t passed_count;
 
 static void note_passed(uint64_t tick)
@@ -553,10 +521,10 @@ static void note_passed(uint64_t tick)
 
 static bool has_timers(const twi_bucket *bucket)
 {
-    for (const twi_chunk *chunk = bucket->head; chunk != NULL;
-         chunk = chunk->next)
-        for (unsigned i = chunk->first; i < twi_end(bucket, chunk); i++)
-            if (chunk->slots[i] != NULL)
+    if (!twi_is_empty(bucket))
+        for (tw_timer **slot = bucket->front; slot != bucket->room;
+             slot = twi_after(slot))
+            if (*slot != NULL)
                 return true;
     return false;
 }
@@ -565,13 +533,7 @@ static void find_passed(void)
 {
     passed_count = 0;
     for (size_t i = 0; i < model.count; i++)
-        note_passed(model.entries[i].tick_index);
-    for (unsigned i = 0; i < TWI_ASIDES; i++)
-        if (has_timers(&tw.aside[i])) {
-            note_passed(tw.aside[i].earliest);
-            if (!tw.unsorted[i])
-                note_passed(tw.aside[i].latest);
-        }
+        note_passed(timers[model.entries[i].id].deadline);
 }
 
 /* A tick as it is seen from the clock. */
@@ -602,56 +564,28 @@ static uint64_t coarsest_step(void)
     return tw.clock >> (play->wheels - 1) * tw.size_bits;
 }
 
-/* Which bucket an own chunk belongs to, wherever it is. */
-static unsigned number_of_own(const twi_chunk *chunk)
+/* The slots of a bucket, from the first to the last. How they stand in chunks
+ * follows from where the first one stands. */
+static void add_slots(const twi_bucket *bucket)
 {
-    unsigned level = 0, index = 0;
-    for (level = 0; level < play->wheels; level++) {
-        const twi_wheel *wheel = tw.wheels[level];
-        if (wheel != NULL && chunk >= wheel->own &&
-            chunk < wheel->own + play->size) {
-            index = (unsigned)(chunk - wheel->own);
-            break;
-        }
-    }
-    if (level == play->wheels - 1 && !play->whole_turns)
-        index -= (unsigned)coarsest_step();
-    return level * play->size + index % play->size;
-}
-
-/* Of what stands aside the search minds no chunks but those that are a bucket's
- * own, lent to it, and how much room these have behind their timers. */
-static void add_chunk(const twi_bucket *bucket, const twi_chunk *chunk,
-                      bool in_wheel)
-{
-    unsigned end = twi_end(bucket, chunk);
-    bool is_own = chunk->ordinal == 0;
-    if (in_wheel)
-        add(twi_live(bucket, chunk) * 2U + is_own);
-    else if (is_own || (chunk->prev != NULL && chunk->prev->ordinal == 0))
-        add(is_own ? 4U + number_of_own(chunk) : 2U);
-    if (!in_wheel && is_own)
-        add(end);
-    if (in_wheel || play->tidiness == AS_LEFT)
-        add(chunk->first * 64U + end);
-    for (unsigned i = chunk->first; i < end; i++) {
-        const tw_timer *timer = chunk->slots[i];
-        if (timer != NULL)
-            add(canonical(timer) * 1024 + relative(timer->deadline));
-        else if (in_wheel || play->tidiness == AS_LEFT)
+    if (play->tidiness == AS_LEFT)
+        add((uintptr_t)bucket->front % TWI_CHUNK_BYTES);
+    for (tw_timer **slot = bucket->front; slot != bucket->room;
+         slot = twi_after(slot))
+        if (*slot != NULL)
+            add(canonical(*slot) * 1024 + relative((*slot)->deadline));
+        else if (play->tidiness == AS_LEFT)
             add(1);
-    }
 }
 
 /* The earliest deadline in a bucket. */
 static uint64_t earliest_in(const twi_bucket *bucket)
 {
     uint64_t earliest = UINT64_MAX;
-    for (const twi_chunk *chunk = bucket->head; chunk != NULL;
-         chunk = chunk->next)
-        for (unsigned i = chunk->first; i < twi_end(bucket, chunk); i++)
-            if (chunk->slots[i] != NULL && chunk->slots[i]->deadline < earliest)
-                earliest = chunk->slots[i]->deadline;
+    for (tw_timer **slot = bucket->front; slot != bucket->room;
+         slot = twi_after(slot))
+        if (*slot != NULL && (*slot)->deadline < earliest)
+            earliest = (*slot)->deadline;
     return earliest;
 }
 
@@ -663,11 +597,10 @@ static void judge_mark(const twi_bucket *bucket)
     if (bucket->earliest == earliest || !EXPECT(bucket->earliest < earliest))
         return;
     EXPECT(oracle_ticks_have(&model.stale, bucket->earliest) ||
-           oracle_ticks_have(&model.late, bucket->earliest) ||
-           (model.unfinished && bucket->earliest <= tw.clock));
+           (!model.finished && bucket->earliest <= tw.clock));
 }
 
-/* Calls `visit` for every bucket with a chunk. */
+/* Calls `visit` for every bucket with slots in use, or with a chunk. */
 static void each_bucket(void (*visit)(const twi_bucket *bucket, unsigned where))
 {
     for (unsigned level = 0; level < play->wheels; level++) {
@@ -679,61 +612,43 @@ static void each_bucket(void (*visit)(const twi_bucket *bucket, unsigned where))
         for (unsigned i = 0; i < play->size; i++) {
             const twi_bucket *bucket =
                 &tw.wheels[level]->buckets[(origin + i) % play->size];
-            if (bucket->head != NULL)
+            if (bucket->room != NULL)
                 visit(bucket, where + i);
         }
     }
     for (unsigned i = 0; i < TWI_ASIDES; i++)
-        if (has_timers(&tw.aside[i]))
+        if (play->tidiness == AS_LEFT ? !twi_is_empty(&tw.aside[i])
+                                      : has_timers(&tw.aside[i]))
             visit(&tw.aside[i], play->wheels * play->size + i);
-}
-
-/* The ticks by which the first bucket of a wheel is sorted, if it is. */
-static void add_sorted(const twi_wheel *wheel)
-{
-    const twi_chunk *chunk = wheel->buckets[wheel->first].head;
-    unsigned noted = wheel->noted;
-    if (!twi_is_queued(wheel) || !wheel->sorted)
-        return;
-    for (; chunk != NULL; chunk = chunk->next, noted += TWI_SLOTS)
-        for (unsigned i = chunk->first; i < chunk->end; i++)
-            if (chunk->slots[i] != NULL)
-                add(twi_noted_tick(&tw, wheel, noted + i) - tw.clock);
-    add(1);
 }
 
 static void add_bucket(const twi_bucket *bucket, unsigned where)
 {
     bool in_wheel = where < play->wheels * play->size;
-    bool unsorted =
-        !in_wheel && tw.unsorted[where - play->wheels * play->size];
-    if (!has_timers(bucket)) {
-        add_chunk(bucket, bucket->head, in_wheel);
-        if (!twi_is_clear(bucket)) {
-            add(relative(bucket->earliest));
-            add(relative(bucket->latest));
-        }
+    const twi_wheel *wheel = in_wheel ? tw.wheels[where / play->size] : NULL;
+    if (twi_is_empty(bucket)) {
+        if (play->tidiness == AS_LEFT)
+            add(where * 4 + (tw.last == bucket ? 3 : 1));
         return;
     }
-    judge_mark(bucket);
-    add(where * 4 + 2 + unsorted);
-    if (in_wheel)
-        add(twi_has_room(bucket));
+    add(where * 4 + 2);
+    add_slots(bucket);
+    if (!in_wheel)
+        return;
+    if (has_timers(bucket))
+        judge_mark(bucket);
     add(relative(bucket->earliest));
-    if (in_wheel || !unsorted)
-        add(relative(bucket->latest));
-    for (const twi_chunk *chunk = bucket->head; chunk != NULL;
-         chunk = chunk->next)
-        add_chunk(bucket, chunk, in_wheel);
-    if (in_wheel && bucket == twi_first_of(tw.wheels[where / play->size]))
-        add_sorted(tw.wheels[where / play->size]);
+    add(relative(bucket->latest));
+    if (play->tidiness == AS_LEFT)
+        add(tw.last == bucket);
+    if (bucket == &wheel->buckets[wheel->first])
+        add(wheel->sorted);
 }
 
 /* Ticks at which a wake-up in vain is to be expected from here on. */
 static void expect_vain(const twi_bucket *bucket, unsigned where)
 {
-    (void)where;
-    if (!twi_is_clear(bucket))
+    if (where < play->wheels * play->size && !twi_is_empty(bucket))
         oracle_ticks_add(&model.stale, bucket->earliest);
 }
 
@@ -755,25 +670,17 @@ static void add_wheels(void)
     uint64_t span = 1, wheels = 0;
     for (unsigned level = 0; level < play->wheels; level++) {
         wheels = wheels * 2 + (tw.wheels[level] != NULL);
-        if (tw.wheels[level] != NULL)
-            add_marks(level);
+        if (tw.wheels[level] == NULL)
+            continue;
+        add_marks(level);
+        if (tw.wheels[level]->queue_index != TWI_UNQUEUED)
+            add(relative(tw.wheels[level]->earliest));
     }
     EXPECT(tw.wheels[play->wheels] == NULL);
     for (unsigned level = 0; level < play->wheels - !play->whole_turns; level++)
         span *= play->size;
     add(wheels);
     add(tw.clock % span);
-}
-
-/* The bucket from which a slot may be taken back. */
-static void add_last_home(void)
-{
-    for (unsigned level = 0; level < play->wheels; level++) {
-        const twi_wheel *wheel = tw.wheels[level];
-        for (unsigned i = 0; wheel != NULL && i < play->size; i++)
-            if (tw.last_home == &wheel->buckets[i])
-                add(number_of_own(&wheel->own[i]));
-    }
 }
 
 /* Which timers of its tick have to fire before a pending one. */
@@ -801,7 +708,6 @@ static void hash_state(void)
     lenient = 0;
     find_passed();
     add_wheels();
-    add_last_home();
     each_bucket(add_bucket);
     structure = hash;
     for (size_t i = 0; i < model.count; i++)
@@ -810,122 +716,61 @@ static void hash_state(void)
 
 /* -------------------------------------------------------------- tidying -- */
 
-/* What is noted for a slot, if the bucket is sorted. */
-static void note_tick(twi_wheel *wheel, unsigned slot, uint64_t tick)
+/* The timers of a bucket move together, to the beginning of its first chunk. */
+static void tidy_slots(twi_bucket *bucket)
 {
-    if (wheel->is_run)
-        wheel->last_bits[slot] = (uint8_t)tick;
-    else
-        wheel->ticks[slot] = tick;
-}
-
-/* The timers of a chunk move together, and to where it has much room at both
- * ends, or none at that at which it had none, or as much in front as a cascade
- * leaves there that began to fill it; with the ticks that are noted for their
- * slots, from `noted` on, if the bucket is the first of `sorted` and that is
- * sorted (else NULL). */
-static void tidy_chunk(twi_chunk *chunk, twi_wheel *sorted, unsigned noted)
-{
-    tw_timer *kept[TWI_SLOTS];
-    uint64_t ticks[TWI_SLOTS];
-    unsigned count = 0, start = 0;
-    if (chunk->first == 0 && chunk->end == TWI_SLOTS)
-        return;
-    for (unsigned i = chunk->first; i < chunk->end; i++) {
-        bool gap_stays = play->tidiness == TIDY &&
-                        (count == 0 || kept[count - 1] != NULL);
-        if (chunk->slots[i] == NULL && !gap_stays)
-            continue;
-        ticks[count] =
-            sorted != NULL ? twi_noted_tick(&tw, sorted, noted + i) : 0;
-        kept[count++] = chunk->slots[i];
+    tw_timer *kept[TIMERS];
+    unsigned count = 0;
+    for (tw_timer **slot = bucket->front; slot != bucket->room;
+         slot = twi_after(slot))
+        if (*slot != NULL)
+            kept[count++] = *slot;
+    tw_timer **slot = twi_chunk_of(bucket->front)->slots, **last = slot;
+    bucket->front = slot;
+    for (unsigned i = 0; i < count; i++, slot = twi_after(slot)) {
+        last = slot;
+        twi_chunk_of(slot)->dead = 0;
+        twi_fill(slot, kept[i]);
     }
-    while (count != 0 && kept[count - 1] == NULL)
-        count--;
-    if (chunk->end == TWI_SLOTS || chunk->end == TWI_NEAR_SLOTS)
-        start = chunk->first == 0 ? 0 : chunk->end - count;
-    else if (chunk->first != 0)
-        start = ((unsigned)TWI_SLOTS - count) / 2;
-    for (unsigned i = 0; i < count; i++) {
-        chunk->slots[start + i] = kept[i];
-        if (sorted != NULL)
-            note_tick(sorted, noted + start + i, ticks[i]);
-        if (kept[i] != NULL)
-            kept[i]->place = (uintptr_t)&chunk->slots[start + i];
-    }
-    chunk->first = (uint8_t)start;
-    chunk->end = (uint8_t)(start + count);
-}
-
-/* A bucket that was closed, to tidy it, is as open as it was before. */
-static void open_again(twi_bucket *bucket, bool is_first)
-{
-    twi_chunk *tail = twi_tail(bucket);
-    unsigned free_slots = (unsigned)TWI_SLOTS - tail->end;
-    bucket->room -= free_slots;
-    tail->live = (uint8_t)(tail->live + free_slots);
-    tail->end = TWI_SLOTS;
-    if (is_first)
-        twi_watch(tail);
+    twi_cut_off(&tw, bucket, last);
 }
 
 static void tidy_bucket(twi_wheel *wheel, uint32_t index)
 {
     twi_bucket *bucket = &wheel->buckets[index];
-    bool is_first = wheel->first == index;
-    bool is_sorted = is_first && wheel->sorted;
-    bool is_open = twi_free_slots(bucket) != 0;
-    if (is_open)
-        twi_close(&tw, bucket);
+    bool is_sorted = wheel->first == index && wheel->sorted;
+    tidy_slots(bucket);
     if ((!cascades || wheel->level == play->wheels - 1) && !is_sorted &&
         bucket->latest != bucket->earliest)
         bucket->latest = bucket->earliest | ((UINT64_C(1) << wheel->shift) - 1);
-    unsigned noted = wheel->noted;
-    for (twi_chunk *chunk = bucket->head; chunk != NULL; chunk = chunk->next) {
-        tidy_chunk(chunk, is_sorted ? wheel : NULL, noted);
-        noted += TWI_SLOTS;
-    }
-    if (is_open)
-        open_again(bucket, is_first);
 }
 
-/* To make an empty bucket ready for new timers drops the note of any other: it
- * is put back where it still holds. */
 static void tidy_wheel(twi_wheel *wheel)
 {
-    twi_bucket *noted = tw.recent_home;
-    uint64_t tick = twi_tick_of(&tw, tw.recent);
-    wheel->reach = twi_reach_of(&tw, wheel);
-    wheel->one_marked = false;
+    bool first_has_timers = has_timers(&wheel->buckets[wheel->first]);
     for (uint32_t i = 0; i < play->size; i++) {
         if (has_timers(&wheel->buckets[i])) {
             tidy_bucket(wheel, i);
             continue;
         }
-        if (wheel->buckets[i].head != NULL)
-            twi_renew(&tw, wheel, i);
-        twi_unmark(wheel, i);
+        twi_trim_bucket(&tw, &wheel->buckets[i]);
+        if (i != wheel->first || wheel->queue_index == TWI_UNQUEUED)
+            wheel->marks[0] &= ~(UINT64_C(1) << i);
     }
-    if (noted != NULL && noted->earliest <= tick && noted->latest >= tick)
-        tw.recent_home = noted;
-}
-
-/* The own chunks that are lent. */
-static void tidy_lent(void)
-{
-    for (unsigned i = 0; i < TWI_ASIDES; i++)
-        for (twi_chunk *chunk = tw.aside[i].head; chunk != NULL;
-             chunk = chunk->next)
-            if (chunk->ordinal == 0)
-                tidy_chunk(chunk, NULL, 0);
+    if (wheel->queue_index != TWI_UNQUEUED && !first_has_timers)
+        twi_offer(&tw, wheel);
 }
 
 static void tidy(void)
 {
     if (play->tidiness == AS_LEFT)
         return;
-    tw.last_home = NULL;
-    tidy_lent();
+    twi_forget(&tw);
+    for (unsigned i = 0; i < TWI_ASIDES; i++)
+        if (has_timers(&tw.aside[i]))
+            tidy_slots(&tw.aside[i]);
+        else
+            twi_trim_bucket(&tw, &tw.aside[i]);
     for (unsigned level = 0; level < play->wheels; level++)
         if (tw.wheels[level] != NULL)
             tidy_wheel(tw.wheels[level]);
@@ -962,15 +807,18 @@ static void save(void)
 /* All that the oracle still has to know of the past is what can be seen. */
 static void forget_the_past(void)
 {
-    model.unfinished = false;
+    model.finished = true;
     model.stale.count = 0;
-    model.late.count = 0;
+    model.stale_calls = !twi_is_empty(&tw.aside[TWI_OVERDUE]) ||
+                        !twi_is_empty(&tw.aside[TWI_OWED]);
     each_bucket(expect_vain);
+    for (uint32_t i = 0; i < tw.queued; i++)
+        oracle_ticks_add(&model.stale, tw.queue[i]->earliest);
 }
 
 static void revert(void)
 {
-    oracle_ticks stale = model.stale, late = model.late;
+    oracle_ticks stale = model.stale;
     size_t count = play->groups * members;
     arena_used = saved_arena_used;
     memcpy(&arena, &saved_arena, arena_used);
@@ -980,8 +828,6 @@ static void revert(void)
     model.stale = stale;
     model.stale.count = saved_stale_count;
     memcpy(model.stale.ticks, saved_stale, sizeof(saved_stale));
-    model.late = late;
-    model.late.count = 0;
     memcpy(model.entries, saved_entries, model.count * sizeof(oracle_entry));
     memcpy(model.timers, saved_model_timers, count * sizeof(oracle_timer));
 }
@@ -999,8 +845,6 @@ static void begin(void)
                           config.start + (uint64_t)play->reach) == TW_OK);
     for (unsigned i = 0; i < TIMERS; i++)
         tw_timer_init(&timers[i], on_fire);
-    for (unsigned i = 0; i < FILLERS; i++)
-        tw_timer_init(&fillers[i], NULL);
     oracle_free(&model);
     oracle_init(&model, 1, config.start, TIMERS);
     for (uint64_t i = 0; i < TIMERS; i++)
@@ -1241,7 +1085,7 @@ static bool would_join(const twi_bucket *bucket, uint64_t tick)
 static bool may_wait(const tw_timer *timer)
 {
     return play->sparing && !is_aside(timer) &&
-           (timer->deadline > tw.clock || tw.nonempty_aside == 0);
+           timer->deadline > tw.clock;
 }
 
 static bool is_worth_postponing(const tw_timer *timer, int time)
@@ -1520,7 +1364,7 @@ static void made_on_demand(void)
 static void in_place_on_2(void)
 {
     static const search what = {
-        .size = 2, .wheels = 3, .groups = 2, .few = 5, .tidiness = COMPACT,
+        .size = 2, .wheels = 3, .groups = 2, .few = 5,
         .soonest = -1, .reach = 4, .reserved = true, .postponed = 2,
         .limits = 2, .delays = 2, .delay = {-1, 1}, .most = 5,
     };
@@ -1543,16 +1387,6 @@ static void two_cascade_on_2(void)
         .size = 2, .wheels = 3, .groups = 2, .few = 1, .soonest = -1,
         .reach = 4, .reserved = true, .limits = 3, .delays = 2, .delay = {0, 1},
         .most = 5, .most_full = 0,
-    };
-    explore(&what);
-}
-
-static void chunks_on_2(void)
-{
-    static const search what = {
-        .size = 2, .wheels = 3, .groups = 2, .kind = OWN_CHUNKS, .few = 5,
-        .soonest = -1, .reach = 4, .reserved = true, .limits = 3, .delays = 1,
-        .delay = {1}, .most = 5, .most_full = 0,
     };
     explore(&what);
 }
@@ -1601,7 +1435,7 @@ static void every_slot_on_4(void)
 static void three_in_place(void)
 {
     static const search what = {
-        .size = 2, .wheels = 2, .groups = 3, .tidiness = COMPACT, .few = 5,
+        .size = 2, .wheels = 2, .groups = 3, .few = 5,
         .soonest = -1, .reach = 2, .reserved = true, .postponed = 3,
         .limits = 2, .delays = 1, .delay = {1}, .most = 3, .most_full = 100,
     };
@@ -1611,7 +1445,7 @@ static void three_in_place(void)
 static void three_cascading(void)
 {
     static const search what = {
-        .size = 2, .wheels = 2, .groups = 3, .tidiness = COMPACT, .few = 0,
+        .size = 2, .wheels = 2, .groups = 3, .few = 0,
         .soonest = -1, .reach = 2, .reserved = true, .limits = 3, .delays = 1,
         .delay = {1}, .most = 4, .most_full = 100,
     };
@@ -1621,7 +1455,7 @@ static void three_cascading(void)
 static void three_postponed(void)
 {
     static const search what = {
-        .size = 2, .wheels = 2, .groups = 3, .tidiness = COMPACT, .few = 0,
+        .size = 2, .wheels = 2, .groups = 3, .few = 0,
         .soonest = -1, .reach = 2, .reserved = true, .postponed = 3,
         .limits = 3, .delays = 1, .delay = {1}, .most = 3, .most_full = 100,
     };
@@ -1644,7 +1478,7 @@ static void three_runs(void)
     static const search what = {
         .size = 4, .wheels = 2, .groups = 3, .kind = CROWDS, .few = 40,
         .soonest = 1, .reach = 7, .reserved = true, .postponed = 1,
-        .tidiness = COMPACT, .limits = 3, .delays = 1, .delay = {1}, .most = 3,
+        .limits = 3, .delays = 1, .delay = {1}, .most = 3,
         .most_full = 40,
     };
     explore(&what);
@@ -1653,7 +1487,7 @@ static void three_runs(void)
 static void three_on_three(void)
 {
     static const search what = {
-        .size = 2, .wheels = 3, .groups = 3, .tidiness = COMPACT, .few = 1,
+        .size = 2, .wheels = 3, .groups = 3, .few = 1,
         .soonest = 1, .reach = 4, .reserved = true, .limits = 3, .delays = 1,
         .delay = {1}, .most = 4, .most_full = 100,
     };
@@ -1663,7 +1497,7 @@ static void three_on_three(void)
 static void in_place_on_4(void)
 {
     static const search what = {
-        .size = 4, .wheels = 3, .groups = 2, .few = 5, .tidiness = COMPACT,
+        .size = 4, .wheels = 3, .groups = 2, .few = 5,
         .soonest = -1, .reach = 13, .reserved = true, .limits = 2, .delays = 1,
         .delay = {5}, .most = 3, .most_full = 150,
     };
@@ -1673,7 +1507,7 @@ static void in_place_on_4(void)
 static void cascading_on_4(void)
 {
     static const search what = {
-        .size = 4, .wheels = 3, .groups = 2, .few = 0, .tidiness = COMPACT,
+        .size = 4, .wheels = 3, .groups = 2, .few = 0,
         .soonest = -1, .reach = 13, .reserved = true, .limits = 3, .delays = 1,
         .delay = {5}, .most = 4, .most_full = 200,
     };
@@ -1683,7 +1517,7 @@ static void cascading_on_4(void)
 static void far_on_4(void)
 {
     static const search what = {
-        .size = 4, .wheels = 3, .groups = 2, .few = 5, .tidiness = COMPACT,
+        .size = 4, .wheels = 3, .groups = 2, .few = 5,
         .soonest = 1, .reach = 24, .reserved = true, .limits = 1, .delays = 1,
         .delay = {5}, .most = 3, .most_full = 30,
     };
@@ -1694,7 +1528,7 @@ static void crowds_on_4(void)
 {
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .kind = CROWDS, .few = 5,
-        .tidiness = COMPACT, .soonest = -1, .reach = 16, .reserved = true,
+        .soonest = -1, .reach = 16, .reserved = true,
         .postponed = 2, .limits = 3, .delays = 2, .delay = {0, 5}, .most = 3,
         .most_full = 20,
     };
@@ -1704,7 +1538,7 @@ static void crowds_on_4(void)
 static void one_postponed_on_4(void)
 {
     static const search what = {
-        .size = 4, .wheels = 3, .groups = 2, .few = 5, .tidiness = COMPACT,
+        .size = 4, .wheels = 3, .groups = 2, .few = 5,
         .soonest = 1, .reach = 13, .reserved = true, .postponed = 1,
         .limits = 1, .delays = 1, .delay = {5}, .most = 5, .most_full = 30,
     };
@@ -1714,7 +1548,7 @@ static void one_postponed_on_4(void)
 static void cascading_postponed_on_4(void)
 {
     static const search what = {
-        .size = 4, .wheels = 3, .groups = 2, .few = 0, .tidiness = COMPACT,
+        .size = 4, .wheels = 3, .groups = 2, .few = 0,
         .soonest = 1, .reach = 13, .reserved = true, .postponed = 2,
         .sparing = true, .limits = 1, .delays = 1, .delay = {5}, .most = 5,
         .most_full = 100, .complete = true,
@@ -1725,7 +1559,7 @@ static void cascading_postponed_on_4(void)
 static void postponed_on_4(void)
 {
     static const search what = {
-        .size = 4, .wheels = 3, .groups = 2, .few = 5, .tidiness = COMPACT,
+        .size = 4, .wheels = 3, .groups = 2, .few = 5,
         .soonest = 1, .reach = 13, .reserved = true, .postponed = 2,
         .sparing = true, .limits = 1, .delays = 1, .delay = {5}, .most = 3,
         .most_full = 60, .complete = true,
@@ -1737,7 +1571,7 @@ static void postponed_on_4(void)
 static void all_ticks_on_4(void)
 {
     static const search what = {
-        .size = 4, .wheels = 3, .groups = 2, .few = 0, .tidiness = COMPACT,
+        .size = 4, .wheels = 3, .groups = 2, .few = 0,
         .soonest = 1, .reach = 63, .reserved = true, .sparing = true,
         .limits = 2, .delays = 1, .delay = {5}, .most = 3, .most_full = 60,
         .complete = true,
@@ -1748,7 +1582,7 @@ static void all_ticks_on_4(void)
 static void in_place_every_tick_on_4(void)
 {
     static const search what = {
-        .size = 4, .wheels = 3, .groups = 2, .few = 5, .tidiness = COMPACT,
+        .size = 4, .wheels = 3, .groups = 2, .few = 5,
         .soonest = 1, .reach = 63, .reserved = true, .sparing = true,
         .limits = 2, .delays = 1, .delay = {5}, .most = 3, .most_full = 30,
         .complete = true,
@@ -1759,7 +1593,7 @@ static void in_place_every_tick_on_4(void)
 static void far_postponed_on_4(void)
 {
     static const search what = {
-        .size = 4, .wheels = 3, .groups = 2, .few = 0, .tidiness = COMPACT,
+        .size = 4, .wheels = 3, .groups = 2, .few = 0,
         .soonest = 1, .reach = 63, .reserved = true, .sparing = true,
         .postponed = 2, .limits = 1, .delays = 1, .delay = {5}, .most = 3,
         .most_full = 40, .complete = true,
@@ -1770,7 +1604,7 @@ static void far_postponed_on_4(void)
 static void two_cascade_on_4(void)
 {
     static const search what = {
-        .size = 4, .wheels = 3, .groups = 2, .few = 1, .tidiness = COMPACT,
+        .size = 4, .wheels = 3, .groups = 2, .few = 1,
         .soonest = 1, .reach = 9, .reserved = true, .sparing = true,
         .postponed = 2, .limits = 2, .delays = 1, .delay = {5}, .most = 3,
         .most_full = 100, .complete = true,
@@ -1782,7 +1616,7 @@ static void two_cascade_on_4(void)
 static void compare_sparing(unsigned how_few)
 {
     search what = {
-        .size = 4, .wheels = 3, .groups = 2, .tidiness = COMPACT, .soonest = 1,
+        .size = 4, .wheels = 3, .groups = 2, .soonest = 1,
         .reserved = true, .postponed = 2, .limits = 2, .delays = 1,
         .delay = {5},
     };
@@ -1818,43 +1652,11 @@ static void sparing_in_place(void)
     compare_sparing(5);
 }
 
-static uint64_t cascaded(void)
-{
-    tw_stats stats;
-    tw_get_stats(&tw, &stats);
-    return stats.cascaded;
-}
-
-/* Two crowds of one tick on two wheels: 20 and 23 have been started early, 20
- * and 22 late. Had the coarser one cascaded first, onto the finer one, then the
- * first 20 would be moved once more. That only costs time: the order is right
- * all the same. */
-static void finer_first(void)
-{
-    static const search what = {
-        .size = 4, .wheels = 3, .groups = 3, .few = 0, .reach = 23,
-    };
-    static const uint64_t ticks[] = {20, 23, 20, 22};
-    if (!begin_search(&what))
-        return;
-    uint64_t start = tw_now(&tw);
-    call_fired = 0;
-    for (unsigned id = 0; id < 4; id++) {
-        if (id == 2)
-            advance(start + 8);
-        start_one(id, start + ticks[id]);
-    }
-    advance(start + 20);
-    CHECK(call_fired == 2);
-    CHECK(cascaded() == 4);
-}
-
 static const tap_case cases[] = {
     {"wheels of 2, made on demand, two timers, whole turns", made_on_demand},
     {"wheels of 2, two timers, in place, postponed", in_place_on_2},
     {"wheels of 2, two timers, cascading, postponed", cascading_on_2},
     {"wheels of 2, two timers, two of them cascading", two_cascade_on_2},
-    {"wheels of 2, two timers in chunks of their own", chunks_on_2},
     {"wheels of 2, two crowds, postponed", crowds_on_2},
     {"two wheels of 2, two timers, cascading, postponed, every slot",
      every_slot},
@@ -1886,7 +1688,6 @@ static const tap_case cases[] = {
     {"steps that are left out lose no state: two cascading",
      sparing_two_cascading},
     {"steps that are left out lose no state: in place", sparing_in_place},
-    {"of crowds that come up together the finer cascade first", finer_first},
 };
 
 int main(int argc, char **argv)

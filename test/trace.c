@@ -295,7 +295,7 @@ static void advance_to_next(void)
         if (tw_is_pending(&items[i].timer) && time < exact)
             exact = time;
     }
-    note(told <= exact);
+    note(told <= (exact < tw_now(&wheel) ? tw_now(&wheel) : exact));
     note(exact);
     note_detail(told);
     note_detail(tw_wait(&wheel, tw_now(&wheel), 1000));

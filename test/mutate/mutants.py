@@ -31,9 +31,8 @@ WORDS_WITHOUT_EFFECT = re.compile(
 # Short cuts answer false where they do not apply, and the general way follows.
 # One that applies less often costs time alone: such mutants are not made.
 # Those by which it applies too often, or does the wrong thing, are.
-SHORT_CUTS = {'twi_start_at_once', 'twi_fire_quickly', 'twi_fire_lone',
-              'twi_fire_first', 'twi_sort_first', 'twi_is_run',
-              'twi_count_ticks', 'twi_queue_may_stay', 'twi_reopen'}
+SHORT_CUTS = {'tw_start', 'twi_is_wheel_for', 'twi_queue_later',
+              'twi_take_back'}
 CALL_OF_SHORT_CUT = re.compile(r'if \((!?)(%s)\(' %
                                '|'.join(sorted(SHORT_CUTS)))
 
@@ -42,19 +41,16 @@ SAVES_DIVISION = ('tw->tick == 1', 'tw->tick != 1')
 
 # Outside of the wheels there is mostly nothing; to look there all the same
 # costs time alone.
-SAVES_LOOK = 'TWI_RARE(tw->nonempty_aside != 0)'
+SAVES_LOOK = 'tw->has_asides'
 
 # First values that are set anew before anything reads them; they stand there so
 # that no memory is left indeterminate.
 FIRST_VALUES = re.compile(
-    r'^ *(wheel->first = 0|wheel->reach = 0|wheel->noted = 0|'
-    r'wheel->is_run = false|'
-    r'slab->idle = 0|uint64_t tick = 0);$')
+    r'^ *(wheel->first = 0|slab->unused = 0|uint32_t index = 0);$')
 
 # Constants that any number would do for: how large the first slab is, and from
 # how many timers on a bucket is worth cascading.
-CONSTANTS_OF_CHOICE = {'TWI_LEAST_CHUNKS', 'TWI_CROWD', 'TWI_RUN_CHUNKS',
-                       'TWI_NEAR_SLOTS'}
+CONSTANTS_OF_CHOICE = {'TWI_LEAST_CHUNKS', 'TWI_CROWD', 'TWI_RUN_CHUNKS'}
 
 OPERATORS = {
     '<': ['<='], '<=': ['<'], '>': ['>='], '>=': ['>'],
@@ -78,20 +74,16 @@ LOOKALIKES = [
     ['size_mask', 'size_bits'],
     ['fired', 'cascaded'],
     ['advancing', 'visiting'],
-    ['TWI_OWED', 'TWI_DEFERRED', 'TWI_DRAINED'],
+    ['TWI_OWED', 'TWI_OVERDUE', 'TWI_STUCK', 'TWI_DRAINED'],
     ['TW_OK', 'TW_EINVAL', 'TW_ENOMEM', 'TW_EFULL', 'TW_EBUSY'],
     ['TW_IDLE', 'TW_FIRED', 'TW_CANCELLED'],
     ['UINT64_MAX', '0'],
     ['SIZE_MAX', '0'],
     ['twi_queue_up', 'twi_queue_down'],
-    ['twi_place_last', 'twi_place_first'],
-    ['twi_add_last', 'twi_add_first'],
-    ['twi_slot_behind', 'twi_slot_in_front'],
-    ['twi_lacks_room_behind', 'twi_lacks_room_in_front'],
+    ['twi_push_back', 'twi_push_front'],
+    ['twi_pop_back', 'twi_pop_front'],
+    ['twi_queue_earlier', 'twi_queue_later'],
     ['twi_highest_bit', 'twi_lowest_bit'],
-    ['twi_is_small', 'twi_is_crowd', 'twi_is_lone'],
-    ['twi_watch', 'twi_unwatch'],
-    ['twi_live', 'twi_end'],
 ]
 
 TOKEN = re.compile(

@@ -27,7 +27,7 @@ import textwrap
 import bugs
 import mutants
 
-LEAST = 95.0  # per cent that have to be killed
+LEAST = 85.0  # per cent that have to be killed or listed
 
 BUILD = '.build/mutate'
 SURVIVORS = 'test/mutate/survivors.txt'

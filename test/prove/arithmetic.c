@@ -17,11 +17,11 @@ static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline);
 /* The time of a tick is exact, without wrapping, up to the last whose time is
  * within 64 bits; saturated beyond it. */
 /*@ requires \valid_read(tw) && tw->tick >= 1;
-    requires tw->last_tick * tw->tick <= UINT64_MAX;
-    requires (tw->last_tick + 1) * tw->tick > UINT64_MAX;
     assigns \nothing;
-    ensures exact: tick <= tw->last_tick ==> \result == tick * tw->tick;
-    ensures saturated: tick > tw->last_tick ==> \result == UINT64_MAX; */
+    ensures exact: tick * tw->tick <= UINT64_MAX ==>
+        \result == tick * tw->tick;
+    ensures saturated: tick * tw->tick > UINT64_MAX ==>
+        \result == UINT64_MAX; */
 static inline uint64_t twi_time_of(const timingwheel *tw, uint64_t tick);
 
 /* A sum, or saturated. */

@@ -48,7 +48,7 @@ static void must(bool holds)
 static void *take(size_t size)
 {
 #ifdef SCARCE
-    if (any_below(3) != 0)
+    if (any_below(4) == 0)
         return NULL;
 #endif
     if (size > UP_TO - free_from)

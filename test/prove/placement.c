@@ -61,7 +61,7 @@ void bucket(void)
     ASSERT(index <= tw.size_mask);
     ASSERT(index == ((own + ahead) & tw.size_mask));
     if (index == twi_index_of(&tw, &wheel, b)) {
-        ASSERT(twi_same_step(a, b, wheel.shift));
+        ASSERT(a >> wheel.shift == b >> wheel.shift);
         REACHED("one bucket");
     }
     REACHED("the end");
@@ -94,37 +94,50 @@ void roundest(void)
     REACHED("the end");
 }
 
-static twi_chunk chunks[TWI_STUCK + 1];
-static tw_timer timers[TWI_STUCK + 1];
+/* Any wheel, clock and tick: where the quick look says that the wheel is the one
+ * for the tick, it is the finest whose window holds it. */
+void quick(void)
+{
+    twi_wheel wheel = {0};
+    unsigned size_bits = any_below(12) + 1;
+    set_size(size_bits);
+    wheel.level = any_below(TWI_LEVELS);
+    ASSUME(wheel.level * size_bits < 64);
+    wheel.shift = wheel.level * size_bits;
+    tw.clock = nondet_u64();
+    uint64_t tick = nondet_u64();
+    if (twi_is_wheel_for(&tw, &wheel, tick)) {
+        ASSERT(tick > tw.clock);
+        ASSERT(twi_level_of(&tw, tick) == wheel.level);
+        REACHED("it is");
+    }
+    REACHED("the end");
+}
+
+static tw_timer *slots[TWI_DRAINED + 1];
 static twi_wheel wheel0;
 
-/* Anything pending: a head of the delay queue, timers owed, deferred, stuck, or
- * not. Returns whether there is something, and the earliest tick of it: of
- * timers aside what was noted, or, once it is overdue and they are in order,
- * that of the first. */
+/* Anything pending: a head of the delay queue, timers aside, or not. Returns
+ * whether there is something, and the earliest tick of it. */
 static bool make_pending(uint64_t *first)
 {
     bool found = false;
     *first = UINT64_MAX;
+    tw.next = UINT64_MAX;
+    tw.count = 1;
     if (nondet_bool()) {
         tw.queued = 1;
-        tw.queue[0].wheel = &wheel0;
-        *first = tw.queue[0].tick = nondet_u64();
+        tw.queue[0] = &wheel0;
+        *first = tw.next = nondet_u64();
         found = true;
     }
-    for (unsigned i = TWI_OWED; i <= TWI_STUCK; i++) {
+    for (unsigned i = 0; i < TWI_DRAINED; i++) {
         if (nondet_bool())
             continue;
         uint64_t tick = nondet_u64();
-        timers[i].deadline = nondet_u64();
-        chunks[i].slots[0] = &timers[i];
-        tw.aside[i].head = &chunks[i];
+        tw.aside[i].front = &slots[i];
+        tw.aside[i].room = &slots[i + 1];
         tw.aside[i].earliest = tick;
-        tw.unsorted[i] = nondet_bool();
-        tw.nonempty_aside |= UINT32_C(1) << i;
-        uint64_t of_first = twi_tick_of(&tw, timers[i].deadline);
-        if (!tw.unsorted[i] && of_first <= tw.clock)
-            tick = of_first;
         *first = tick < *first ? tick : *first;
         found = true;
     }
@@ -137,9 +150,10 @@ static void check_wait(uint64_t tick)
     static const timingwheel none = {0};
     uint64_t first, deadline = nondet_u64(), left_alone = deadline;
     tw = none;
-    set_tick(tick);
+    tw.tick = tick;
+    uint64_t last_tick = UINT64_MAX / tick;
     tw.clock = nondet_u64();
-    ASSUME(tw.clock <= tw.last_tick);
+    ASSUME(tw.clock <= last_tick);
     bool found = make_pending(&first);
     uint64_t now = nondet_u64(), longest = nondet_u64();
     uint64_t sleep = tw_wait(&tw, now, longest);
@@ -149,7 +163,7 @@ static void check_wait(uint64_t tick)
     if (!found) {
         ASSERT(deadline == left_alone && sleep == longest);
         REACHED("nothing pending");
-    } else if (first > tw.last_tick) {
+    } else if (first > last_tick) {
         ASSERT(deadline == UINT64_MAX && sleep == longest);
         REACHED("beyond 64 bits");
     } else if (first <= tw.clock || deadline <= now) {

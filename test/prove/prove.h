@@ -63,18 +63,8 @@ static inline void set_size(unsigned bits)
 {
     tw.size_bits = bits;
     tw.size_mask = (UINT32_C(1) << bits) - 1;
-    tw.per_bit = 65536 / bits + 1;
-    tw.turns[0] = UINT64_C(1) << bits;
-    tw.turns[1] = UINT64_C(1) << 2 * bits;
-    tw.turns[2] = UINT64_C(1) << 3 * bits;
-    tw.turns[3] = UINT64_C(1) << 4 * bits;
-}
-
-/* What tw_init makes of a tick. */
-static inline void set_tick(uint64_t tick)
-{
-    tw.tick = tick;
-    tw.last_tick = UINT64_MAX / tick;
+    for (unsigned i = 0; i < 64; i++)
+        tw.level_of[i] = (uint8_t)(i / bits);
 }
 
 #define MEMORY_BYTES 1536

@@ -65,21 +65,3 @@ void find_mark(void)
         REACHED("the end, none found");
     }
 }
-
-/* A wheel as twi_add_wheel lays it out. */
-static struct room {
-    twi_wheel wheel;
-    unsigned char
-        rest[TWI_WHEEL_CHUNKS * sizeof(twi_chunk) - sizeof(twi_wheel)];
-    twi_chunk own[4];
-} room;
-
-/* Each own chunk leads to its wheel. */
-void wheel_of(void)
-{
-    for (unsigned i = 0; i < 4; i++) {
-        room.own[i].bucket = (uint16_t)i;
-        ASSERT((uintptr_t)twi_wheel_of(&room.own[i]) == (uintptr_t)&room.wheel);
-    }
-    REACHED("the end");
-}
