@@ -888,6 +888,8 @@ TWI_COLD bool twi_add_slab(timingwheel *tw, size_t chunks)
     for (; chunks != 0; chunks--) {
         twi_chunk *chunk = (twi_chunk *)start + chunks;
         chunk->ordinal = (uint32_t)chunks;
+        for (unsigned i = 0; i < TWI_SLOTS; i++)
+            chunk->slots[i] = NULL; /* what is prefetched was written once */
         twi_give_back(tw, chunk);
     }
     return true;
