@@ -360,7 +360,7 @@ struct tw_timer {
 #ifndef TWI_CHUNK_BYTES
 #define TWI_CHUNK_BYTES (16 * sizeof(void *)) /* two lines on 64 bits        */
 #endif
-#define TWI_SLOTS ((TWI_CHUNK_BYTES - 2 * sizeof(void *) - 8) / sizeof(void *))
+#define TWI_SLOTS (TWI_CHUNK_BYTES / sizeof(void *) - 4)
 
 /* Most chunks of timers that are sorted rather than moved down: some thousand
  * timers; few where memory, and so the stack, is short. */
@@ -373,15 +373,13 @@ struct tw_timer {
 #define TWI_CROWD (TWI_RUN_CHUNKS * TWI_SLOTS)
 #endif
 
-/* Up to 13 timers of one bucket (12 on a 32-bit machine). A chunk starts at a
- * multiple of its size, so that the address of a slot tells its chunk. */
+/* Up to 12 timers of one bucket. A chunk starts at a multiple of its size, so
+ * that the address of a slot tells its chunk. */
 typedef struct twi_chunk {
     struct twi_chunk *next; /* in its bucket, or of those unused: twi_add_   */
     struct twi_chunk *prev; /* chunk, twi_push_front; who takes chunks out   */
-    uint32_t ordinal; /* its number in its slab, from 1: twi_add_slab        */
-    uint16_t index;   /* home: which bucket: twi_take_chunk                  */
-    uint8_t level;    /* of which wheel, or TWI_LEVELS + a twi_aside:        */
-                      /* twi_take_chunk, twi_append                          */
+    struct twi_bucket *bucket;  /* which it is in: twi_take_chunk, twi_append */
+    uint16_t ordinal; /* its number in its slab, from 1: twi_add_slab        */
     uint8_t dead;     /* slots that hold NULL, their timer having been       */
                       /* cancelled: twi_clear; who takes such slots out      */
     tw_timer *slots[TWI_SLOTS]; /* twi_fill, twi_clear                       */
@@ -401,16 +399,17 @@ typedef struct twi_bucket {
 typedef struct twi_wheel {
     uint64_t earliest;    /* what the delay queue knows it by: twi_queue_    */
                           /* earlier, twi_queue_later                        */
-    uint64_t *marks;      /* one bit a bucket, set if it may have timers:    */
-                          /* twi_mark, twi_offer                             */
-    twi_bucket *buckets;  /* twi_add_wheel, as are memory, level and shift   */
+    uint64_t step;        /* ticks that a bucket spans: twi_add_wheel, as    */
+                          /* all that follows up to `shift`                  */
+    uint64_t near_turn;   /* a turn of the wheel but for two steps           */
+    twi_bucket *buckets;
     void *memory;         /* as TW_MALLOC gave it                            */
-    uint32_t first;       /* index of the first bucket that may have timers: */
+    unsigned level;       /* its number, from 0 for the finest               */
+    unsigned shift;       /* log2 of step                                    */
+    twi_bucket *first;    /* the first bucket that may have timers:          */
                           /* twi_offer, twi_account                          */
     uint32_t queue_index; /* in the delay queue, or TWI_UNQUEUED: twi_queue_ */
                           /* set, twi_unqueue                                */
-    unsigned level;       /* a bucket spans wheel_size^level ticks ...       */
-    unsigned shift;       /* ... which is 2^shift                            */
     bool sorted;          /* the timers of its first bucket fire from the    */
 } twi_wheel;              /* front: twi_note_sorted; who brings others in    */
 
@@ -454,18 +453,17 @@ struct timingwheel {
     twi_wheel *usual;    /* the wheel of the start before, if it is still in */
                          /* the delay queue: twi_queued_wheel, twi_unqueue.  */
                          /* Hold 8 to 14 % at 100 and 10 k, restart 13 %     */
-    twi_bucket *last;    /* the bucket of the last start, if it is not       */
-                         /* sorted: tw_start, twi_place_in, twi_note_sorted. */
-                         /* Startstop 20 to 40 %                             */
+    tw_timer **last;     /* the slot of the last start: tw_start, twi_place_ */
+                         /* in. Startstop 20 to 40 %                         */
 
     uint64_t now;        /* the clock in time units, as it was handed in:    */
                          /* twi_set_clock, twi_end                           */
-    uint64_t sorted_to;  /* deadlines in sorted buckets are not after this:  */
+    uint64_t quick_after;  /* deadlines in sorted buckets are not after this:  */
                          /* twi_note_sorted                                  */
-    size_t work;         /* timers that this call may still fire or cascade: */
-                         /* twi_begin; who does so                           */
-    uint64_t fired;      /* since tw_init: twi_take_due                      */
-    uint64_t cascaded;   /* since tw_init: twi_cascade, twi_move_on          */
+    uint64_t handled;    /* timers fired or cascaded since tw_init: twi_     */
+                         /* take_due, twi_cascade, twi_move_on               */
+    uint64_t cascaded;   /* those of them that cascaded: the latter two      */
+    uint64_t stop;       /* at so many handled the call ends: twi_begin      */
     uint8_t level_of[64]; /* the level that spans a distance, by its log2:   */
                          /* tw_init                                          */
     twi_bucket aside[TWI_ASIDES];
@@ -663,7 +661,7 @@ TW_DEF bool tw_check(const timingwheel *tw);
  *                 when it was entered in the delay queue      twi_await_front
  * delay queue     a heap of all wheels that have a mark; its  twi_queue_up,
  *                 head's tick is tw->next                     twi_queue_down
- * tw->sorted_to   no deadline in a sorted bucket is later,    twi_note_sorted
+ * tw->quick_after   no deadline in a sorted bucket is later,    twi_note_sorted
  *                 but of those postponed before it was sorted
  *
  * A BUCKET, from its first timer to its last:
@@ -887,7 +885,7 @@ TWI_COLD bool twi_add_slab(timingwheel *tw, size_t chunks)
     tw->chunks += chunks;
     for (; chunks != 0; chunks--) {
         twi_chunk *chunk = (twi_chunk *)start + chunks;
-        chunk->ordinal = (uint32_t)chunks;
+        chunk->ordinal = (uint16_t)chunks;
         for (unsigned i = 0; i < TWI_SLOTS; i++)
             chunk->slots[i] = NULL; /* what is prefetched was written once */
         twi_give_back(tw, chunk);
@@ -905,10 +903,9 @@ static void twi_remove_slab(timingwheel *tw, twi_slab **link)
                    slab->memory);
 }
 
-/* An unused chunk, for bucket `index` of the wheel at `level`; the caller links
- * it. NULL if memory has run out. */
-static inline twi_chunk *twi_take_chunk(timingwheel *tw, unsigned level,
-                                        uint32_t index)
+/* An unused chunk for a bucket, which the caller links; NULL if memory has run
+ * out. */
+static inline twi_chunk *twi_take_chunk(timingwheel *tw, twi_bucket *bucket)
 {
     if (tw->unused == NULL && !twi_add_slab(tw, 1))
         return NULL;
@@ -917,8 +914,7 @@ static inline twi_chunk *twi_take_chunk(timingwheel *tw, unsigned level,
     TWI_PREFETCH(tw->unused);
     chunk->next = NULL;
     chunk->prev = NULL;
-    chunk->index = (uint16_t)index;
-    chunk->level = (uint8_t)level;
+    chunk->bucket = bucket;
     chunk->dead = 0;
     return chunk;
 }
@@ -984,8 +980,6 @@ static inline void twi_reset(twi_bucket *bucket, twi_chunk *chunk)
     bucket->earliest = UINT64_MAX;
     bucket->latest = 0;
     bucket->front = bucket->room = chunk == NULL ? NULL : chunk->slots;
-    if (chunk != NULL)
-        chunk->dead = 0;
 }
 
 /* The timers of a bucket's first chunk, mostly one or two, will be wanted. */
@@ -1001,10 +995,9 @@ TWI_INSIDE void twi_prefetch_few(const twi_bucket *bucket)
 
 /* A new chunk behind the others of a bucket, which has no room; false if memory
  * has run out. */
-static inline bool twi_add_chunk(timingwheel *tw, twi_bucket *bucket,
-                                 unsigned level, uint32_t index)
+static inline bool twi_add_chunk(timingwheel *tw, twi_bucket *bucket)
 {
-    twi_chunk *chunk = twi_take_chunk(tw, level, index);
+    twi_chunk *chunk = twi_take_chunk(tw, bucket);
     if (TWI_RARE(chunk == NULL))
         return false;
     if (bucket->room == NULL) {
@@ -1018,24 +1011,21 @@ static inline bool twi_add_chunk(timingwheel *tw, twi_bucket *bucket,
 }
 
 /* The next slot behind all others; NULL if memory has run out. */
-static inline tw_timer **twi_push_back(timingwheel *tw, twi_bucket *bucket,
-                                       unsigned level, uint32_t index)
+static inline tw_timer **twi_push_back(timingwheel *tw, twi_bucket *bucket)
 {
-    if (twi_is_chunk_end(bucket->room) &&
-        !twi_add_chunk(tw, bucket, level, index))
+    if (twi_is_chunk_end(bucket->room) && !twi_add_chunk(tw, bucket))
         return NULL;
     return bucket->room++;
 }
 
 /* The next slot in front of all others; NULL if memory has run out. The first
  * chunk is filled from its end. */
-static inline tw_timer **twi_push_front(timingwheel *tw, twi_bucket *bucket,
-                                        unsigned level, uint32_t index)
+static inline tw_timer **twi_push_front(timingwheel *tw, twi_bucket *bucket)
 {
     bool is_empty = twi_is_empty(bucket);
     if (bucket->room == NULL ||
         (!is_empty && bucket->front == twi_chunk_of(bucket->front)->slots)) {
-        twi_chunk *chunk = twi_take_chunk(tw, level, index);
+        twi_chunk *chunk = twi_take_chunk(tw, bucket);
         if (chunk == NULL)
             return NULL;
         if (!is_empty) {
@@ -1057,7 +1047,7 @@ TWI_APART bool twi_pop_chunk(timingwheel *tw, twi_bucket *bucket)
 {
     twi_chunk *chunk = twi_chunk_of(bucket->front), *next = chunk->next;
     if (bucket->front + 1 == bucket->room) {
-        twi_reset(bucket, chunk);
+        bucket->front = bucket->room = chunk->slots;
         return false;
     }
     bucket->front = next->slots;
@@ -1094,13 +1084,11 @@ static inline bool twi_pop_back(timingwheel *tw, twi_bucket *bucket)
 {
     tw_timer **slot = bucket->room - 1;
     twi_chunk *chunk = twi_chunk_of(slot);
-    if (slot == bucket->front) {
-        twi_reset(bucket, chunk);
-        return false;
-    }
     if (*slot == NULL)
         chunk->dead--;
     bucket->room = slot;
+    if (slot == bucket->front)
+        return false;
     if (slot == chunk->slots) {
         chunk->prev->next = NULL;
         bucket->room = chunk->prev->slots + TWI_SLOTS;
@@ -1121,30 +1109,14 @@ static void twi_cut_off(timingwheel *tw, twi_bucket *bucket, tw_timer **slot)
     bucket->room = slot + 1;
 }
 
-/* The bucket that a chunk is in. */
-static inline twi_bucket *twi_home(timingwheel *tw, const twi_chunk *chunk)
-{
-    return chunk->level < TWI_LEVELS
-               ? &tw->wheels[chunk->level]->buckets[chunk->index]
-               : &tw->aside[chunk->level - TWI_LEVELS];
-}
-
-/* True if a chunk is in the first bucket of a wheel, and that is sorted. */
-static bool twi_is_sorted(const timingwheel *tw, const twi_chunk *chunk)
-{
-    return chunk->level < TWI_LEVELS && tw->wheels[chunk->level]->sorted &&
-           tw->wheels[chunk->level]->first == chunk->index;
-}
-
 /* Takes a chunk whose slots are all dead out of its bucket, unless it is the
  * only one. */
 TWI_APART void twi_drop_chunk(timingwheel *tw, twi_chunk *chunk)
 {
-    twi_bucket *bucket = twi_home(tw, chunk);
+    twi_bucket *bucket = chunk->bucket;
     if (chunk->prev == NULL && chunk->next == NULL) {
-        if (twi_is_sorted(tw, chunk))
-            tw->wheels[chunk->level]->sorted = false;
-        twi_reset(bucket, chunk);
+        bucket->front = bucket->room = chunk->slots;
+        chunk->dead = 0;
         return;
     }
     if (chunk->prev != NULL)
@@ -1170,15 +1142,13 @@ static inline void twi_clear(timingwheel *tw, tw_timer **slot)
 
 /* Hands all that is in `from` to an aside bucket, behind what that has. Slots
  * without a timer that get between others are dead from then on. */
-TWI_COLD void twi_append(timingwheel *tw, twi_bucket *from,
-                         enum twi_aside aside)
+TWI_COLD void twi_append(timingwheel *tw, twi_bucket *from, twi_bucket *to)
 {
-    twi_bucket *to = &tw->aside[aside];
     if (twi_is_empty(from))
         return;
     twi_chunk *first = twi_chunk_of(from->front);
     for (twi_chunk *chunk = first; chunk != NULL; chunk = chunk->next)
-        chunk->level = (uint8_t)(TWI_LEVELS + aside);
+        chunk->bucket = to;
     if (twi_is_empty(to)) {
         if (to->room != NULL)
             twi_give_back(tw, twi_last_chunk(to));
@@ -1261,8 +1231,8 @@ static inline void twi_queue_later(timingwheel *tw, twi_wheel *wheel,
 {
     wheel->earliest = tick;
     if (wheel->queue_index == 0 &&
-        (tw->queued == 1 ||
-         (tw->queued == 2 && tick < tw->queue[1]->earliest)))
+        (tw->queued < 2 || tick < tw->queue[1]->earliest) &&
+        (tw->queued < 3 || tick < tw->queue[2]->earliest))
         tw->next = tick;
     else
         twi_queue_down(tw, wheel->queue_index, wheel);
@@ -1288,6 +1258,12 @@ static void twi_unqueue(timingwheel *tw, twi_wheel *wheel)
  * Bucket b of the wheel at a level holds the ticks t with t >> shift = b modulo
  * wheel_size, for the wheel_size steps from the clock's own step on. This
  * window slides with the clock, so that no bucket ever holds two turns. */
+
+/* One bit a bucket, set if it may have timers. */
+static inline uint64_t *twi_marks(twi_wheel *wheel)
+{
+    return (uint64_t *)(void *)(wheel + 1);
+}
 
 /* Bytes of a wheel and its marks, so that its buckets begin a cache line; and
  * of all of it. */
@@ -1315,18 +1291,19 @@ TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
         return NULL;
     twi_wheel *wheel = (twi_wheel *)start;
     wheel->earliest = UINT64_MAX;
-    wheel->marks = (uint64_t *)(void *)(wheel + 1);
+    wheel->step = UINT64_C(1) << level * tw->size_bits;
+    wheel->near_turn = wheel->step * (tw->size_mask - 1);
     wheel->buckets =
         (twi_bucket *)(void *)((char *)start + twi_head_bytes(tw));
     wheel->memory = memory;
-    wheel->first = 0;
+    wheel->first = wheel->buckets;
     wheel->queue_index = TWI_UNQUEUED;
     wheel->level = level;
     wheel->shift = level * tw->size_bits;
     wheel->sorted = false;
     for (size_t i = 0; i < size; i++) {
         twi_reset(&wheel->buckets[i], NULL);
-        wheel->marks[i / 64] = 0;
+        twi_marks(wheel)[i / 64] = 0;
     }
     tw->wheels[level] = wheel;
     return wheel;
@@ -1366,20 +1343,34 @@ static inline unsigned twi_level_of(const timingwheel *tw, uint64_t tick)
 
 /* Index of the first bucket with a mark, from the clock's own on and round;
  * false if there is none. */
-static inline bool twi_find_mark(const timingwheel *tw, const twi_wheel *wheel,
+static inline bool twi_find_mark(const timingwheel *tw, twi_wheel *wheel,
                                  uint32_t *index)
 {
+    const uint64_t *marks = twi_marks(wheel);
     uint32_t from = twi_index_of(tw, wheel, tw->clock);
     uint32_t last = tw->size_mask / 64, word = from / 64;
-    uint64_t bits = wheel->marks[word] & (~UINT64_C(0) << (from % 64));
+    uint64_t bits = marks[word] & (~UINT64_C(0) << (from % 64));
     for (uint32_t left = last + 1; bits == 0; left--) {
         if (left == 0)
             return false;
         word = (word + 1) & last;
-        bits = wheel->marks[word];
+        bits = marks[word];
     }
     *index = word * 64 + twi_lowest_bit(bits);
     return true;
+}
+
+static inline void twi_mark(twi_wheel *wheel, uint32_t index)
+{
+    twi_marks(wheel)[index / 64] |= UINT64_C(1) << (index % 64);
+}
+
+/* Takes the mark from an empty bucket. */
+static inline void twi_unmark(twi_wheel *wheel, twi_bucket *bucket)
+{
+    uint32_t index = (uint32_t)(bucket - wheel->buckets);
+    twi_marks(wheel)[index / 64] &= ~(UINT64_C(1) << (index % 64));
+    twi_reset(bucket, bucket->room ? twi_last_chunk(bucket) : NULL);
 }
 
 /* Enters a wheel that is in the delay queue there by its first bucket that has
@@ -1391,29 +1382,25 @@ static void twi_offer(timingwheel *tw, twi_wheel *wheel)
     while (twi_find_mark(tw, wheel, &index)) {
         twi_bucket *bucket = &wheel->buckets[index];
         if (!twi_is_empty(bucket) && twi_skip_dead(tw, bucket)) {
-            wheel->first = index;
+            wheel->first = bucket;
             twi_queue_later(tw, wheel, bucket->earliest);
             twi_prefetch_few(bucket);
             return;
         }
-        wheel->marks[index / 64] &= ~(UINT64_C(1) << (index % 64));
+        twi_unmark(wheel, bucket);
     }
     twi_unqueue(tw, wheel);
-}
-
-static inline void twi_mark(twi_wheel *wheel, uint32_t index)
-{
-    wheel->marks[index / 64] |= UINT64_C(1) << (index % 64);
 }
 
 /* Bucket `index` has got a timer for `tick`. */
 static inline void twi_account(timingwheel *tw, twi_wheel *wheel,
                                uint32_t index, uint64_t tick)
 {
+    twi_bucket *bucket = &wheel->buckets[index];
     twi_mark(wheel, index);
-    twi_widen(&wheel->buckets[index], tick);
+    twi_widen(bucket, tick);
     if (wheel->queue_index == TWI_UNQUEUED || tick < wheel->earliest) {
-        wheel->first = index;
+        wheel->first = bucket;
         wheel->sorted = false;
         twi_queue_earlier(tw, wheel, tick);
     }
@@ -1421,67 +1408,48 @@ static inline void twi_account(timingwheel *tw, twi_wheel *wheel,
 
 /* --------------------------------------------------------------- starting ---
  * A timer goes behind all others in its bucket of the finest wheel whose window
- * holds its tick. The quick way, in tw_start, is for a wheel that is in the
- * delay queue, by an earlier tick, and for a bucket that has room; it writes
- * the slot, the bucket, its mark and the timer. An overdue timer goes aside,
- * for the next call. */
+ * holds its tick; an overdue one goes aside, for the next call. The quick way
+ * is for the wheel that took the timer before: it writes the slot, the bucket,
+ * its mark and the timer. */
 
-/* True if `wheel` is surely the finest whose window holds `tick`: a step ahead,
- * so that the next finer one does not reach it, or more, but not a turn. */
+/* True if `wheel`, which waits for no later tick, is surely the finest whose
+ * window holds `tick`: a step ahead or more, so that the next finer one does
+ * not reach it, but not a turn. */
 static inline bool twi_is_wheel_for(const timingwheel *tw,
                                     const twi_wheel *wheel, uint64_t tick)
 {
-    if (tick <= tw->clock)
-        return false;
-    uint64_t steps = (tick - tw->clock) >> wheel->shift;
-    return steps != 0 && steps < tw->size_mask;
+    return tick - tw->clock - wheel->step < wheel->near_turn;
 }
 
-/* The finest wheel for `tick`, if that is ahead of the clock and the wheel in
- * the delay queue; else NULL. */
-static inline twi_wheel *twi_queued_wheel(timingwheel *tw, uint64_t tick)
-{
-    if (tick <= tw->clock)
-        return NULL;
-    twi_wheel *wheel = tw->wheels[twi_level_of(tw, tick)];
-    if (wheel == NULL || wheel->queue_index == TWI_UNQUEUED)
-        return NULL;
-    tw->usual = wheel;
-    return wheel;
-}
-
-/* A slot in `wheel` for `tick`; NULL if memory has run out. */
-static inline tw_timer **twi_place_in(timingwheel *tw, twi_wheel *wheel,
-                                      uint64_t tick)
-{
-    uint32_t index = twi_index_of(tw, wheel, tick);
-    tw_timer **slot =
-        twi_push_back(tw, &wheel->buckets[index], wheel->level, index);
-    if (slot != NULL) {
-        tw->last = &wheel->buckets[index];
-        twi_account(tw, wheel, index, tick);
-    }
-    return slot;
-}
-
-/* The same in the finest wheel, which may have to be made. */
+/* A slot for a tick ahead of the clock, in the finest wheel for it, which may
+ * have to be made. NULL if memory has run out. The next tick is likely to be
+ * for the same wheel. */
 TWI_APART tw_timer **twi_place(timingwheel *tw, uint64_t tick)
 {
     unsigned level = twi_level_of(tw, tick);
     twi_wheel *wheel = tw->wheels[level];
-    if (wheel == NULL)
-        wheel = twi_add_wheel(tw, level);
-    return wheel == NULL ? NULL : twi_place_in(tw, wheel, tick);
+    if (wheel == NULL && (wheel = twi_add_wheel(tw, level)) == NULL)
+        return NULL;
+    uint32_t index = twi_index_of(tw, wheel, tick);
+    tw_timer **slot = twi_push_back(tw, &wheel->buckets[index]);
+    if (slot == NULL)
+        return NULL;
+    twi_account(tw, wheel, index, tick);
+    if (tw->tick == 1 && tw->most == SIZE_MAX)
+        tw->usual = wheel;
+    tw->last = slot;
+    return slot;
 }
 
 /* A slot for an overdue timer. */
 static tw_timer **twi_place_overdue(timingwheel *tw, uint64_t tick)
 {
     twi_bucket *overdue = &tw->aside[TWI_OVERDUE];
-    tw_timer **slot =
-        twi_push_back(tw, overdue, TWI_LEVELS + TWI_OVERDUE, 0);
-    if (slot != NULL)
-        twi_widen(overdue, tick);
+    tw_timer **slot = twi_push_back(tw, overdue);
+    if (slot == NULL)
+        return NULL;
+    twi_widen(overdue, tick);
+    tw->has_asides = true;
     return slot;
 }
 
@@ -1499,21 +1467,7 @@ static inline void twi_put_in(timingwheel *tw, tw_timer *timer,
         tw->count++;
 }
 
-/* tw_start where the quick way is barred; into `wheel`, if that is known. */
-TWI_APART int twi_start_slowly(timingwheel *tw, tw_timer *timer,
-                               uint64_t deadline, twi_wheel *wheel)
-{
-    uint64_t tick = twi_tick_of(tw, deadline);
-    tw_timer **slot = wheel != NULL      ? twi_place_in(tw, wheel, tick)
-                      : tick > tw->clock ? twi_place(tw, tick)
-                                         : twi_place_overdue(tw, tick);
-    if (slot == NULL)
-        return TW_ENOMEM;
-    twi_put_in(tw, timer, deadline, slot);
-    return TW_OK;
-}
-
-/* Why a timer cannot be started while tw->count is tw->most. */
+/* Why a timer cannot be started while tw->count is tw->most or above. */
 TWI_COLD int twi_refusal(const timingwheel *tw, const tw_timer *timer)
 {
     if (tw->visiting)
@@ -1523,31 +1477,50 @@ TWI_COLD int twi_refusal(const timingwheel *tw, const tw_timer *timer)
     return twi_is_pending(timer) ? TW_OK : TW_EFULL;
 }
 
-TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
+/* tw_start in every case. */
+TWI_APART int twi_start_anyhow(timingwheel *tw, tw_timer *timer,
+                               uint64_t deadline)
 {
-    if (tw == NULL || timer == NULL)
-        return TW_EINVAL;
-    TWI_RULE_READY(tw);
-    TWI_RULE_OWN(tw, timer);
     if (TWI_RARE(tw->count >= tw->most)) {
         int status = twi_refusal(tw, timer);
         if (status != TW_OK)
             return status;
     }
     uint64_t tick = twi_tick_of(tw, deadline);
+    tw_timer **slot = tick > tw->clock ? twi_place(tw, tick)
+                                       : twi_place_overdue(tw, tick);
+    if (slot == NULL)
+        return TW_ENOMEM;
+    twi_put_in(tw, timer, deadline, slot);
+    return TW_OK;
+}
+
+/* tw_start where all that is missing is a chunk. */
+TWI_APART int twi_start_in_new_chunk(timingwheel *tw, tw_timer *timer,
+                                     uint64_t deadline, twi_bucket *bucket)
+{
+    return twi_add_chunk(tw, bucket) ? tw_start(tw, timer, deadline)
+                                     : TW_ENOMEM;
+}
+
+TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
+{
+    if (tw == NULL || timer == NULL)
+        return TW_EINVAL;
+    TWI_RULE_READY(tw);
+    TWI_RULE_OWN(tw, timer);
+    uint64_t tick = deadline; /* or there is no usual wheel */
     twi_wheel *wheel = tw->usual;
-    if (wheel == NULL || TWI_RARE(!twi_is_wheel_for(tw, wheel, tick))) {
-        wheel = twi_queued_wheel(tw, tick);
-        if (wheel == NULL)
-            return twi_start_slowly(tw, timer, deadline, NULL);
-    }
+    if (wheel == NULL || TWI_RARE(tick < wheel->earliest) ||
+        TWI_RARE(!twi_is_wheel_for(tw, wheel, tick)))
+        return twi_start_anyhow(tw, timer, deadline);
     uint32_t index = twi_index_of(tw, wheel, tick);
     twi_bucket *bucket = &wheel->buckets[index];
     tw_timer **slot = bucket->room;
-    if (TWI_RARE(tick < wheel->earliest) || TWI_RARE(twi_is_chunk_end(slot)))
-        return twi_start_slowly(tw, timer, deadline, wheel);
+    if (TWI_RARE(twi_is_chunk_end(slot)))
+        return twi_start_in_new_chunk(tw, timer, deadline, bucket);
     bucket->room = slot + 1;
-    tw->last = bucket;
+    tw->last = slot;
     twi_mark(wheel, index);
     twi_widen(bucket, tick);
     twi_put_in(tw, timer, deadline, slot);
@@ -1586,18 +1559,15 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
  * when their bucket comes up. */
 
 /* Where the last start was into this slot, its bucket has room there again: one
- * timer that is started and cancelled over and over fills no chunks (2 ns of
- * 8; restarts of random timers pay nothing for it). */
-static inline bool twi_take_back(const timingwheel *tw, tw_timer **slot)
+ * timer that is started and cancelled over and over fills no chunks. (A second
+ * jump would be mispredicted where about every other bucket is empty.) */
+static inline bool twi_take_back(tw_timer **slot)
 {
-    twi_chunk *chunk = twi_chunk_of(slot);
-    twi_bucket *bucket = tw->last;
-    if (bucket == NULL || bucket->room != slot + 1 ||
-        (slot == chunk->slots && chunk->prev != NULL))
+    const twi_chunk *chunk = twi_chunk_of(slot);
+    bool is_first = (slot == chunk->slots) & (chunk->prev != NULL);
+    if (chunk->bucket->room != slot + 1 || is_first)
         return false;
-    bucket->room = slot;
-    if (slot == bucket->front)
-        twi_reset(bucket, chunk);
+    chunk->bucket->room = slot;
     return true;
 }
 
@@ -1608,11 +1578,17 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
     TWI_RULE_READY(tw);
     TWI_RULE_OWN(tw, timer);
     tw_timer **slot = (tw_timer **)timer->place;
-    if (!twi_take_back(tw, slot))
+    if (slot != tw->last || !twi_take_back(slot))
         twi_clear(tw, slot);
     timer->place = TW_CANCELLED;
     tw->count--;
     return true;
+}
+
+/* The bucket that a pending timer is in. */
+static inline const twi_bucket *twi_home(const tw_timer *timer)
+{
+    return twi_chunk_of((tw_timer **)timer->place)->bucket;
 }
 
 /* tw_postpone where more than the deadline has to be written: a timer whose
@@ -1624,16 +1600,16 @@ TWI_COLD int twi_postpone_anyhow(timingwheel *tw, tw_timer *timer,
 {
     if (!twi_is_pending(timer) || deadline < timer->deadline)
         return tw_start(tw, timer, deadline);
-    const twi_chunk *chunk = twi_chunk_of((tw_timer **)timer->place);
     if (deadline == timer->deadline)
         return TW_OK;
     if (timer->deadline <= tw->now)
         return tw_start(tw, timer, deadline);
-    if (twi_is_sorted(tw, chunk)) {
-        if (tw_start(tw, timer, deadline) == TW_OK)
-            return TW_OK;
-        tw->wheels[chunk->level]->sorted = false;
-    }
+    for (uint32_t i = 0; i < tw->queued; i++)
+        if (tw->queue[i]->sorted && tw->queue[i]->first == twi_home(timer)) {
+            if (tw_start(tw, timer, deadline) == TW_OK)
+                return TW_OK;
+            tw->queue[i]->sorted = false;
+        }
     timer->deadline = deadline;
     return TW_OK;
 }
@@ -1645,7 +1621,7 @@ TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     TWI_RULE_READY(tw);
     TWI_RULE_OWN(tw, timer);
     if (!twi_is_pending(timer) || deadline < timer->deadline ||
-        timer->deadline <= tw->now || timer->deadline <= tw->sorted_to)
+        timer->deadline <= tw->quick_after)
         return twi_postpone_anyhow(tw, timer, deadline);
     timer->deadline = deadline;
     return TW_OK;
@@ -1717,11 +1693,11 @@ static void twi_sort_few(timingwheel *tw, twi_bucket *bucket)
 /* Takes chunks for `count` timers and links them; false if memory has run out.
  */
 static bool twi_take_chunks(timingwheel *tw, twi_chunk **chunks, size_t count,
-                            const twi_chunk *like)
+                            twi_bucket *bucket)
 {
     twi_chunk *prev = NULL;
     for (size_t i = 0; i * TWI_SLOTS < count; i++, prev = chunks[i - 1]) {
-        chunks[i] = twi_take_chunk(tw, like->level, like->index);
+        chunks[i] = twi_take_chunk(tw, bucket);
         if (chunks[i] == NULL) {
             while (i-- != 0)
                 twi_give_back(tw, chunks[i]);
@@ -1757,7 +1733,7 @@ static bool twi_sort_pass(timingwheel *tw, twi_bucket *bucket, size_t count,
     uint8_t keys[TWI_RUN_CHUNKS * TWI_SLOTS], *key = keys;
     uint64_t counts[64] = {0};
     const twi_bucket old = *bucket; /* the compiler knows: not in `keys` */
-    if (!twi_take_chunks(tw, chunks, count, first))
+    if (!twi_take_chunks(tw, chunks, count, bucket))
         return false;
     for (tw_timer **slot = old.front; slot != old.room; slot = twi_after(slot))
         if (*slot != NULL) {
@@ -1795,6 +1771,8 @@ TWI_APART bool twi_sort(timingwheel *tw, twi_bucket *bucket)
         return true;
     }
     uint64_t differ = bucket->earliest ^ bucket->latest;
+    if (differ >= 256 && count < 64)
+        return false;
     for (unsigned shift = 0; shift < 64 && differ >> shift != 0; shift += 8)
         if (!twi_sort_pass(tw, bucket, count, shift))
             return false;
@@ -1807,9 +1785,8 @@ static inline void twi_note_sorted(timingwheel *tw, twi_wheel *wheel,
 {
     uint64_t latest = twi_time_of(tw, bucket->latest);
     wheel->sorted = true;
-    tw->last = NULL;
-    if (latest > tw->sorted_to)
-        tw->sorted_to = latest;
+    if (latest > tw->quick_after)
+        tw->quick_after = latest;
 }
 
 /* A wheel whose first bucket is sorted waits for the front timer of that; but
@@ -1833,6 +1810,16 @@ static inline void twi_await_front(timingwheel *tw, twi_wheel *wheel,
 
 #define TWI_AHEAD 3 /* chunks whose timers are prefetched while cascading    */
 
+/* True if a wheel may have timers of one tick. */
+static inline bool twi_may_have(const timingwheel *tw, const twi_wheel *wheel,
+                                uint64_t tick)
+{
+    if (wheel == NULL)
+        return false;
+    const twi_bucket *bucket = &wheel->buckets[twi_index_of(tw, wheel, tick)];
+    return bucket->earliest <= tick && bucket->latest >= tick;
+}
+
 /* A slot for a timer from the first bucket of the wheel `from`; NULL if memory
  * has run out. One that was postponed beyond its step starts anew. */
 static inline tw_timer **twi_place_below(timingwheel *tw,
@@ -1840,26 +1827,16 @@ static inline tw_timer **twi_place_below(timingwheel *tw,
 {
     if (tick >> from->shift != tw->clock >> from->shift)
         return twi_place(tw, tick);
-    unsigned level = from->level - 1, finest = twi_level_of(tw, tick);
+    unsigned level = from->level - 1;
+    if (level != 0)
+        for (unsigned finest = twi_level_of(tw, tick);
+             level > finest && !twi_may_have(tw, tw->wheels[level], tick);)
+            level--;
     twi_wheel *wheel = tw->wheels[level];
-    uint32_t index = 0;
-    for (;; wheel = tw->wheels[--level]) {
-        if (wheel != NULL) {
-            index = twi_index_of(tw, wheel, tick);
-            if (wheel->buckets[index].earliest <= tick &&
-                wheel->buckets[index].latest >= tick)
-                break;
-        }
-        if (level <= finest)
-            break;
-    }
-    if (wheel == NULL) {
-        wheel = twi_add_wheel(tw, level);
-        if (wheel == NULL)
-            return NULL;
-        index = twi_index_of(tw, wheel, tick);
-    }
-    tw_timer **slot = twi_push_front(tw, &wheel->buckets[index], level, index);
+    if (wheel == NULL && (wheel = twi_add_wheel(tw, level)) == NULL)
+        return NULL;
+    uint32_t index = twi_index_of(tw, wheel, tick);
+    tw_timer **slot = twi_push_front(tw, &wheel->buckets[index]);
     if (slot == NULL)
         return NULL;
     wheel->sorted = false;
@@ -1871,7 +1848,7 @@ static inline tw_timer **twi_place_below(timingwheel *tw,
  * go; false if it had to stop for want of memory. */
 TWI_APART bool twi_cascade(timingwheel *tw, twi_wheel *wheel)
 {
-    twi_bucket *bucket = &wheel->buckets[wheel->first];
+    twi_bucket *bucket = wheel->first;
     const twi_chunk *chunk = NULL, *ahead = twi_last_chunk(bucket);
     for (unsigned i = 0; i < TWI_AHEAD && ahead != NULL; i++) {
         twi_prefetch(ahead);
@@ -1889,7 +1866,7 @@ TWI_APART bool twi_cascade(timingwheel *tw, twi_wheel *wheel)
         tw_timer *timer = bucket->room[-1];
         if (timer == NULL)
             continue;
-        if (tw->work == 0)
+        if (tw->handled == tw->stop)
             return true;
         TWI_RULE_INTACT(timer, bucket->room - 1);
         uint64_t tick = twi_tick_of(tw, timer->deadline);
@@ -1897,7 +1874,7 @@ TWI_APART bool twi_cascade(timingwheel *tw, twi_wheel *wheel)
         if (slot == NULL)
             return false;
         twi_fill(slot, timer);
-        tw->work--;
+        tw->handled++;
         tw->cascaded++;
     } while (twi_pop_back(tw, bucket));
     twi_offer(tw, wheel);
@@ -1911,7 +1888,7 @@ static bool twi_move_on(timingwheel *tw, tw_timer *timer)
     if (slot == NULL)
         return false;
     twi_fill(slot, timer);
-    tw->work--;
+    tw->handled++;
     tw->cascaded++;
     return true;
 }
@@ -1980,12 +1957,12 @@ TWI_COLD void twi_sort_anyhow(timingwheel *tw, twi_bucket *bucket)
  * its timers. */
 TWI_COLD void twi_make_do(timingwheel *tw, twi_wheel *wheel)
 {
-    twi_bucket *bucket = &wheel->buckets[wheel->first];
+    twi_bucket *bucket = wheel->first;
     uint64_t last = tw->clock | ((UINT64_C(1) << wheel->shift) - 1);
     wheel->sorted = false;
     twi_sort_anyhow(tw, bucket);
     if (bucket->earliest > last) {
-        twi_append(tw, bucket, TWI_STUCK);
+        twi_append(tw, bucket, &tw->aside[TWI_STUCK]);
         tw->has_asides = true;
         twi_offer(tw, wheel);
     } else {
@@ -2002,7 +1979,7 @@ TWI_COLD tw_timer *twi_take_stuck(timingwheel *tw)
 {
     twi_bucket *stuck = &tw->aside[TWI_STUCK];
     uint64_t earliest = UINT64_MAX;
-    while (twi_skip_dead(tw, stuck) && tw->work != 0) {
+    while (twi_skip_dead(tw, stuck) && tw->handled != tw->stop) {
         tw_timer *timer = *stuck->front;
         bool is_due = twi_tick_of(tw, timer->deadline) <= tw->clock;
         if (!is_due && !twi_move_on(tw, timer))
@@ -2013,7 +1990,7 @@ TWI_COLD tw_timer *twi_take_stuck(timingwheel *tw)
         if (is_last)
             return NULL;
     }
-    if (tw->work == 0)
+    if (tw->handled == tw->stop)
         return NULL;
     for (tw_timer **slot = stuck->front; slot != stuck->room;
          slot = twi_after(slot)) {
@@ -2038,12 +2015,19 @@ TWI_COLD tw_timer *twi_take_stuck(timingwheel *tw)
  * A timer is taken out of its bucket, and all is in order again before its
  * callback runs. It is not touched after that, which may have freed it. */
 
-static void twi_set_clock(timingwheel *tw, uint64_t tick)
+static inline void twi_set_clock(timingwheel *tw, uint64_t tick, uint64_t now)
 {
-    if (tick > tw->clock) {
-        tw->clock = tick;
-        tw->now = tick * tw->tick;
-    }
+    tw->clock = tick;
+    tw->now = now;
+    if (tw->quick_after < now)
+        tw->quick_after = now;
+}
+
+/* The clock goes on to `tick`, unless it has been there. */
+static inline void twi_go_on(timingwheel *tw, uint64_t tick)
+{
+    if (tick > tw->clock)
+        twi_set_clock(tw, tick, tick * tw->tick);
 }
 
 /* The first bucket of a wheel has come up: it is sorted, or moves down. */
@@ -2102,23 +2086,24 @@ static inline tw_timer *twi_take_front(timingwheel *tw, twi_wheel *wheel,
  * NULL if there was something else to do, or nothing. */
 static inline tw_timer *twi_take_first(timingwheel *tw, twi_wheel *wheel)
 {
-    twi_bucket *bucket = &wheel->buckets[wheel->first];
-    twi_set_clock(tw, wheel->earliest);
-    if (wheel->sorted)
-        return twi_take_front(tw, wheel, bucket);
-    if (twi_is_empty(bucket) || TWI_RARE(bucket->earliest > tw->clock)) {
-        twi_offer(tw, wheel); /* all that was in it has been cancelled */
-        return NULL;
-    }
-    tw_timer *timer = *bucket->front;
-    if (bucket->front + 1 == bucket->room && timer != NULL &&
-        timer->deadline <= tw->now) {
-        TWI_RULE_INTACT(timer, bucket->front);
-        twi_reset(bucket, twi_chunk_of(bucket->front));
+    twi_bucket *bucket = wheel->first;
+    twi_go_on(tw, wheel->earliest);
+    tw_timer **front = bucket->front;
+    if (front + 1 == bucket->room && *front != NULL &&
+        (*front)->deadline <= tw->now) {
+        tw_timer *timer = *front;
+        TWI_RULE_INTACT(timer, front);
+        bucket->front = front + 1;
+        twi_unmark(wheel, bucket);
         twi_offer(tw, wheel);
         return timer;
     }
-    twi_come_up(tw, wheel, bucket);
+    if (wheel->sorted && !twi_is_empty(bucket))
+        return twi_take_front(tw, wheel, bucket);
+    if (twi_is_empty(bucket) || TWI_RARE(bucket->earliest > tw->clock))
+        twi_offer(tw, wheel); /* all that was in it has been cancelled */
+    else
+        twi_come_up(tw, wheel, bucket);
     return NULL;
 }
 
@@ -2126,13 +2111,21 @@ static inline tw_timer *twi_take_first(timingwheel *tw, twi_wheel *wheel)
  * A call fires, in this order: overdue timers; then, one at a time, the first
  * timer of the head of the delay queue, until that is not due. */
 
-/* True if a timer aside of the wheels is due, or may be, by `target` and before
- * all that are in wheels. */
+/* True if timers aside of the wheels wait for a call. */
+static bool twi_has_asides(const timingwheel *tw)
+{
+    return !twi_is_empty(&tw->aside[TWI_OVERDUE]) ||
+           !twi_is_empty(&tw->aside[TWI_OWED]) ||
+           !twi_is_empty(&tw->aside[TWI_STUCK]);
+}
+
+/* True if one of them is due, or may be, by `target` and before all that are in
+ * wheels. */
 TWI_COLD bool twi_is_aside_due(timingwheel *tw, uint64_t target)
 {
     const twi_bucket *owed = &tw->aside[TWI_OWED];
     const twi_bucket *stuck = &tw->aside[TWI_STUCK];
-    tw->has_asides = !twi_is_empty(owed) || !twi_is_empty(stuck);
+    tw->has_asides = twi_has_asides(tw);
     return !twi_is_empty(owed) ||
            (!twi_is_empty(stuck) && stuck->earliest <= target &&
             stuck->earliest <= tw->next);
@@ -2143,7 +2136,7 @@ TWI_COLD tw_timer *twi_take_aside(timingwheel *tw)
 {
     twi_bucket *owed = &tw->aside[TWI_OWED];
     if (twi_is_empty(owed)) {
-        twi_set_clock(tw, tw->aside[TWI_STUCK].earliest);
+        twi_go_on(tw, tw->aside[TWI_STUCK].earliest);
         return twi_take_stuck(tw);
     }
     if (!twi_skip_dead(tw, owed))
@@ -2154,15 +2147,21 @@ TWI_COLD tw_timer *twi_take_aside(timingwheel *tw)
     return timer;
 }
 
+static inline bool twi_is_due(timingwheel *tw, uint64_t target)
+{
+    return (tw->next <= target && tw->queued != 0) ||
+           (TWI_RARE(tw->has_asides) && twi_is_aside_due(tw, target));
+}
+
 /* Takes out the next timer that is due by the tick `target`, and marks it
  * fired; NULL if there is none, or if the call may do no more. */
 static inline tw_timer *twi_take_due(timingwheel *tw, uint64_t target)
 {
     tw_timer *timer = NULL;
     do {
-        if (tw->work == 0)
+        if (tw->handled == tw->stop)
             return NULL;
-        if (tw->has_asides && twi_is_aside_due(tw, target))
+        if (TWI_RARE(tw->has_asides) && twi_is_aside_due(tw, target))
             timer = twi_take_aside(tw);
         else if (tw->next <= target && tw->queued != 0)
             timer = twi_take_first(tw, tw->queue[0]);
@@ -2171,32 +2170,40 @@ static inline tw_timer *twi_take_due(timingwheel *tw, uint64_t target)
     } while (timer == NULL);
     timer->place = TW_FIRED;
     tw->count--;
-    tw->fired++;
-    tw->work--;
+    tw->handled++;
     return timer;
 }
 
-/* Begins a call: which ticks it fires. What was started overdue is owed now. */
+/* Begins a call that handles up to `limit` timers, and tells up to which tick.
+ * What was started overdue is owed from now on. */
 static inline uint64_t twi_begin(timingwheel *tw, uint64_t now, size_t limit)
 {
     uint64_t target = TWI_RARE(tw->tick != 1) ? now / tw->tick : now;
-    if (TWI_RARE(!twi_is_empty(&tw->aside[TWI_OVERDUE]))) {
-        twi_append(tw, &tw->aside[TWI_OVERDUE], TWI_OWED);
-        tw->has_asides = true;
-    }
-    tw->work = limit;
+    if (TWI_RARE(tw->has_asides))
+        twi_append(tw, &tw->aside[TWI_OVERDUE], &tw->aside[TWI_OWED]);
+    tw->stop = tw->handled + limit;
     return target < tw->clock ? tw->clock : target;
 }
 
-/* Ends it: the clock is `now`, unless something is left to do. */
+/* Ends a call after which nothing is left to do: the clock is `now`, unless it
+ * was further on. */
 static inline void twi_end(timingwheel *tw, uint64_t now, uint64_t target)
 {
-    if ((tw->next <= target && tw->queued != 0) ||
-        (tw->has_asides && twi_is_aside_due(tw, target)))
-        return;
-    tw->clock = target;
-    if (now > tw->now)
-        tw->now = now;
+    twi_set_clock(tw, target, now > tw->now ? now : tw->now);
+}
+
+/* Fires what is due by the tick `target`; tells how many timers. */
+TWI_APART size_t twi_fire_due(timingwheel *tw, uint64_t now, uint64_t target)
+{
+    size_t fired = 0;
+    tw->advancing = true;
+    for (tw_timer *timer; (timer = twi_take_due(tw, target)) != NULL; fired++)
+        if (timer->callback != NULL)
+            timer->callback(tw, timer);
+    tw->advancing = false;
+    if (!twi_is_due(tw, target))
+        twi_end(tw, now, target);
+    return fired;
 }
 
 /* True where the clock must not move: in a callback or visitor, which a debug
@@ -2216,14 +2223,11 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
 {
     if (tw == NULL || limit == 0 || twi_is_busy(tw))
         return 0;
-    uint64_t fired = tw->fired, target = twi_begin(tw, now, limit);
-    tw->advancing = true;
-    for (tw_timer *timer; (timer = twi_take_due(tw, target)) != NULL;)
-        if (timer->callback != NULL)
-            timer->callback(tw, timer);
-    tw->advancing = false;
-    twi_end(tw, now, target);
-    return (size_t)(tw->fired - fired);
+    uint64_t target = twi_begin(tw, now, limit);
+    if (twi_is_due(tw, target))
+        return twi_fire_due(tw, now, target);
+    twi_end(tw, now, target); /* and never enter the machinery */
+    return 0;
 }
 
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now)
@@ -2244,20 +2248,27 @@ TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 
 /* -------------------------------------------- next deadline and periods --- */
 
+/* Looks at the timers aside as well; true if there are any. */
+TWI_COLD bool twi_find_next_aside(const timingwheel *tw, uint64_t *tick)
+{
+    bool found = false;
+    for (unsigned i = 0; i < TWI_DRAINED; i++)
+        if (!twi_is_empty(&tw->aside[i])) {
+            found = true;
+            if (tw->aside[i].earliest < *tick)
+                *tick = tw->aside[i].earliest;
+        }
+    return found;
+}
+
 /* The tick at which something has to happen next; false if nothing is pending
  * but what is being drained. */
 static inline bool twi_find_next(const timingwheel *tw, uint64_t *tick)
 {
-    uint64_t next = tw->next;
-    bool found = tw->queued != 0;
-    for (unsigned i = 0; i < TWI_DRAINED; i++)
-        if (TWI_RARE(!twi_is_empty(&tw->aside[i]))) {
-            found = true;
-            if (tw->aside[i].earliest < next)
-                next = tw->aside[i].earliest;
-        }
-    *tick = next;
-    return found && tw->count != 0;
+    *tick = tw->next;
+    if (TWI_RARE(tw->has_asides) && twi_find_next_aside(tw, tick))
+        return tw->count != 0;
+    return tw->queued != 0 && tw->count != 0;
 }
 
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline)
@@ -2345,6 +2356,7 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
         return 0;
     TWI_RULE_READY(tw);
     size_t most = tw->most;
+    twi_forget(tw);
     tw->visiting = true;
     tw->most = 0; /* so that tw_start looks for the reason */
     size_t visited = twi_visit_all(tw, visit, context);
@@ -2364,11 +2376,11 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
     tw->advancing = true;
     while (tw->queued != 0) {
         twi_wheel *wheel = tw->queue[0];
-        twi_append(tw, &wheel->buckets[wheel->first], TWI_DRAINED);
+        twi_append(tw, wheel->first, bucket);
         twi_offer(tw, wheel);
     }
     for (unsigned i = 0; i < TWI_DRAINED; i++)
-        twi_append(tw, &tw->aside[i], TWI_DRAINED);
+        twi_append(tw, &tw->aside[i], bucket);
     while (!twi_is_empty(bucket) && twi_skip_dead(tw, bucket)) {
         tw_timer *timer = *bucket->front;
         (void)twi_pop_front(tw, bucket);
@@ -2397,7 +2409,7 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     for (size_t i = 0; i < sizeof(*tw); i++)
         ((unsigned char *)tw)[i] = 0;
     tw->tick = config->tick == 0 ? 1 : config->tick;
-    tw->now = config->start;
+    tw->now = tw->quick_after = config->start;
     tw->clock = config->start / tw->tick;
     tw->next = UINT64_MAX;
     tw->most = config->max_pending == 0 ? SIZE_MAX : config->max_pending;
@@ -2612,7 +2624,7 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
     if (tw == NULL)
         return;
     stats->pending = tw->count;
-    stats->fired = tw->fired;
+    stats->fired = tw->handled - tw->cascaded;
     stats->cascaded = tw->cascaded;
     stats->bytes_held = tw->bytes_held;
     for (const twi_chunk *chunk = tw->unused; chunk; chunk = chunk->next)
@@ -2631,18 +2643,20 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
 }
 
 /* True if an empty bucket is as twi_reset leaves it; counts its chunk in. */
-static bool twi_empty_is_sound(const twi_bucket *bucket, unsigned level,
-                               uint32_t index, size_t *chunks)
+static bool twi_empty_is_sound(const twi_bucket *bucket, size_t *chunks)
 {
-    if (bucket->earliest != UINT64_MAX || bucket->latest != 0)
-        return false;
     if (bucket->room == NULL)
-        return true;
+        return bucket->earliest == UINT64_MAX && bucket->latest == 0;
     const twi_chunk *chunk = twi_last_chunk(bucket);
     *chunks += 1;
-    return bucket->room == chunk->slots && chunk->next == NULL &&
-           chunk->prev == NULL && chunk->dead == 0 && chunk->level == level &&
-           (level >= TWI_LEVELS || chunk->index == index);
+    return !twi_is_chunk_end(bucket->room) && chunk->next == NULL &&
+           chunk->prev == NULL && chunk->dead == 0 && chunk->bucket == bucket;
+}
+
+static bool twi_has_no_span(const twi_bucket *bucket)
+{
+    return twi_is_empty(bucket) && bucket->earliest == UINT64_MAX &&
+           bucket->latest == 0;
 }
 
 /* True if the slots slot .. end - 1 of a chunk are as the chunk counts them,
@@ -2667,20 +2681,18 @@ static bool twi_slots_are_sound(const timingwheel *tw, tw_timer **slot,
 /* True if a bucket's chunks stand right in its list; counts its timers and
  * chunks in. */
 static bool twi_bucket_is_sound(const timingwheel *tw, const twi_bucket *bucket,
-                                unsigned level, uint32_t index, size_t *timers,
+                                uint64_t earliest, size_t *timers,
                                 size_t *chunks)
 {
     if (twi_is_empty(bucket))
-        return twi_empty_is_sound(bucket, level, index, chunks);
+        return twi_empty_is_sound(bucket, chunks);
     twi_chunk *prev = NULL, *next = NULL;
-    uint64_t earliest = level < TWI_LEVELS ? bucket->earliest : 0;
     for (tw_timer **slot = bucket->front; slot != NULL;
          slot = next ? next->slots : NULL) {
         twi_chunk *chunk = twi_chunk_of(slot);
         next = chunk->next;
         tw_timer **end = next ? chunk->slots + TWI_SLOTS : bucket->room;
-        if (chunk->prev != prev || chunk->level != level ||
-            (level < TWI_LEVELS && chunk->index != index) ||
+        if (chunk->prev != prev || chunk->bucket != bucket ||
             twi_chunk_of(end - 1) != chunk || end <= slot ||
             !twi_slots_are_sound(tw, slot, end, earliest, timers))
             return false;
@@ -2709,38 +2721,35 @@ static bool twi_order_is_sound(const timingwheel *tw, const twi_bucket *bucket)
 
 /* True if a bucket that is not empty has its mark, stands within the window and
  * not before the first, and is sorted if the wheel says so. */
-static bool twi_step_is_sound(const timingwheel *tw, const twi_wheel *wheel,
+static bool twi_step_is_sound(const timingwheel *tw, twi_wheel *wheel,
                               uint32_t index)
 {
     const twi_bucket *bucket = &wheel->buckets[index];
     uint64_t ahead =
         (bucket->earliest >> wheel->shift) - (tw->clock >> wheel->shift);
-    if (index == wheel->first && wheel->sorted &&
+    if (bucket == wheel->first && wheel->sorted &&
         !twi_order_is_sound(tw, bucket))
         return false;
-    return (wheel->marks[index / 64] >> (index % 64) & 1) != 0 &&
+    return (twi_marks(wheel)[index / 64] >> (index % 64) & 1) != 0 &&
            twi_index_of(tw, wheel, bucket->earliest) == index &&
            ahead <= tw->size_mask && bucket->earliest >= wheel->earliest;
 }
 
 /* True if a wheel's buckets are sound and it is in the delay queue by the first
  * of them, or, if it has no timers, not. */
-static bool twi_wheel_is_sound(const timingwheel *tw, const twi_wheel *wheel,
+static bool twi_wheel_is_sound(const timingwheel *tw, twi_wheel *wheel,
                                size_t *timers, size_t *chunks)
 {
     uint32_t first;
     for (uint32_t i = 0; i <= tw->size_mask; i++)
-        if (!twi_bucket_is_sound(tw, &wheel->buckets[i], wheel->level, i,
-                                 timers, chunks) ||
-            (!twi_is_empty(&wheel->buckets[i]) &&
+        if (!twi_bucket_is_sound(tw, &wheel->buckets[i],
+                                 wheel->buckets[i].earliest, timers, chunks) ||
+            (!twi_has_no_span(&wheel->buckets[i]) &&
              !twi_step_is_sound(tw, wheel, i)))
             return false;
     if (!twi_find_mark(tw, wheel, &first))
         return wheel->queue_index == TWI_UNQUEUED && tw->usual != wheel;
-    if (wheel->sorted && (twi_is_empty(&wheel->buckets[first]) ||
-                          tw->last == &wheel->buckets[first]))
-        return false;
-    return wheel->first == first && wheel->queue_index < tw->queued &&
+    return wheel->first == &wheel->buckets[first] && wheel->queue_index < tw->queued &&
            tw->queue[wheel->queue_index] == wheel;
 }
 
@@ -2762,7 +2771,7 @@ TW_DEF bool tw_check(const timingwheel *tw)
     if (tw == NULL)
         return false;
     for (unsigned level = 0; level < TWI_LEVELS; level++) {
-        const twi_wheel *wheel = tw->wheels[level];
+        twi_wheel *wheel = tw->wheels[level];
         if (wheel == NULL)
             continue;
         if (!twi_wheel_is_sound(tw, wheel, &timers, &chunks))
@@ -2770,15 +2779,15 @@ TW_DEF bool tw_check(const timingwheel *tw)
         wheels += wheel->queue_index != TWI_UNQUEUED;
     }
     for (unsigned i = 0; i < TWI_ASIDES; i++)
-        if (!twi_bucket_is_sound(tw, &tw->aside[i], TWI_LEVELS + i, 0, &timers,
-                                 &chunks))
+        if (!twi_bucket_is_sound(tw, &tw->aside[i], 0, &timers, &chunks))
             return false;
     for (const twi_chunk *chunk = tw->unused; chunk; chunk = chunk->next)
         chunks++;
-    bool has_asides = !twi_is_empty(&tw->aside[TWI_OWED]) ||
-                      !twi_is_empty(&tw->aside[TWI_STUCK]);
+    if (tw->usual != NULL && (tw->tick != 1 || tw->most != SIZE_MAX))
+        return false;
     return timers == tw->count && chunks == tw->chunks &&
-           twi_queue_is_sound(tw, wheels) && (tw->has_asides || !has_asides);
+           twi_queue_is_sound(tw, wheels) &&
+           (tw->has_asides || !twi_has_asides(tw));
 }
 
 #ifdef __cplusplus

@@ -392,12 +392,13 @@ static void advance(uint64_t now)
 /* The bucket that a pending timer is in. */
 static const twi_bucket *bucket_of(const tw_timer *timer)
 {
-    return twi_home(&tw, twi_chunk_of((tw_timer **)timer->place));
+    return twi_home(timer);
 }
 
 static bool is_aside(const tw_timer *timer)
 {
-    return twi_chunk_of((tw_timer **)timer->place)->level >= TWI_LEVELS;
+    const twi_bucket *bucket = twi_home(timer);
+    return bucket >= tw.aside && bucket < tw.aside + TWI_ASIDES;
 }
 
 /* Are the first two timers in one bucket? */
@@ -626,13 +627,13 @@ static void add_bucket(const twi_bucket *bucket, unsigned where)
 {
     bool in_wheel = where < play->wheels * play->size;
     const twi_wheel *wheel = in_wheel ? tw.wheels[where / play->size] : NULL;
-    if (twi_is_empty(bucket)) {
-        if (play->tidiness == AS_LEFT)
-            add(where * 4 + (tw.last == bucket ? 3 : 1));
+    if (twi_is_empty(bucket) && play->tidiness != AS_LEFT)
         return;
-    }
-    add(where * 4 + 2);
-    add_slots(bucket);
+    add(where * 4 + 1 + !twi_is_empty(bucket));
+    if (twi_is_empty(bucket))
+        add((uint64_t)(bucket->room - twi_last_chunk(bucket)->slots));
+    else
+        add_slots(bucket);
     if (!in_wheel)
         return;
     if (has_timers(bucket))
@@ -640,8 +641,8 @@ static void add_bucket(const twi_bucket *bucket, unsigned where)
     add(relative(bucket->earliest));
     add(relative(bucket->latest));
     if (play->tidiness == AS_LEFT)
-        add(tw.last == bucket);
-    if (bucket == &wheel->buckets[wheel->first])
+        add(tw.last + 1 == bucket->room);
+    if (bucket == wheel->first)
         add(wheel->sorted);
 }
 
@@ -655,7 +656,7 @@ static void expect_vain(const twi_bucket *bucket, unsigned where)
 /* The buckets that a wheel has marked; some of them may be empty. */
 static void add_marks(unsigned level)
 {
-    uint64_t marks = tw.wheels[level]->marks[0];
+    uint64_t marks = twi_marks(tw.wheels[level])[0];
     unsigned origin = 0;
     if (level == play->wheels - 1 && !play->whole_turns)
         origin = (unsigned)coarsest_step() % play->size;
@@ -738,7 +739,7 @@ static void tidy_slots(twi_bucket *bucket)
 static void tidy_bucket(twi_wheel *wheel, uint32_t index)
 {
     twi_bucket *bucket = &wheel->buckets[index];
-    bool is_sorted = wheel->first == index && wheel->sorted;
+    bool is_sorted = wheel->first == bucket && wheel->sorted;
     tidy_slots(bucket);
     if ((!cascades || wheel->level == play->wheels - 1) && !is_sorted &&
         bucket->latest != bucket->earliest)
@@ -747,15 +748,16 @@ static void tidy_bucket(twi_wheel *wheel, uint32_t index)
 
 static void tidy_wheel(twi_wheel *wheel)
 {
-    bool first_has_timers = has_timers(&wheel->buckets[wheel->first]);
+    bool first_has_timers = has_timers(wheel->first);
     for (uint32_t i = 0; i < play->size; i++) {
         if (has_timers(&wheel->buckets[i])) {
             tidy_bucket(wheel, i);
             continue;
         }
         twi_trim_bucket(&tw, &wheel->buckets[i]);
-        if (i != wheel->first || wheel->queue_index == TWI_UNQUEUED)
-            wheel->marks[0] &= ~(UINT64_C(1) << i);
+        if (&wheel->buckets[i] != wheel->first ||
+            wheel->queue_index == TWI_UNQUEUED)
+            twi_marks(wheel)[0] &= ~(UINT64_C(1) << i);
     }
     if (wheel->queue_index != TWI_UNQUEUED && !first_has_timers)
         twi_offer(&tw, wheel);
