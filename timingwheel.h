@@ -325,6 +325,7 @@ typedef struct tw_config {
 } tw_config;
 
 #define TW_DEFAULT_WHEEL_SIZE 256
+#define TWI_MOST_BUCKETS (SIZE_MAX > 65535 ? 4096U : 1024U)
 
 /* What tw_get_stats tells. */
 typedef struct tw_stats {
@@ -426,8 +427,8 @@ typedef struct twi_slab {
 /* Buckets outside of the wheels. */
 enum twi_aside {
     TWI_OVERDUE, /* started overdue since the call began: for the next one   */
-    TWI_OWED,    /* overdue timers that this call fires, first of all        */
-    TWI_STUCK,   /* postponed, and could not be moved for want of memory     */
+    TWI_OWED,    /* overdue before it began: fire in it, before all others;  */
+                 /* and postponed ones that cannot be moved without memory   */
     TWI_DRAINED, /* taken out by tw_drain, not visited yet                   */
     TWI_ASIDES
 };
@@ -447,7 +448,7 @@ struct timingwheel {
     uint32_t size_bits;  /* log2 of wheel_size: tw_init                      */
     uint32_t queued;     /* wheels in the delay queue                        */
     bool advancing;      /* inside tw_advance_clock or tw_drain: these two   */
-    bool has_asides;     /* timers may be owed or stuck: who puts them there */
+    bool has_asides;     /* timers may be overdue or owed: who puts them there, */
 
     /* These two are for speed alone; twi_forget forgets both.               */
     twi_wheel *usual;    /* the wheel of the start before, if it is still in */
@@ -701,18 +702,6 @@ TW_DEF bool tw_check(const timingwheel *tw);
 #define TWI_RULE(expr, sentence) TW_ASSERT(((void)(sentence), (expr)))
 #else
 #define TWI_RULE(expr, sentence) ((void)0)
-#endif
-
-/* What is provided for although it cannot happen. A release tests the condition
- * all the same, a build with TWI_TEST asserts it, and one with TWI_COVERAGE,
- * which cannot be made to see it fail, takes it for granted. */
-#if defined(TWI_COVERAGE)
-#define TWI_ALWAYS(expr) true
-#elif defined(TWI_TEST)
-#include <assert.h>
-#define TWI_ALWAYS(expr) (assert(expr), (expr))
-#else
-#define TWI_ALWAYS(expr) (expr)
 #endif
 
 /* Misuse of a wheel or timer, as far as it can be noticed. */
@@ -982,17 +971,6 @@ static inline void twi_reset(twi_bucket *bucket, twi_chunk *chunk)
     bucket->front = bucket->room = chunk == NULL ? NULL : chunk->slots;
 }
 
-/* The timers of a bucket's first chunk, mostly one or two, will be wanted. */
-TWI_INSIDE void twi_prefetch_few(const twi_bucket *bucket)
-{
-    tw_timer *const *slot = bucket->front;
-    TWI_PREFETCH(*slot);
-    TWI_PREFETCH(bucket->room[-1]);
-    if (bucket->room != slot + 1 && TWI_RARE(bucket->room != slot + 2))
-        for (slot++; slot != bucket->room && !twi_is_chunk_end(slot); slot++)
-            TWI_PREFETCH(*slot);
-}
-
 /* A new chunk behind the others of a bucket, which has no room; false if memory
  * has run out. */
 static inline bool twi_add_chunk(timingwheel *tw, twi_bucket *bucket)
@@ -1163,7 +1141,6 @@ TWI_COLD void twi_append(timingwheel *tw, twi_bucket *from, twi_bucket *to)
         first->prev = last;
         to->room = from->room;
         twi_widen(to, from->earliest);
-        twi_widen(to, from->latest);
         if (last->dead == TWI_SLOTS)
             twi_drop_chunk(tw, last);
         if (first->dead == TWI_SLOTS)
@@ -1265,36 +1242,27 @@ static inline uint64_t *twi_marks(twi_wheel *wheel)
     return (uint64_t *)(void *)(wheel + 1);
 }
 
-/* Bytes of a wheel and its marks, so that its buckets begin a cache line; and
- * of all of it. */
-static size_t twi_head_bytes(const timingwheel *tw)
-{
-    size_t words = (size_t)tw->size_mask / 64 + 1;
-    return (sizeof(twi_wheel) + words * sizeof(uint64_t) + 63) / 64 * 64;
-}
-
+/* Bytes of a wheel, its marks, and its buckets, which begin a cache line. */
 static size_t twi_wheel_bytes(const timingwheel *tw)
 {
     size_t size = (size_t)tw->size_mask + 1;
-    return twi_head_bytes(tw) + size * sizeof(twi_bucket);
+    size_t head = sizeof(twi_wheel) + (size + 63) / 64 * sizeof(uint64_t);
+    return (head + 63) / 64 * 64 + size * sizeof(twi_bucket);
 }
 
-/* A new wheel, without timers; NULL if memory has run out, or if it would be
- * too large for an address (of 16 bits). */
+/* A new wheel, without timers; NULL if memory has run out. */
 TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
 {
     size_t size = (size_t)tw->size_mask + 1;
-    void *memory, *start = NULL;
-    if (TWI_ALWAYS(size <= SIZE_MAX / 2 / sizeof(twi_bucket)))
-        start = twi_allocate(tw, twi_wheel_bytes(tw), &memory);
+    void *memory, *start = twi_allocate(tw, twi_wheel_bytes(tw), &memory);
     if (start == NULL)
         return NULL;
     twi_wheel *wheel = (twi_wheel *)start;
     wheel->earliest = UINT64_MAX;
     wheel->step = UINT64_C(1) << level * tw->size_bits;
     wheel->near_turn = wheel->step * (tw->size_mask - 1);
-    wheel->buckets =
-        (twi_bucket *)(void *)((char *)start + twi_head_bytes(tw));
+    wheel->buckets = (twi_bucket *)(void *)((char *)start +
+                                            twi_wheel_bytes(tw)) - size;
     wheel->memory = memory;
     wheel->first = wheel->buckets;
     wheel->queue_index = TWI_UNQUEUED;
@@ -1384,7 +1352,6 @@ static void twi_offer(timingwheel *tw, twi_wheel *wheel)
         if (!twi_is_empty(bucket) && twi_skip_dead(tw, bucket)) {
             wheel->first = bucket;
             twi_queue_later(tw, wheel, bucket->earliest);
-            twi_prefetch_few(bucket);
             return;
         }
         twi_unmark(wheel, bucket);
@@ -1898,7 +1865,7 @@ static bool twi_move_on(timingwheel *tw, tw_timer *timer)
  * by merging, which takes none: its timers are linked through their `place`,
  * and then written back into its slots. 100,000 timers take some 10 ms. Those
  * in it that were postponed beyond its step cannot wait there for their time:
- * they are stuck, aside, until there is memory again or they are due. */
+ * they are owed, until there is memory again or they are due. */
 
 /* Merges two sorted lists; of one tick, timers of `a` come first. */
 static tw_timer *twi_merge(const timingwheel *tw, tw_timer *a, tw_timer *b)
@@ -1962,7 +1929,7 @@ TWI_COLD void twi_make_do(timingwheel *tw, twi_wheel *wheel)
     wheel->sorted = false;
     twi_sort_anyhow(tw, bucket);
     if (bucket->earliest > last) {
-        twi_append(tw, bucket, &tw->aside[TWI_STUCK]);
+        twi_append(tw, bucket, &tw->aside[TWI_OWED]);
         tw->has_asides = true;
         twi_offer(tw, wheel);
     } else {
@@ -1971,44 +1938,6 @@ TWI_COLD void twi_make_do(timingwheel *tw, twi_wheel *wheel)
         twi_note_sorted(tw, wheel, bucket);
         twi_queue_later(tw, wheel, bucket->earliest);
     }
-}
-
-/* Takes out a timer that is stuck and due. If there is none yet, moves those on
- * for which there is memory again, and finds when the others are due. */
-TWI_COLD tw_timer *twi_take_stuck(timingwheel *tw)
-{
-    twi_bucket *stuck = &tw->aside[TWI_STUCK];
-    uint64_t earliest = UINT64_MAX;
-    while (twi_skip_dead(tw, stuck) && tw->handled != tw->stop) {
-        tw_timer *timer = *stuck->front;
-        bool is_due = twi_tick_of(tw, timer->deadline) <= tw->clock;
-        if (!is_due && !twi_move_on(tw, timer))
-            break;
-        bool is_last = !twi_pop_front(tw, stuck);
-        if (is_due)
-            return timer;
-        if (is_last)
-            return NULL;
-    }
-    if (tw->handled == tw->stop)
-        return NULL;
-    for (tw_timer **slot = stuck->front; slot != stuck->room;
-         slot = twi_after(slot)) {
-        tw_timer *timer = *slot;
-        if (timer == NULL)
-            continue;
-        uint64_t tick = twi_tick_of(tw, timer->deadline);
-        if (tick <= tw->clock) {
-            twi_clear(tw, slot);
-            return timer;
-        }
-        earliest = tick < earliest ? tick : earliest;
-    }
-    if (!twi_is_empty(stuck)) {
-        stuck->earliest = earliest;
-        twi_widen(stuck, earliest);
-    }
-    return NULL;
 }
 
 /* --------------------------------------------------------------- firing ---
@@ -2111,46 +2040,57 @@ static inline tw_timer *twi_take_first(timingwheel *tw, twi_wheel *wheel)
  * A call fires, in this order: overdue timers; then, one at a time, the first
  * timer of the head of the delay queue, until that is not due. */
 
-/* True if timers aside of the wheels wait for a call. */
-static bool twi_has_asides(const timingwheel *tw)
-{
-    return !twi_is_empty(&tw->aside[TWI_OVERDUE]) ||
-           !twi_is_empty(&tw->aside[TWI_OWED]) ||
-           !twi_is_empty(&tw->aside[TWI_STUCK]);
-}
-
-/* True if one of them is due, or may be, by `target` and before all that are in
- * wheels. */
-TWI_COLD bool twi_is_aside_due(timingwheel *tw, uint64_t target)
+/* True if a timer that is owed is due, or may be, by `target` and before all
+ * that are in wheels. */
+TWI_COLD bool twi_is_owed_due(timingwheel *tw, uint64_t target)
 {
     const twi_bucket *owed = &tw->aside[TWI_OWED];
-    const twi_bucket *stuck = &tw->aside[TWI_STUCK];
-    tw->has_asides = twi_has_asides(tw);
-    return !twi_is_empty(owed) ||
-           (!twi_is_empty(stuck) && stuck->earliest <= target &&
-            stuck->earliest <= tw->next);
+    tw->has_asides =
+        !twi_is_empty(owed) || !twi_is_empty(&tw->aside[TWI_OVERDUE]);
+    return !twi_is_empty(owed) && owed->earliest <= target &&
+           owed->earliest <= tw->next;
 }
 
-/* Takes it out; NULL if there was none. */
-TWI_COLD tw_timer *twi_take_aside(timingwheel *tw)
+/* Takes the first of them out that is due. NULL if there is none: then one that
+ * had been postponed is moved on, for which there is memory again, or it is
+ * found when the next is due. */
+TWI_COLD tw_timer *twi_take_owed(timingwheel *tw)
 {
     twi_bucket *owed = &tw->aside[TWI_OWED];
-    if (twi_is_empty(owed)) {
-        twi_go_on(tw, tw->aside[TWI_STUCK].earliest);
-        return twi_take_stuck(tw);
-    }
+    tw_timer **left = NULL, *due = NULL;
+    uint64_t earliest = UINT64_MAX;
     if (!twi_skip_dead(tw, owed))
         return NULL;
-    tw_timer *timer = *owed->front;
-    TWI_RULE_INTACT(timer, owed->front);
-    (void)twi_pop_front(tw, owed);
-    return timer;
+    twi_go_on(tw, owed->earliest);
+    for (tw_timer **slot = owed->front; slot != owed->room;
+         slot = twi_after(slot)) {
+        if (*slot == NULL)
+            continue;
+        TWI_RULE_INTACT(*slot, slot);
+        uint64_t tick = twi_tick_of(tw, (*slot)->deadline);
+        if (left == NULL && tick <= tw->clock)
+            due = *(left = slot);
+        else if (left == NULL && twi_move_on(tw, *slot))
+            left = slot;
+        else if (tick < earliest)
+            earliest = tick;
+        if (earliest <= tw->clock) {
+            earliest = owed->earliest; /* others are due as well */
+            break;
+        }
+    }
+    owed->earliest = earliest;
+    if (left == owed->front)
+        (void)twi_pop_front(tw, owed);
+    else if (left != NULL)
+        twi_clear(tw, left);
+    return due;
 }
 
 static inline bool twi_is_due(timingwheel *tw, uint64_t target)
 {
     return (tw->next <= target && tw->queued != 0) ||
-           (TWI_RARE(tw->has_asides) && twi_is_aside_due(tw, target));
+           (TWI_RARE(tw->has_asides) && twi_is_owed_due(tw, target));
 }
 
 /* Takes out the next timer that is due by the tick `target`, and marks it
@@ -2161,8 +2101,8 @@ static inline tw_timer *twi_take_due(timingwheel *tw, uint64_t target)
     do {
         if (tw->handled == tw->stop)
             return NULL;
-        if (TWI_RARE(tw->has_asides) && twi_is_aside_due(tw, target))
-            timer = twi_take_aside(tw);
+        if (TWI_RARE(tw->has_asides) && twi_is_owed_due(tw, target))
+            timer = twi_take_owed(tw);
         else if (tw->next <= target && tw->queued != 0)
             timer = twi_take_first(tw, tw->queue[0]);
         else
@@ -2248,27 +2188,16 @@ TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 
 /* -------------------------------------------- next deadline and periods --- */
 
-/* Looks at the timers aside as well; true if there are any. */
-TWI_COLD bool twi_find_next_aside(const timingwheel *tw, uint64_t *tick)
-{
-    bool found = false;
-    for (unsigned i = 0; i < TWI_DRAINED; i++)
-        if (!twi_is_empty(&tw->aside[i])) {
-            found = true;
-            if (tw->aside[i].earliest < *tick)
-                *tick = tw->aside[i].earliest;
-        }
-    return found;
-}
-
 /* The tick at which something has to happen next; false if nothing is pending
  * but what is being drained. */
 static inline bool twi_find_next(const timingwheel *tw, uint64_t *tick)
 {
     *tick = tw->next;
-    if (TWI_RARE(tw->has_asides) && twi_find_next_aside(tw, tick))
-        return tw->count != 0;
-    return tw->queued != 0 && tw->count != 0;
+    if (TWI_RARE(tw->has_asides))
+        for (unsigned i = 0; i < TWI_DRAINED; i++)
+            if (!twi_is_empty(&tw->aside[i]) && tw->aside[i].earliest < *tick)
+                *tick = tw->aside[i].earliest;
+    return tw->count != 0 && (tw->has_asides || tw->queued != 0);
 }
 
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline)
@@ -2381,6 +2310,7 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
     }
     for (unsigned i = 0; i < TWI_DRAINED; i++)
         twi_append(tw, &tw->aside[i], bucket);
+    tw->has_asides = false;
     while (!twi_is_empty(bucket) && twi_skip_dead(tw, bucket)) {
         tw_timer *timer = *bucket->front;
         (void)twi_pop_front(tw, bucket);
@@ -2404,7 +2334,8 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     uint32_t size = config->wheel_size;
     if (size == 0)
         size = TW_DEFAULT_WHEEL_SIZE;
-    if (tw == NULL || size < 2 || size > 4096 || (size & (size - 1)) != 0)
+    if (tw == NULL || size < 2 || size > TWI_MOST_BUCKETS ||
+        (size & (size - 1)) != 0)
         return TW_EINVAL;
     for (size_t i = 0; i < sizeof(*tw); i++)
         ((unsigned char *)tw)[i] = 0;
@@ -2653,12 +2584,6 @@ static bool twi_empty_is_sound(const twi_bucket *bucket, size_t *chunks)
            chunk->prev == NULL && chunk->dead == 0 && chunk->bucket == bucket;
 }
 
-static bool twi_has_no_span(const twi_bucket *bucket)
-{
-    return twi_is_empty(bucket) && bucket->earliest == UINT64_MAX &&
-           bucket->latest == 0;
-}
-
 /* True if the slots slot .. end - 1 of a chunk are as the chunk counts them,
  * and no timer is before `earliest`; counts the timers in. */
 static bool twi_slots_are_sound(const timingwheel *tw, tw_timer **slot,
@@ -2699,7 +2624,7 @@ static bool twi_bucket_is_sound(const timingwheel *tw, const twi_bucket *bucket,
         prev = chunk;
         *chunks += 1;
     }
-    return bucket->earliest <= bucket->latest;
+    return true;
 }
 
 /* True if the timers of a sorted bucket are in order: those postponed beyond
@@ -2719,14 +2644,17 @@ static bool twi_order_is_sound(const timingwheel *tw, const twi_bucket *bucket)
     return true;
 }
 
-/* True if a bucket that is not empty has its mark, stands within the window and
- * not before the first, and is sorted if the wheel says so. */
+/* True if a bucket without a span is empty; and if one with a span has its mark,
+ * stands within the window and not before the first, and is sorted if the wheel
+ * says so. */
 static bool twi_step_is_sound(const timingwheel *tw, twi_wheel *wheel,
                               uint32_t index)
 {
     const twi_bucket *bucket = &wheel->buckets[index];
     uint64_t ahead =
         (bucket->earliest >> wheel->shift) - (tw->clock >> wheel->shift);
+    if (bucket->earliest > bucket->latest)
+        return twi_is_empty(bucket);
     if (bucket == wheel->first && wheel->sorted &&
         !twi_order_is_sound(tw, bucket))
         return false;
@@ -2741,15 +2669,17 @@ static bool twi_wheel_is_sound(const timingwheel *tw, twi_wheel *wheel,
                                size_t *timers, size_t *chunks)
 {
     uint32_t first;
-    for (uint32_t i = 0; i <= tw->size_mask; i++)
-        if (!twi_bucket_is_sound(tw, &wheel->buckets[i],
-                                 wheel->buckets[i].earliest, timers, chunks) ||
-            (!twi_has_no_span(&wheel->buckets[i]) &&
-             !twi_step_is_sound(tw, wheel, i)))
+    for (uint32_t i = 0; i <= tw->size_mask; i++) {
+        const twi_bucket *bucket = &wheel->buckets[i];
+        if (!twi_bucket_is_sound(tw, bucket, bucket->earliest, timers,
+                                 chunks) ||
+            !twi_step_is_sound(tw, wheel, i))
             return false;
+    }
     if (!twi_find_mark(tw, wheel, &first))
         return wheel->queue_index == TWI_UNQUEUED && tw->usual != wheel;
-    return wheel->first == &wheel->buckets[first] && wheel->queue_index < tw->queued &&
+    return wheel->first == &wheel->buckets[first] &&
+           wheel->queue_index < tw->queued &&
            tw->queue[wheel->queue_index] == wheel;
 }
 
@@ -2787,7 +2717,8 @@ TW_DEF bool tw_check(const timingwheel *tw)
         return false;
     return timers == tw->count && chunks == tw->chunks &&
            twi_queue_is_sound(tw, wheels) &&
-           (tw->has_asides || !twi_has_asides(tw));
+           (tw->has_asides || (twi_is_empty(&tw->aside[TWI_OVERDUE]) &&
+                               twi_is_empty(&tw->aside[TWI_OWED])));
 }
 
 #ifdef __cplusplus

@@ -95,7 +95,6 @@ static void buckets(void)
     twi_bucket *bucket = bucket_at(1010);
     BREAKS(bucket->latest, 0x80);
     BREAKS(bucket->earliest, 1);
-    BREAKS(tw.aside[TWI_OVERDUE].latest, 0x80);
     BREAKS(bucket->room, 0x80); /* in another chunk */
     tw_timer **room = bucket->room;
     bucket->room--; /* without the timer in front of it */
