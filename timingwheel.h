@@ -10,7 +10,8 @@
    SYNOPSIS
 
    In one C or C++ file define TIMINGWHEEL_IMPLEMENTATION before including this
-   header; include it plainly everywhere else.
+   header; include it plainly everywhere else. That one file needs C99 or C++11,
+   the others C90 with the types of stdint.h and stdbool.h.
 
    example: synopsis.c
        #define TIMINGWHEEL_IMPLEMENTATION
@@ -24,8 +25,7 @@
 
        static void on_idle(timingwheel *tw, tw_timer *timer)
        {
-           char *start = (char *)timer - offsetof(struct connection, idle);
-           struct connection *c = (struct connection *)start;
+           struct connection *c = TW_OWNER(timer, struct connection, idle);
            printf("%d: %d idle\n", (int)tw_now(tw), c->number);
        }
 
@@ -34,28 +34,38 @@
            timingwheel tw;
            struct connection a = {1, TW_TIMER_INIT(on_idle)};
            struct connection b = {2, TW_TIMER_INIT(on_idle)};
-           uint64_t deadline;
+           uint64_t now = 0; // what your clock reads, say in milliseconds
 
-           tw_init(&tw, NULL);            // ticks of one unit, clock at 0
-           tw_start(&tw, &a.idle, 30000); // say, milliseconds
-           tw_start(&tw, &b.idle, 30000);
-           tw_advance_clock(&tw, 20000);  // nothing is due
-           tw_postpone(&tw, &b.idle, tw_after(tw_now(&tw), 30000));
+           tw_init(&tw, NULL); // ticks of one unit, clock at 0
+           tw_start(&tw, &a.idle, tw_after(now, 30000));
+           tw_start(&tw, &b.idle, tw_after(now, 30000));
 
-           while (tw_next_deadline(&tw, &deadline))
-               tw_advance_clock(&tw, deadline); // a real loop sleeps till then
+           now = 20000; // the loop wakes: b has sent something
+           tw_postpone(&tw, &b.idle, tw_after(now, 30000));
+           tw_advance_clock(&tw, now); // nothing is due
+
+           while (tw_next_deadline(&tw, &now)) // a real loop sleeps till then
+               tw_advance_clock(&tw, now);
            tw_destroy(&tw);
            return 0; // it has printed "30000: 1 idle" and "50000: 2 idle"
        }
 
-   A real loop reads its clock, fires what is due and sleeps for as long as
-   tw_wait says:
+   A real loop sleeps for as long as tw_wait says, reads its clock, handles what
+   has happened, and fires what is due:
 
        for (;;) {
-           uint64_t wait = tw_wait(&tw, read_clock(), one_minute);
-           sleep_or_handle_events(wait);
-           tw_advance_clock(&tw, read_clock());
+           wait_for_events(tw_wait(&tw, read_clock(), one_minute));
+           now = read_clock();
+           handle_events(now); // here the deadlines are tw_after(now, delay)
+           tw_advance_clock(&tw, now);
        }
+
+   Every delay counts from that `now`, the reading of this turn: hand it to what
+   handles events, and keep it where callbacks find it. It is not tw_now, which
+   is the reading of the turn before, from before the sleep: a time-out of 30 s
+   counted from there after a minute's sleep has passed already, and fires at
+   once. In a callback tw_now is the tick of the timer that fires: what a
+   simulation counts from, whose time is that of its events and no other.
 
    Where the sleep counts in a coarser unit, round the wait up: rounded down,
    the loop spins until the deadline. Set tw_config.start to what the clock
@@ -190,7 +200,7 @@
     3. Inside a callback the clock is the firing timer's own tick, not the
        target of the call. What is started there for a time up to the target
        fires within the same call, in its place in the order.
-    4. Deadlines are absolute: add your delay to the time you just read, with
+    4. Deadlines are absolute: add your delay to the reading of this turn, with
        tw_after, which saturates. Use the clock that you advance by: one that
        never jumps. Whether it runs on while the system is suspended is its
        affair (on Linux CLOCK_BOOTTIME does, CLOCK_MONOTONIC does not).
@@ -238,8 +248,8 @@
 
    Periodic timers are started again from their callback. Miss a few periods,
    and one of these lines decides: to catch up on all of them, to count from
-   now, or to skip them and keep the phase. Here `now` is what your clock reads,
-   not tw_now, which in a callback is the tick of the timer.
+   now, or to skip them and keep the phase. Here `now` is the reading of this
+   turn, not tw_now.
 
        tw_start(tw, t, tw_after(tw_deadline(t), period));
        tw_start(tw, t, tw_after(now, period));
@@ -352,6 +362,13 @@ struct tw_timer {
     {                                    \
         0, (callback_function), 0        \
     }
+
+/* The struct that a timer is a member of: TW_OWNER(timer, struct connection,
+ * idle) is the connection whose `idle` it is. In C++ that type has to be of
+ * standard layout; for one that is not, put the timer and a pointer to the
+ * object into a struct, and follow the pointer of TW_OWNER of that. */
+#define TW_OWNER(timer, type, member) \
+    ((type *)(void *)((char *)(timer)-offsetof(type, member)))
 
 /* What follows up to the functions is private; it stands here because
  * `timingwheel` must be complete for you to place one. Behind each field stands
@@ -484,8 +501,9 @@ struct timingwheel {
 /* ------------------------------------------------------------ functions --- */
 
 /* Sets up `tw`, whatever it held before; `config` NULL means every default.
- * Allocates nothing. TW_EINVAL: tw is NULL, or wheel_size is not a power of two
- * from 2 to 4096. */
+ * Allocates nothing. Deadlines up to `start` have passed: if the clock that is
+ * then used lags behind it, they fire at once. TW_EINVAL: tw is NULL, or
+ * wheel_size is not a power of two from 2 to 4096. */
 TW_DEF int tw_init(timingwheel *tw, const tw_config *config);
 
 /* Gives all memory back; timers still pending become idle. Refused inside a
@@ -541,8 +559,8 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
 /* Pull mode: marks the next timer due at `now` fired and returns it instead of
  * calling its callback; NULL when there is none, and the clock is then `now`
  * (if it was not further on). Each tw_poll is a call of its own: a timer
- * started with a deadline that has passed comes out of the next one. NULL
- * inside a callback or visitor. */
+ * started with a deadline that has passed comes out of the next one. Costs O(1)
+ * a call, and O(1) a timer cascaded. NULL inside a callback or visitor. */
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now);
 
 /* Tells when the next timer is due: its deadline rounded up to a tick, in time
@@ -551,10 +569,13 @@ TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now);
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
 
 /* How long a loop may sleep at `now`, in time units: 0 if something is due,
- * never more than `longest`, and `longest` if nothing is pending. O(1). */
+ * never more than `longest`, and `longest` if nothing is pending. To sleep for
+ * ever then, pass UINT64_MAX and take this answer for no time-out at all (-1 to
+ * epoll_wait; any other for no more than its type holds). O(1). */
 TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest);
 
-/* The clock: the reading last handed to tw_advance_clock; inside a callback,
+/* The clock: the reading last handed to tw_advance_clock, which outside of a
+ * callback is a turn old and nothing to count a delay from; inside a callback,
  * the tick of the timer that fires (if it fires late: the clock, unmoved). */
 TW_DEF uint64_t tw_now(const timingwheel *tw);
 
@@ -575,7 +596,8 @@ TW_DEF uint64_t tw_deadline(const tw_timer *timer);
  * pending at once with deadlines up to `horizon` (an absolute time) cannot
  * fail, nor does starting, advancing or sorting them allocate. Takes a chunk of
  * 128 bytes a timer and two a bucket (64 on a 32-bit machine), the price of the
- * worst case; asking for one more at a time takes no more in the end. TW_ENOMEM
+ * worst case. `timers` is how many in all: as their number grows, ask for the
+ * new total, which takes no more in the end than asking at once. TW_ENOMEM
  * changes nothing. TW_EINVAL: tw is NULL or has been destroyed. */
 TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon);
 

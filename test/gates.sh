@@ -60,8 +60,26 @@ program user.c "$include" \
     '    tw_destroy(&tw);' \
     '    return fired != 1;' \
     '}'
+program owner.c "$include" \
+    'struct owner { int before; tw_timer timer; };' \
+    'struct owner *owner_of(tw_timer *timer);' \
+    'struct owner *owner_of(tw_timer *timer)' \
+    '{' \
+    '    return TW_OWNER(timer, struct owner, timer);' \
+    '}'
+program c90.c "$include" \
+    'static tw_timer timer = TW_TIMER_INIT(NULL);' \
+    'int main(void)' \
+    '{' \
+    '    timingwheel tw;' \
+    '    tw_init(&tw, NULL);' \
+    '    if (tw_start(&tw, &timer, 5) != TW_OK)' \
+    '        return 1;' \
+    '    return tw_advance_clock(&tw, 5) != 1 ||' \
+    '           TW_OWNER(&timer, tw_timer, place) != &timer;' \
+    '}'
 # Inside a C++ program the C casts of a C header are no fault.
-for file in declarations implementation twice static user; do
+for file in declarations implementation twice static user owner; do
     cp "$build/$file.c" "$build/$file.cpp"
 done
 
@@ -109,6 +127,16 @@ link_two_units() { # COMPILER OF THE CODE, COMPILER OF THE USER, SUFFIX
         "$build/two_units"
 }
 
+# A program of C90 that uses the header; its code is compiled as C99. (To clang
+# -Wpedantic the `bool` of stdbool.h is too new.)
+link_c90() { # COMPILER STANDARD
+    compile "$1" c99 implementation.c &&
+        mv "$build/object.o" "$build/implementation.o" &&
+        compile "$1" "$2" c90.c -Wno-pedantic &&
+        "$1" -o "$build/c90" "$build/object.o" "$build/implementation.o" &&
+        "$build/c90"
+}
+
 link_two_static() {
     {
         printf '%s\n' '#define TW_STATIC' "$implementation"
@@ -152,10 +180,17 @@ gate_compiler_features() { # C COMPILER, C++ COMPILER
         compile "$1" c99 implementation.c -O3 -Wcast-align -Wundef \
         -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
         -Wwrite-strings -Wcast-qual -Wvla -Wformat=2
+    for standard in c90 gnu90; do
+        expect "$1 $standard, declarations over C99 code, linked" \
+            link_c90 "$1" $standard
+    done
+    expect "$1, TW_OWNER" compile "$1" c99 owner.c -Wcast-align -Wcast-qual
     expect "$1, two units linked" link_two_units "$1" "$1" c
     expect "$1, two units with TW_STATIC linked" link_two_static "$1"
     if have "$2"; then
         expect "$1 code under a $2 user" link_two_units "$1" "$2" cpp
+        expect "$2, TW_OWNER" compile "$2" c++11 owner.cpp -Wcast-align \
+            -Wcast-qual -Winvalid-offsetof
     fi
 }
 

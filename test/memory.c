@@ -267,7 +267,7 @@ static void start_again(item *it)
 
 static void on_fire(timingwheel *wheel, tw_timer *timer)
 {
-    item *it = (item *)timer;
+    item *it = TW_OWNER(timer, item, timer);
     CHECK(wheel == &tw);
     note_fired(it);
     start_again(it);
@@ -326,7 +326,7 @@ static bool poll(uint64_t now)
 
 static void visit_drained(tw_timer *timer, void *context)
 {
-    item *it = (item *)timer;
+    item *it = TW_OWNER(timer, item, timer);
     CHECK(it->pending);
     CHECK(tw_timer_state(timer) == TW_IDLE);
     it->pending = false;

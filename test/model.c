@@ -454,7 +454,7 @@ static uint64_t random_now(void)
 
 static item *item_of(tw_timer *timer)
 {
-    return (item *)(void *)((char *)timer - offsetof(item, timer));
+    return TW_OWNER(timer, item, timer);
 }
 
 /* Does a timer look from outside as it has to? */

@@ -58,7 +58,7 @@ static void last_of_a_full_chunk(void)
 
 static void cancel_it(tw_timer *timer, void *context)
 {
-    CHECK(world_cancel((world *)context, (probe *)timer));
+    CHECK(world_cancel((world *)context, TW_OWNER(timer, probe, timer)));
 }
 
 /* A visitor that cancels what it is given empties the first bucket, and so

@@ -176,7 +176,7 @@ static void e4_successor_cancelled(void)
 static void forget(tw_timer *timer, void *context)
 {
     world *w = (world *)context;
-    probe *p = (probe *)(void *)timer;
+    probe *p = TW_OWNER(timer, probe, timer);
     CHECK(tw_timer_state(timer) == TW_IDLE);
     if (CHECK(p->pending))
         oracle_remove(w, p);
@@ -542,7 +542,7 @@ static void e15_cancelled_when_not_pending(void)
 static void forget_and_start(tw_timer *timer, void *context)
 {
     world *w = (world *)context;
-    probe *p = (probe *)(void *)timer;
+    probe *p = TW_OWNER(timer, probe, timer);
     forget(timer, context);
     CHECK(tw_start(&w->wheel, timer, w->clock + 10 + p->value) == TW_OK);
     oracle_start(w, p, w->clock + 10 + p->value, false);
@@ -615,7 +615,7 @@ static void e17_delivered_twice(void)
 static void look_at(tw_timer *timer, void *context)
 {
     world *w = (world *)context;
-    probe *p = (probe *)(void *)timer;
+    probe *p = TW_OWNER(timer, probe, timer);
     tw_timer other = TW_TIMER_INIT(NULL);
     CHECK(p->pending && p->value++ % 100 == 0); /* the first visit */
     CHECK(tw_start(&w->wheel, &other, 5) == TW_EBUSY);

@@ -429,7 +429,7 @@ static struct {
 
 static void member_fires(timingwheel *tw, tw_timer *timer)
 {
-    member *m = (member *)(void *)timer;
+    member *m = TW_OWNER(timer, member, timer);
     uint64_t tick = tw_deadline(timer);
     CHECK(!m->done && tw_now(tw) == tick);
     CHECK(tick > crowd.tick || (tick == crowd.tick && m->order > crowd.order));

@@ -67,7 +67,7 @@ static void clear_log(void)
 
 static void on_fire(timingwheel *wheel, tw_timer *timer)
 {
-    probe *self = (probe *)timer;
+    probe *self = TW_OWNER(timer, probe, timer);
     CHECK(wheel == &tw);
     log_fired(timer);
     if (self->act != NULL)
@@ -355,6 +355,22 @@ static void init_start(void)
     end();
 }
 
+/* The clock that is then used lags behind `start`. */
+static void init_start_ahead(void)
+{
+    begin_at(1000);
+    CHECK(start('a', 30) == TW_OK); /* passed */
+    CHECK(start('b', 1000) == TW_OK);
+    CHECK(start('c', 1001) == TW_OK);
+    CHECK(tw_wait(&tw, 0, 9999) == 0);
+    FIRES(0, "ab");
+    CHECK(tw_now(&tw) == 1000);
+    CHECK(tw_wait(&tw, 0, 9999) == 1001);
+    FIRES(1000, "");
+    FIRES(1001, "c");
+    end();
+}
+
 static void init_overwrites(void)
 {
     memset(&tw, 0xa5, sizeof tw);
@@ -471,6 +487,29 @@ static void timer_initialiser(void)
     CHECK(tw_timer_state(&one.timer) == TW_IDLE);
     CHECK(tw_start(&tw, &one.timer, 5) == TW_OK);
     FIRES(5, "z");
+    end();
+}
+
+/* The owner's other members are found, whichever is the timer's place. */
+static void timer_owner(void)
+{
+    struct owner {
+        char before[5];
+        tw_timer first, second;
+        int after;
+    } owners[2];
+    begin();
+    for (int i = 0; i < 2; i++) {
+        owners[i].after = i;
+        tw_timer_init(&owners[i].first, NULL);
+        tw_timer_init(&owners[i].second, NULL);
+        CHECK(tw_start(&tw, &owners[i].second, 5 + (uint64_t)i) == TW_OK);
+        CHECK(TW_OWNER(&owners[i].first, struct owner, first) == &owners[i]);
+    }
+    tw_timer *timer = tw_poll(&tw, 9);
+    CHECK(TW_OWNER(timer, struct owner, second) == &owners[0]);
+    CHECK(TW_OWNER(tw_poll(&tw, 9), struct owner, second)->after == 1);
+    CHECK(tw_poll(&tw, 9) == NULL);
     end();
 }
 
@@ -1056,6 +1095,20 @@ static void delay_from_a_stale_clock(void)
     end();
 }
 
+/* Why a delay is not added to tw_now: that is still as before the sleep. */
+static void delay_from_before_the_sleep(void)
+{
+    begin();
+    FIRES(1000, "");
+    CHECK(tw_now(&tw) == 1000); /* and 60,000 later the loop wakes */
+    start('a', tw_after(tw_now(&tw), 30000));
+    start('b', tw_after(61000, 30000));
+    FIRES(61000, "a"); /* at once */
+    FIRES(90999, "");
+    FIRES(91000, "b");
+    end();
+}
+
 static void endless_delay_stays(void)
 {
     begin_at(1000);
@@ -1131,6 +1184,34 @@ static void rearmed_for_now(void)
     for (int i = 0; i < 5; i++)
         FIRES(100, "a"); /* once each, however often it is started */
     CHECK(tw_count(&tw) == 1);
+    end();
+}
+
+static void act_again_thrice(probe *self)
+{
+    if (self->value-- != 0)
+        self->status = tw_start(&tw, &self->timer, tw_now(&tw));
+}
+
+/* A callback that starts its timer for now, three times. */
+static void until_nothing_fires(void)
+{
+    begin();
+    start('a', 10);
+    start('b', 20);
+    when_fired('a', act_again_thrice, 'a', 3);
+    clear_log();
+    while (tw_advance_clock(&tw, 20) != 0)
+        CHECK(tw_now(&tw) == 20);
+    CHECK(strcmp(fired, "abaaa") == 0);
+    end();
+    begin();
+    start('a', 10);
+    unsigned polled = 0;
+    while (tw_poll(&tw, 20) == timer_of('a') && polled < 9)
+        if (polled++ < 3)
+            start('a', tw_now(&tw));
+    CHECK(polled == 4);
     end();
 }
 
@@ -2178,6 +2259,22 @@ static void wait_for_nothing(void)
     end();
 }
 
+/* UINT64_MAX is how to sleep for ever: nothing that the clock will reach is as
+ * far away, once it has begun to run. */
+static void wait_for_ever(void)
+{
+    set_up(3, 0, 0, 0);
+    CHECK(tw_wait(&tw, 1, UINT64_MAX) == UINT64_MAX);
+    start('a', UINT64_MAX); /* which three divides */
+    CHECK(tw_wait(&tw, 1, UINT64_MAX) == UINT64_MAX - 1);
+    start('b', 7);
+    CHECK(tw_wait(&tw, 1, UINT64_MAX) == 8);
+    cancel('a');
+    FIRES(9, "b");
+    CHECK(tw_wait(&tw, 9, UINT64_MAX) == UINT64_MAX);
+    end();
+}
+
 static void wait_by_ticks(void)
 {
     set_up(10, 0, 0, 0);
@@ -2753,6 +2850,30 @@ static void reserve_again_is_free(void)
     CHECK(memory.calls == calls);
     CHECK(tw_reserve(&tw, 2000, 100000) == TW_OK);
     CHECK(memory.calls > calls);
+    end();
+}
+
+/* What is pending is among the timers that are reserved for. */
+static void reserve_as_they_grow(void)
+{
+    set_up(1, 0, 4, 0);
+    CHECK(tw_reserve(&tw, TICKETS, 100000) == TW_OK);
+    size_t at_once = stats().bytes_held;
+    end();
+    set_up(1, 0, 4, 0);
+    random_state = 9;
+    for (size_t i = 0; i < TICKETS; i++) {
+        CHECK(tw_reserve(&tw, tw_count(&tw) + 1, 100000) == TW_OK);
+        size_t calls = memory.calls;
+        tw_timer_init(&tickets[i].timer, NULL);
+        CHECK(tw_start(&tw, &tickets[i].timer, random_below(100001)) == TW_OK);
+        CHECK(memory.calls == calls);
+    }
+    CHECK(stats().bytes_held <= at_once + at_once / 2);
+    size_t calls = memory.calls;
+    CHECK(tw_advance_clock(&tw, 100000) == TICKETS);
+    CHECK(tw_reserve(&tw, TICKETS, 100000) == TW_OK);
+    CHECK(memory.calls == calls);
     end();
 }
 
@@ -3670,13 +3791,36 @@ static void poll_as_advance(void)
     CHECK(memcmp(order[0], order[1], sizeof order[0]) == 0);
 }
 
+/* By polls no timer is moved more often than by one call, nor more memory
+ * taken. */
+static void poll_cost(void)
+{
+    uint64_t cascaded[2];
+    size_t calls[2];
+    for (int run = 0; run < 2; run++) {
+        random_state = 77;
+        set_up(1, 0, 2, 0);
+        deal_tickets(20000);
+        if (run == 0)
+            CHECK(tw_advance_clock(&tw, 20000) == TICKETS);
+        while (tw_poll(&tw, 20000) != NULL)
+            ;
+        CHECK(stats().fired == TICKETS);
+        cascaded[run] = stats().cascaded;
+        calls[run] = memory.calls;
+        end();
+    }
+    CHECK(cascaded[0] == cascaded[1] && cascaded[0] > 0);
+    CHECK(calls[0] == calls[1]);
+}
+
 /* -------------------------------------------------------- foreach and drain */
 
 static char visited[64];
 
 static void visit_log(tw_timer *timer, void *context)
 {
-    char name[2] = {((probe *)timer)->name, '\0'};
+    char name[2] = {TW_OWNER(timer, probe, timer)->name, '\0'};
     strcat(visited, name);
     ++*(int *)context;
 }
@@ -3760,7 +3904,7 @@ static void foreach_cancels_all(void)
 
 static void visit_cancel_odd(tw_timer *timer, void *context)
 {
-    if (((probe *)timer)->name % 2 != 0)
+    if (TW_OWNER(timer, probe, timer)->name % 2 != 0)
         visit_cancel(timer, context);
 }
 
@@ -4280,6 +4424,8 @@ static const tap_case cases[] = {
     {"tw_init: NULL means the defaults", init_defaults},
     {"tw_init: a config of zeros means the defaults", init_zero_config},
     {"tw_init: the clock begins at start", init_start},
+    {"tw_init: a start ahead of the clock: what is up to it has passed",
+     init_start_ahead},
     {"tw_init: whatever the memory held before", init_overwrites},
     {"tw_init: allocates nothing", init_allocates_nothing},
     {"tw_init: every power of two from 2 to 4096 is a wheel size",
@@ -4293,6 +4439,7 @@ static const tap_case cases[] = {
      destroy_leaves_fired_and_cancelled},
     {"tw_timer: {0} is a valid idle one", timer_zero_is_idle},
     {"tw_timer: TW_TIMER_INIT makes an idle one", timer_initialiser},
+    {"tw_timer: TW_OWNER finds the struct that it lies in", timer_owner},
     {"tw_timer_init: makes a fired timer idle", timer_init_again},
     {"tw_timer_state: idle, pending, cancelled, fired, drained",
      states_in_turn},
@@ -4349,6 +4496,8 @@ static const tap_case cases[] = {
     {"promise 4: tw_after saturates", after_saturates},
     {"promise 4: a delay is measured from the time just read",
      delay_from_a_stale_clock},
+    {"promise 4: tw_now is a turn old, and its delays too short",
+     delay_from_before_the_sleep},
     {"promise 4: an endless delay stays pending", endless_delay_stays},
     {"promise 5: overdue fires in the next call, whatever its argument",
      overdue_fires_next},
@@ -4360,6 +4509,8 @@ static const tap_case cases[] = {
     {"promise 5: the callback's own clock counts as passed",
      overdue_at_the_callbacks_clock},
     {"promise 5: re-armed for now, fires once a call", rearmed_for_now},
+    {"promise 5: until nothing fires, what is re-armed for now as well",
+     until_nothing_fires},
     {"promise 5: overdue, started by an overdue callback",
      overdue_from_an_overdue_callback},
     {"promise 5: an overdue timer can be cancelled", overdue_cancelled},
@@ -4454,6 +4605,8 @@ static const tap_case cases[] = {
      idle_wake_ups_are_few},
     {"promise 10: table of clocks and longest waits", wait_table},
     {"promise 10: longest if nothing is pending", wait_for_nothing},
+    {"promise 10: for ever if nothing is pending, and only then",
+     wait_for_ever},
     {"promise 10: until the tick begins", wait_by_ticks},
     {"promise 10: above 0 when all that was due has fired",
      wait_after_all_fired},
@@ -4516,6 +4669,8 @@ static const tap_case cases[] = {
      reserve_then_no_malloc},
     {"promise 14: to reserve what is there takes nothing",
      reserve_again_is_free},
+    {"promise 14: reserve for one more before each start",
+     reserve_as_they_grow},
     {"promise 14: reserve up to the end of time", reserve_all_of_time},
     {"promise 14: tw_reserve changes no timer", reserve_changes_no_timer},
     {"promise 14: tw_trim gives everything back", trim_gives_everything_back},
@@ -4594,6 +4749,7 @@ static const tap_case cases[] = {
     {"tw_poll: backwards", poll_backwards},
     {"tw_poll: to the end of time", poll_ends_of_time},
     {"tw_poll: thousands", poll_as_advance},
+    {"tw_poll: moves as few timers as tw_advance_clock", poll_cost},
     {"tw_foreach: visits every pending timer once", foreach_visits_all},
     {"tw_foreach: from the first bucket to the last",
      foreach_to_the_last_bucket},

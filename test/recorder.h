@@ -205,7 +205,7 @@ static inline void oracle_fired(world *w, probe *p)
 
 static inline void recorder_callback(timingwheel *tw, tw_timer *timer)
 {
-    probe *p = (probe *)(void *)timer;
+    probe *p = TW_OWNER(timer, probe, timer);
     CHECK(tw == &p->world->wheel);
     oracle_fired(p->world, p);
     if (p->then != NULL)

@@ -107,7 +107,7 @@ static uint64_t tick_of(uint64_t deadline)
 
 static item *item_of(tw_timer *timer)
 {
-    return (item *)(void *)((char *)timer - offsetof(item, timer));
+    return TW_OWNER(timer, item, timer);
 }
 
 static uint64_t number_of(const item *it)

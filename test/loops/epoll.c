@@ -19,8 +19,9 @@
  * The loop itself is in run_loop, and is all that a program of yours needs:
  *
  *     sleep until a socket is ready, or for as long as tw_wait allows;
+ *     read the clock: every delay in this turn counts from there;
  *     serve the sockets;
- *     tw_advance_clock to the time that it is now, which fires what is due.
+ *     tw_advance_clock to that reading, which fires what is due.
  *
  * The rest of this file does the work that is being timed, and keeps books:
  * a second opinion on every timer that does not ask the library. If a timer
@@ -365,12 +366,13 @@ static double library_time(void)
 /* The calls of the library, each entered in the books and timed. */
 
 static timingwheel wheel;
+static uint64_t turn; /* when this turn of the loop woke up */
 
 /* The one callback of all timers: books, then the timer's own action, for
  * which the stopwatch stands still. */
 static void on_fire(timingwheel *tw, tw_timer *timer)
 {
-    struct record *r = (struct record *)timer;
+    struct record *r = TW_OWNER(timer, struct record, timer);
     uint64_t now = library_leave();
     (void)tw;
     book_fired(r, now);
@@ -401,16 +403,16 @@ static void timer_start(struct record *r, uint64_t deadline)
     book_started(r, deadline);
 }
 
-/* A delay is counted from the time that it is now, not from the wheel's clock:
- * that one stands still until the sockets of this turn are served. */
+/* A delay is counted from the reading of this turn, not from the wheel's clock:
+ * that one still stands where it did before the sleep. */
 static void timer_start_after(struct record *r, uint64_t delay)
 {
-    timer_start(r, tw_after(clock_now(), delay));
+    timer_start(r, tw_after(turn, delay));
 }
 
 static void timer_postpone(struct record *r, uint64_t delay)
 {
-    uint64_t deadline = tw_after(clock_now(), delay);
+    uint64_t deadline = tw_after(turn, delay);
     stopwatch.calls++;
     library_enter();
     int status = tw_postpone(&wheel, &r->timer, deadline);
@@ -465,9 +467,6 @@ struct endpoint {
     int fd; /* -1 while closed */
     void (*on_ready)(struct endpoint *end);
 };
-
-#define OWNER(member_pointer, type, member) \
-    ((type *)(void *)((char *)(member_pointer)-offsetof(type, member)))
 
 static int poller; /* the epoll instance */
 
@@ -571,7 +570,7 @@ static void session_close(struct session *s)
 static void on_idle_timeout(struct record *r)
 {
     traffic.idle_closes++;
-    session_close(OWNER(r, struct session, idle));
+    session_close(TW_OWNER(r, struct session, idle));
 }
 
 /* False if the connection is broken. */
@@ -586,7 +585,7 @@ static bool session_answer(struct session *s)
 
 static void session_on_ready(struct endpoint *end)
 {
-    struct session *s = OWNER(end, struct session, end);
+    struct session *s = TW_OWNER(end, struct session, end);
     char messages[64];
     ssize_t count = endpoint_receive(end, messages, sizeof(messages));
     bool alive = count >= 0;
@@ -746,7 +745,7 @@ static void client_on_connected(struct client *c)
 
 static void client_on_ready(struct endpoint *end)
 {
-    struct client *c = OWNER(end, struct client, end);
+    struct client *c = TW_OWNER(end, struct client, end);
     char messages[64];
     ssize_t count;
     if (!c->connected) {
@@ -766,17 +765,17 @@ static void client_on_ready(struct endpoint *end)
 static void on_request_timeout(struct record *r)
 {
     traffic.request_closes++;
-    client_close(OWNER(r, struct client, request));
+    client_close(TW_OWNER(r, struct client, request));
 }
 
 /* Started again from its own deadline, not from now, so that the beat keeps
  * its phase however late a single one is. */
 static void on_heartbeat(struct record *r)
 {
-    struct client *c = OWNER(r, struct client, heartbeat);
+    struct client *c = TW_OWNER(r, struct client, heartbeat);
     uint64_t missed;
     timer_start(r, tw_next_period(tw_deadline(&r->timer), HEARTBEAT_PERIOD,
-                                  clock_now(), &missed));
+                                  turn, &missed));
     traffic.heartbeats++;
     traffic.heartbeats_missed += missed;
     if (!endpoint_send(&c->end, HEARTBEAT_MESSAGE))
@@ -802,7 +801,7 @@ static void client_send_request(struct client *c)
 
 static void on_pause_over(struct record *r)
 {
-    struct client *c = OWNER(r, struct client, pause);
+    struct client *c = TW_OWNER(r, struct client, pause);
     if (!c->connected)
         client_open(c);
     else if (random_below(SILENT_ONE_IN) == 0)
@@ -843,8 +842,8 @@ static volatile sig_atomic_t stopped; /* by Ctrl-C */
 static const char *grouped(uint64_t number)
 {
     static char buffers[8][32];
-    static unsigned turn;
-    char *at = buffers[turn++ % 8] + 31;
+    static unsigned uses;
+    char *at = buffers[uses++ % 8] + 31;
     *at = '\0';
     for (unsigned digits = 0; number > 0 || digits == 0; digits++) {
         if (digits > 0 && digits % 3 == 0)
@@ -1078,8 +1077,8 @@ static void report_status(uint64_t now)
  * cannot be compared with the library. */
 static void on_status(struct record *r)
 {
-    timer_start(
-        r, tw_next_period(tw_deadline(&r->timer), SECOND, clock_now(), NULL));
+    timer_start(r,
+                tw_next_period(tw_deadline(&r->timer), SECOND, turn, NULL));
     status_due = true;
 }
 
@@ -1107,6 +1106,7 @@ static int serve_sockets(uint64_t end)
     uint64_t wait = timers_wait(now, longest_sleep(now, end));
     int count = epoll_wait(poller, events, EVENTS_PER_WAKE_UP,
                            sleep_milliseconds(wait));
+    turn = clock_now();
     if (count < 0 && errno != EINTR)
         die("cannot wait for events");
     for (int i = 0; i < count; i++) {
@@ -1120,15 +1120,14 @@ static int serve_sockets(uint64_t end)
  * not yet been read, then still cancels its time-out. */
 static void run_loop(uint64_t end)
 {
-    while (!stopped && clock_now() < end) {
+    while (!stopped && turn < end) {
         int ready = serve_sockets(end);
-        uint64_t now = clock_now();
-        size_t fired = timers_advance(now);
+        size_t fired = timers_advance(turn);
         run.wake_ups++;
-        if (ready == 0 && fired == 0 && now < end && !stopped)
+        if (ready == 0 && fired == 0 && turn < end && !stopped)
             run.empty++; /* the last wake-up has to end the run */
         if (status_due)
-            report_status(now);
+            report_status(turn);
     }
     run.ended_at = clock_now();
     if (run.ended_at - run.reported_at > SECOND / 10)
@@ -1140,7 +1139,7 @@ static void run_start(size_t connections)
     tw_config config = {0};
     int result;
     config.tick = TICK;
-    config.start = clock_now();
+    config.start = turn = clock_now();
     stopwatch_calibrate();
     result = tw_init(&wheel, &config);
     if (result != TW_OK) {
