@@ -10,10 +10,49 @@ BUILD = .build
 # Every test/NAME.c is a test, but those that a script of its own runs; and
 # test/NAME.sh each.
 TESTS = $(filter-out cost trace,$(patsubst test/%.c,%,$(wildcard test/*.c)))
-TEST_SCRIPTS = examples
+TEST_SCRIPTS = examples install
 
 TEST_PROGRAMS = $(TESTS:%=$(BUILD)/%)
 DEMO = $(BUILD)/demo
+
+# Where things are installed: beside the header what leads pkg-config and CMake
+# to it, which is the same on every machine.
+INCLUDE_DIR = $(DESTDIR)$(PREFIX)/include
+PKGCONFIG_DIR = $(DESTDIR)$(PREFIX)/share/pkgconfig
+CMAKE_DIR = $(DESTDIR)$(PREFIX)/share/cmake/timingwheel
+
+# The version stands in the header, and nowhere else.
+VERSION = $(shell awk '$$2 ~ /^TW_VERSION_/ { printf "%s%s", dot, $$3; \
+	dot = "." }' timingwheel.h)
+
+define PKGCONFIG_FILE
+prefix=$(PREFIX)
+includedir=$${prefix}/include
+
+Name: timingwheel
+Description: Timers for event loops: a hierarchical timing wheel in one header
+Version: $(VERSION)
+Cflags: -I$${includedir}
+endef
+
+define CMAKE_FILE
+if(NOT TARGET timingwheel::timingwheel)
+  add_library(timingwheel::timingwheel INTERFACE IMPORTED)
+  set_target_properties(timingwheel::timingwheel PROPERTIES
+    INTERFACE_INCLUDE_DIRECTORIES "$${CMAKE_CURRENT_LIST_DIR}/../../../include")
+endif()
+endef
+
+define CMAKE_VERSION_FILE
+set(PACKAGE_VERSION $(VERSION))
+if(PACKAGE_FIND_VERSION_MAJOR EQUAL $(firstword $(subst ., ,$(VERSION)))
+   AND NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+endif()
+if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+  set(PACKAGE_VERSION_EXACT TRUE)
+endif()
+endef
 
 # What `make check` needs beyond a C compiler: sanitizers, valgrind, static
 # analysis; coverage, proofs, mutation; and the compilers and emulators of other
@@ -23,7 +62,7 @@ CHECK_PACKAGES = clang clang-tidy libclang-rt-dev cppcheck valgrind \
 	universal-ctags libc6-dev-i386 \
 	gcc-$(shell gcc -dumpversion 2>/dev/null)-multilib \
 	clang-19 clang-tidy-19 libclang-rt-19-dev llvm-19 python3 \
-	frama-c-base why3 z3 tcc
+	frama-c-base why3 z3 tcc pkg-config cmake
 TARGET_PACKAGES = musl-tools qemu-user qemu-system-arm gcc-avr avr-libc simavr \
 	gcc-arm-none-eabi libnewlib-arm-none-eabi \
 	gcc-s390x-linux-gnu libc6-dev-s390x-cross \
@@ -48,7 +87,8 @@ help:
 	@echo 'make bench       against heaps, trees and lists, 20 to 30 min'
 	@echo 'make bench-full  the same with up to 100 million timers'
 	@echo 'make all         builds tests, demo and benchmark, runs nothing'
-	@echo 'make install     the header to $$PREFIX/include ($(PREFIX))'
+	@echo 'make install     the header, for pkg-config and CMake, to $$PREFIX'
+	@echo '                 ($(PREFIX)); make uninstall takes it away again'
 	@echo 'make deps        apt-get installs what check and bench need (6 GB)'
 	@echo 'make clean       removes what was built'
 	@echo
@@ -93,9 +133,20 @@ bench: bench/timers
 bench-full: bench/timers
 	@bench/run.sh --full
 
+install: export PC = $(PKGCONFIG_FILE)
+install: export CONFIG = $(CMAKE_FILE)
+install: export CONFIG_VERSION = $(CMAKE_VERSION_FILE)
 install:
-	install -d $(DESTDIR)$(PREFIX)/include
-	install -m 644 timingwheel.h $(DESTDIR)$(PREFIX)/include
+	install -d '$(INCLUDE_DIR)' '$(PKGCONFIG_DIR)' '$(CMAKE_DIR)'
+	install -m 644 timingwheel.h '$(INCLUDE_DIR)'
+	@umask 022 && cd '$(PKGCONFIG_DIR)' && echo "$$PC" >timingwheel.pc
+	@umask 022 && cd '$(CMAKE_DIR)' && \
+	    echo "$$CONFIG" >timingwheel-config.cmake && \
+	    echo "$$CONFIG_VERSION" >timingwheel-config-version.cmake
+
+uninstall:
+	rm -f '$(INCLUDE_DIR)/timingwheel.h' '$(PKGCONFIG_DIR)/timingwheel.pc'
+	rm -rf '$(CMAKE_DIR)'
 
 # With APT_OPTIONS='-o Dpkg::Options::=--force-unsafe-io' it is faster, where a
 # power cut would do no harm.
@@ -127,4 +178,4 @@ $(BUILD)/flags: FORCE
 	@echo '$(CC) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(CFLAGS)' >$@
 
 .PHONY: help all demo test check soak fuzz targets coverage prove mutate bench \
-	bench-full install deps clean FORCE
+	bench-full install uninstall deps clean FORCE
