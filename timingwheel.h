@@ -307,6 +307,9 @@ typedef void tw_callback(timingwheel *tw, tw_timer *timer);
 /* Called by tw_foreach and tw_drain, once a timer. */
 typedef void tw_visitor(tw_timer *timer, void *context);
 
+/* Called by tw_dump, once a line. */
+typedef void tw_writer(const char *line, void *context);
+
 /* What a function answers: TW_OK, or why it changed nothing. */
 enum tw_status {
     TW_OK = 0,
@@ -633,6 +636,15 @@ TW_DEF const char *tw_strerror(int status);
 
 /* Fills *stats. Costs a look at every bucket and all unused memory. */
 TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats);
+
+/* Draws the wheels as text, handed to `write` line by line, without their ends,
+ * of up to 100 columns: the clock; of each wheel the step, the ticks of its
+ * window, and how full its buckets are, from the clock's own on (. none, 1 to 9,
+ * + ten or more, # a hundred or more; above 64 buckets several in one place);
+ * the delay queue in order; memory. One line says that `tw` is NULL or has been
+ * destroyed. Allocates nothing. Callbacks and visitors may call it; `write` must
+ * leave `tw` alone. Costs a look at every timer. */
+TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context);
 
 /* Checks every invariant of the structure, for tests and debugging; false if
  * one is broken. Costs a look at every bucket, chunk and pending timer. */
@@ -2593,6 +2605,94 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
         twi_count_bucket(&tw->aside[i], &stats->buckets, &free_chunks);
     stats->bytes_used = stats->wheels * twi_wheel_bytes(tw) +
                         (tw->chunks - free_chunks) * TWI_CHUNK_BYTES;
+}
+
+/* Writes a line, with one of `numbers` in place of each %: what tw_dump says has
+ * up to 100 columns even with numbers of 20 digits. */
+TWI_COLD void twi_say(tw_writer *write, void *context, const char *words,
+                      const uint64_t *numbers)
+{
+    char line[101];
+    size_t end = 0;
+    for (; *words != '\0'; words++) {
+        uint64_t unit = 1;
+        if (*words != '%') {
+            line[end++] = *words;
+            continue;
+        }
+        while (*numbers / unit >= 10)
+            unit *= 10;
+        for (; unit != 0; unit /= 10)
+            line[end++] = (char)('0' + *numbers / unit % 10);
+        numbers++;
+    }
+    line[end] = '\0';
+    write(line, context);
+}
+
+static void twi_pass_by(tw_timer *timer, void *context)
+{
+    (void)timer, (void)context;
+}
+
+/* Two lines on a wheel: its ticks, and its buckets from the clock's own on. */
+TWI_COLD void twi_draw_wheel(const timingwheel *tw, const twi_wheel *wheel,
+                             tw_writer *write, void *context)
+{
+    static const char marks[] = ".123456789+#", tail[] = "] holds %";
+    char row[1 + 64 + sizeof(tail)] = "[";
+    uint32_t i = 0, from = twi_index_of(tw, wheel, tw->clock), end = 1;
+    uint64_t step = (uint64_t)1 << wheel->shift, own = tw->clock & ~(step - 1);
+    uint64_t span = (uint64_t)tw->size_mask << wheel->shift | (step - 1);
+    uint64_t numbers[] = {wheel->level, step, own, tw_after(own, span)};
+    twi_say(write, context, "wheel %: step %, ticks % to %", numbers);
+    for (numbers[0] = 0; i <= tw->size_mask;) {
+        const twi_bucket *bucket;
+        size_t count = 0;
+        do {
+            bucket = &wheel->buckets[(from + i++) & tw->size_mask];
+            count += twi_visit_bucket(bucket, twi_pass_by, NULL);
+        } while (i % (tw->size_mask / 64 + 1) != 0);
+        row[end++] = marks[count < 10 ? count : count < 100 ? 10 : 11];
+        numbers[0] += count;
+    }
+    for (i = 0; i < sizeof(tail); i++)
+        row[end++] = tail[i];
+    twi_say(write, context, row, numbers);
+}
+
+TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
+{
+    tw_stats stats;
+    if (write == NULL)
+        return;
+    if (tw == NULL || (tw->most == 0 && !tw->visiting)) {
+        write("no wheel: NULL, or destroyed", context);
+        return;
+    }
+    tw_get_stats(tw, &stats);
+    uint64_t numbers[] = {tw->now,          tw->clock,        tw->tick,
+                          stats.pending,    stats.fired,      stats.cascaded,
+                          stats.bytes_held, stats.bytes_used, stats.buckets};
+    twi_say(write, context, "clock: % (tick %, of % time units)", numbers);
+    twi_say(write, context, "% pending, % fired, % cascaded", numbers + 3);
+    for (unsigned level = 0; level < TWI_LEVELS; level++)
+        if (tw->wheels[level] != NULL)
+            twi_draw_wheel(tw, tw->wheels[level], write, context);
+    for (uint32_t rank = 0; rank < tw->queued; rank++)
+        for (uint32_t i = 0, j, before = 0; i < tw->queued; i++, before = 0) {
+            for (j = 0; j < tw->queued; j++)
+                before += twi_is_before(tw->queue[j], tw->queue[i]);
+            numbers[0] = tw->queue[i]->level;
+            numbers[1] = tw->queue[i]->earliest;
+            if (before == rank)
+                twi_say(write, context, "queue: wheel % at tick %", numbers);
+        }
+    numbers[0] = 0;
+    for (unsigned i = 0; i < TWI_ASIDES; i++)
+        numbers[0] += twi_visit_bucket(&tw->aside[i], twi_pass_by, NULL);
+    twi_say(write, context, "in no wheel: %, overdue or postponed", numbers);
+    twi_say(write, context, "memory: % bytes, % used; % buckets", numbers + 6);
 }
 
 /* True if an empty bucket is as twi_reset leaves it; counts its chunk in. */

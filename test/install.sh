@@ -152,7 +152,8 @@ expect "make install: four files, and no path of the build in them" installs
 expect "make uninstall: all of them are gone, and nothing else" uninstalls
 expect "the version in the header's title and changes" header_agrees
 expect_nothing "the version stands nowhere else" stands_nowhere_else
-expect "make install: to a prefix" "${MAKE:-make}" install PREFIX="$build/prefix"
+expect "make install: to a prefix" \
+    "${MAKE:-make}" install PREFIX="$build/prefix"
 if have pkg-config; then
     expect "pkg-config knows the version" pkg_config_agrees
 else

@@ -517,6 +517,27 @@ static void check_stats(void)
         fail(NO_ITEM, "tw_get_stats: bytes are wrong");
 }
 
+static void add_drawn(const char *line, void *context)
+{
+    const char *holds = strstr(line, "] holds ");
+    const char *aside = strstr(line, "in no wheel: ");
+    if (strlen(line) > 100)
+        fail(NO_ITEM, "tw_dump: a line is too long");
+    if (holds != NULL)
+        *(uint64_t *)context += strtoull(holds + 8, NULL, 10);
+    if (aside != NULL)
+        *(uint64_t *)context += strtoull(aside + 13, NULL, 10);
+}
+
+/* Every timer is drawn somewhere. */
+static void check_drawing(void)
+{
+    uint64_t drawn = 0;
+    tw_dump(&m.tw, add_drawn, &drawn);
+    if (drawn != m.oracle.count)
+        fail(NO_ITEM, "tw_dump: a timer is drawn twice or not at all");
+}
+
 static void check_all_timers(void)
 {
     for (uint32_t id = 0; id < m.habits.items; id++)
@@ -533,6 +554,8 @@ static void check_step(void)
         check_all_timers();
     if (m.step % 64 == 0)
         check_stats();
+    if (m.step % 256 == 0)
+        check_drawing();
 }
 
 /* What is looked at before a call that may be refused, to see that a refusal

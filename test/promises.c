@@ -4418,6 +4418,199 @@ static void same_for_every_wheel_size(void)
         CHECK(trace_hash(size) == expected);
 }
 
+/* ----------------------------------------------------------------- tw_dump */
+
+static char drawing[8192];
+static size_t drawn_lines, longest_line;
+
+static void draw(const char *line, void *context)
+{
+    size_t length = strlen(line);
+    CHECK(context == drawing);
+    drawn_lines++;
+    longest_line = length > longest_line ? length : longest_line;
+    if (CHECK(strlen(drawing) + length + 2 < sizeof drawing))
+        strcat(strcat(drawing, line), "\n");
+}
+
+/* Draws a wheel, and leaves out what its memory takes, which differs between
+ * machines: that is the last line, and compared here. */
+static const char *drawing_of(const timingwheel *wheel)
+{
+    char expected[101];
+    tw_stats now;
+    drawing[0] = '\0';
+    drawn_lines = longest_line = 0;
+    tw_dump(wheel, draw, drawing);
+    char *last = strstr(drawing, "memory: ");
+    if (last != NULL) {
+        tw_get_stats(wheel, &now);
+        snprintf(expected, sizeof expected,
+                 "memory: %zu bytes, %zu used; %zu buckets\n", now.bytes_held,
+                 now.bytes_used, now.buckets);
+        CHECK(strcmp(last, expected) == 0);
+        *last = '\0';
+    }
+    return drawing;
+}
+
+/* As drawn, so that a failure shows it. */
+static bool draws(const timingwheel *wheel, const char *expected)
+{
+    if (strcmp(drawing_of(wheel), expected) == 0)
+        return true;
+    for (const char *at = drawing; *at != '\0'; at += strcspn(at, "\n") + 1)
+        printf("# %.*s\n", (int)strcspn(at, "\n"), at);
+    return false;
+}
+
+static void dump_of_nothing(void)
+{
+    begin();
+    CHECK(draws(&tw, "clock: 0 (tick 0, of 1 time units)\n"
+                     "0 pending, 0 fired, 0 cascaded\n"
+                     "in no wheel: 0, overdue or postponed\n"));
+    end();
+}
+
+static void dump_of_no_wheel(void)
+{
+    begin();
+    end();
+    CHECK(draws(&tw, "no wheel: NULL, or destroyed\n"));
+    CHECK(draws(NULL, "no wheel: NULL, or destroyed\n"));
+    begin();
+    tw_dump(&tw, NULL, drawing); /* nobody to tell */
+    tw_dump(NULL, NULL, NULL);
+    end();
+}
+
+/* Ticks of 10 on wheels of 4; the clock stands within one. The queue is in
+ * order of its ticks: where two are the same, the coarser wheel comes first. */
+static void dump_of_wheels(void)
+{
+    set_up(10, 57, 4, 0);
+    start('a', 60);
+    start('b', 75);
+    start('c', 80);
+    start('d', 180);
+    start('e', 180);
+    start('f', 700);
+    CHECK(draws(&tw, "clock: 57 (tick 5, of 10 time units)\n"
+                     "6 pending, 0 fired, 0 cascaded\n"
+                     "wheel 0: step 1, ticks 5 to 8\n"
+                     "[.1.2] holds 3\n"
+                     "wheel 1: step 4, ticks 4 to 19\n"
+                     "[...2] holds 2\n"
+                     "wheel 3: step 64, ticks 0 to 255\n"
+                     "[.1..] holds 1\n"
+                     "queue: wheel 0 at tick 6\n"
+                     "queue: wheel 1 at tick 18\n"
+                     "queue: wheel 3 at tick 70\n"
+                     "in no wheel: 0, overdue or postponed\n"));
+    FIRES(170, "abc");
+    start('g', 180);
+    CHECK(draws(&tw, "clock: 170 (tick 17, of 10 time units)\n"
+                     "4 pending, 3 fired, 0 cascaded\n"
+                     "wheel 0: step 1, ticks 17 to 20\n"
+                     "[.1..] holds 1\n"
+                     "wheel 1: step 4, ticks 16 to 31\n"
+                     "[2...] holds 2\n"
+                     "wheel 3: step 64, ticks 0 to 255\n"
+                     "[.1..] holds 1\n"
+                     "queue: wheel 1 at tick 18\n"
+                     "queue: wheel 0 at tick 18\n"
+                     "queue: wheel 3 at tick 70\n"
+                     "in no wheel: 0, overdue or postponed\n"));
+    tw_drain(&tw, NULL, NULL);
+    end();
+}
+
+/* One to ten, 99 and 100 timers in a place; 256 buckets in 64 places, of which
+ * the clock's own is the first. */
+static void dump_of_crowds(void)
+{
+    static tw_timer crowd[9 + 10 + 99 + 100];
+    static const unsigned many[] = {9, 10, 99, 100};
+    size_t next = 0;
+    begin_at(1000);
+    for (unsigned place = 0; place < 4; place++)
+        for (unsigned i = 0; i < many[place]; i++) {
+            tw_timer_init(&crowd[next], NULL);
+            tw_start(&tw, &crowd[next++], 1000 + 8 * place + 1 + i % 3);
+        }
+    CHECK(draws(&tw, "clock: 1000 (tick 1000, of 1 time units)\n"
+                     "218 pending, 0 fired, 0 cascaded\n"
+                     "wheel 0: step 1, ticks 1000 to 1255\n"
+                     "[9.+.+.#..............................................."
+                     "..........] holds 218\n"
+                     "queue: wheel 0 at tick 1001\n"
+                     "in no wheel: 0, overdue or postponed\n"));
+    tw_cancel(&tw, &crowd[0]); /* a dead slot is no timer */
+    CHECK(strstr(drawing_of(&tw), "[8.+.+.#.") != NULL);
+    tw_drain(&tw, NULL, NULL);
+    end();
+}
+
+static void dump_of_overdue(void)
+{
+    begin_at(100);
+    start('a', 1);
+    start('b', 2);
+    CHECK(draws(&tw, "clock: 100 (tick 100, of 1 time units)\n"
+                     "2 pending, 0 fired, 0 cascaded\n"
+                     "in no wheel: 2, overdue or postponed\n"));
+    FIRES_AT_MOST(1, 100, "a");
+    CHECK(strstr(drawing_of(&tw), "in no wheel: 1,") != NULL);
+    FIRES(100, "b");
+    end();
+}
+
+/* No line is above 100 columns with the longest ticks and clocks; and the last
+ * wheel's window ends with the 64 bits. */
+static void dump_at_the_end_of_time(void)
+{
+    for (uint32_t size = 2; size <= 4096; size *= 2) {
+        set_up(1, UINT64_MAX - 1, size, 0);
+        start('a', UINT64_MAX);
+        CHECK(strstr(drawing_of(&tw), "to 18446744073709551615\n[") != NULL);
+        CHECK(longest_line <= 100);
+        end();
+        set_up(1, 0, size, 0);
+        for (unsigned i = 0; i < 26; i++)
+            start((char)('a' + i), UINT64_MAX >> (i * 5 / 2));
+        CHECK(strstr(drawing_of(&tw), "to 18446744073709551615\n[") != NULL);
+        CHECK(longest_line <= 100);
+        CHECK(drawn_lines == 2 + 3 * stats().wheels + 2);
+        end();
+    }
+}
+
+static void act_dump(probe *self)
+{
+    self->status = strstr(drawing_of(&tw), "clock: 10 ") != NULL &&
+                   strstr(drawing, "\n1 pending, 1 fired") != NULL;
+}
+
+static void visit_dump(tw_timer *timer, void *context)
+{
+    (void)timer;
+    *(bool *)context = strstr(drawing_of(&tw), "\n1 pending") != NULL;
+}
+
+static void dump_from_inside(void)
+{
+    bool seen = false;
+    begin();
+    start('a', 10);
+    start('b', 20);
+    when_fired('a', act_dump, 'a', 0);
+    FIRES(10, "a");
+    CHECK(named('a')->status == 1);
+    CHECK(tw_foreach(&tw, visit_dump, &seen) == 1 && seen);
+    end();
+}
+
 static const tap_case cases[] = {
     {"tw_timer: no more than 32 bytes, 24 where pointers have 8", timer_size},
     {"version: three integers", version},
@@ -4777,6 +4970,15 @@ static const tap_case cases[] = {
     {"tw_get_stats: bytes held are those got from TW_MALLOC", stats_bytes},
     {"tw_get_stats: a polled timer has fired", stats_of_a_poll},
     {"tw_get_stats: cancelled and drained ones have not", stats_ignore_cancels},
+    {"tw_dump: nothing at first", dump_of_nothing},
+    {"tw_dump: of NULL, of what was destroyed, and to nobody",
+     dump_of_no_wheel},
+    {"tw_dump: wheels from the clock's own bucket on, the queue in order",
+     dump_of_wheels},
+    {"tw_dump: how full the buckets are", dump_of_crowds},
+    {"tw_dump: overdue timers", dump_of_overdue},
+    {"tw_dump: up to 100 columns, to the end of time", dump_at_the_end_of_time},
+    {"tw_dump: in a callback and in a visitor", dump_from_inside},
     {"periodic: table of tw_next_period", next_period_table},
     {"periodic: missed may be NULL", next_period_without_missed},
     {"periodic: tw_next_period keeps the phase", next_period_keeps_phase},
