@@ -147,6 +147,28 @@
                   wheel 0  [6]* [7]                   ticks 5..8
                   wheel 1       [ ]      [9 10]  [ ]
 
+   tw_dump draws this too, a digit for the timers of each bucket, from the clock's
+   own on. Here at clock 1 and, cascaded, at clock 5:
+
+   prints: dump.c
+       clock: 1 (tick 1, of 1 time units)
+       5 pending, 1 fired, 0 cascaded
+       wheel 0: step 1, ticks 1 to 4
+       [....] holds 0
+       wheel 1: step 4, ticks 0 to 15
+       [.32.] holds 5
+       queue: wheel 1 at tick 5
+       in no wheel: 0, overdue or postponed
+       clock: 5 (tick 5, of 1 time units)
+       4 pending, 2 fired, 3 cascaded
+       wheel 0: step 1, ticks 5 to 8
+       [.11.] holds 2
+       wheel 1: step 4, ticks 4 to 19
+       [.2..] holds 2
+       queue: wheel 0 at tick 6
+       queue: wheel 1 at tick 9
+       in no wheel: 0, overdue or postponed
+
    9 and 10 will fire straight from wheel 1: a bucket of one tick, or of up to
    1,040 timers (96 on a 32-bit machine), never cascades. When the first of them
    is due they are sorted, and each fires from where it stands. Each wheel keeps

@@ -118,7 +118,7 @@ examples() {
         "build=$build/demo.$variant" 'mkdir -p "$build"' '. test/tap.sh' \
         "$* -std=c99 -g -o \$build/demo test/loops/epoll.c || exit" \
         "expect 'no timer is early or lost' \\" \
-        '    "$build/demo" --connections 200 --seconds 2' tap_end
+        '    "$build/demo" --connections 200 --seconds 2 --dump' tap_end
 }
 
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'

@@ -12,8 +12,8 @@
 #
 # One with `int main` in it is a program: it is built, run, and must end with
 # 0. In README.md a block fenced by ```output that follows is what it prints,
-# to the letter; in the header one after `prints: NAME.c`. One without `int
-# main` is a fragment. If the fence says ```c statements, or the marker
+# to the letter; in the header one after `prints: NAME.c`. Of such a text alone
+# the program is test/examples/NAME.c. An example without `int main` is a fragment. If the fence says ```c statements, or the marker
 # `example: NAME.c (statements)`, it is compiled as the body of a callback
 # with
 #
@@ -80,6 +80,20 @@ extract_header() {
             print substr($0, indent + 1) > file
         }
     ' timingwheel.h
+}
+
+# The programs of which the header has only what they print.
+add_programs() {
+    for text in "$build"/header-*.expected; do
+        program=${text%.expected}.c
+        source=test/examples/${program##*/header-}
+        if [ -f "$source" ]; then
+            cp "$source" "$program"
+        elif [ -f "$text" ] && ! [ -f "$program" ]; then
+            echo "#error $source, which is to print this, is missing" \
+                >"$program"
+        fi
+    done
 }
 
 # compile EXAMPLE: what is compiled is the example as it stands, or, for a
@@ -150,6 +164,7 @@ rm -rf "$build"
 mkdir -p "$build"
 extract_readme
 extract_header
+add_programs
 examples=$(ls "$build"/*.c 2>/dev/null)
 
 for place in readme header; do

@@ -94,6 +94,7 @@
 struct options {
     uint64_t connections;
     uint64_t seconds;
+    bool dump;
 };
 
 static uint64_t clock_now(void)
@@ -1025,6 +1026,27 @@ static int print_verdict(void)
 
 static struct record status;
 static bool status_due;
+static volatile sig_atomic_t dump_due;
+
+static void on_dump_signal(int number)
+{
+    (void)number;
+    dump_due = 1;
+}
+
+static void print_line(const char *line, void *context)
+{
+    fprintf((FILE *)context, "  %s\n", line);
+}
+
+/* What the wheels look like now. */
+static void print_dump(void)
+{
+    dump_due = 0;
+    printf("\n");
+    tw_dump(&wheel, print_line, stdout);
+    fflush(stdout);
+}
 
 static void on_signal(int number)
 {
@@ -1043,6 +1065,9 @@ static void catch_signals(void)
     action.sa_flags = (int)SA_RESETHAND;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    action.sa_handler = on_dump_signal;
+    action.sa_flags = 0;
+    sigaction(SIGUSR1, &action, NULL);
 }
 
 static void on_hang(int number)
@@ -1128,6 +1153,8 @@ static void run_loop(uint64_t end)
             run.empty++; /* the last wake-up has to end the run */
         if (status_due)
             report_status(turn);
+        if (dump_due)
+            print_dump();
     }
     run.ended_at = clock_now();
     if (run.ended_at - run.reported_at > SECOND / 10)
@@ -1177,7 +1204,7 @@ static void run_end(size_t connections)
 static void print_help(void)
 {
     printf(
-        "usage: demo [--connections N] [--seconds N]\n"
+        "usage: demo [--connections N] [--seconds N] [--dump]\n"
         "\n"
         "Runs a server and its clients over loopback TCP in one event loop\n"
         "timed by timingwheel.h, and prints what became of the timers.\n"
@@ -1185,6 +1212,8 @@ static void print_help(void)
         "  --connections N  how many at a time, 1 to %d (default 2000)\n"
         "  --seconds N      for how long, 1 to %d (default 10); Ctrl-C ends\n"
         "                   the run earlier and prints the table all the same\n"
+        "  --dump           draw the wheels at the end; SIGUSR1 does so at any\n"
+        "                   time\n"
         "  --help           this text\n"
         "\n"
         "Exit code 0 if no timer fired early or was lost, 1 if one did or the\n"
@@ -1239,7 +1268,7 @@ static const char *option_value(const char *name, char **argv, int *i)
 
 static struct options parse_options(char **argv)
 {
-    struct options options = {2000, 10};
+    struct options options = {2000, 10, false};
     const char *value;
     for (int i = 1; argv[i] != NULL; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
@@ -1251,6 +1280,8 @@ static struct options parse_options(char **argv)
                 parse_number("--connections", value, MOST_CONNECTIONS);
         else if ((value = option_value("--seconds", argv, &i)) != NULL)
             options.seconds = parse_number("--seconds", value, MOST_SECONDS);
+        else if (strcmp(argv[i], "--dump") == 0)
+            options.dump = true;
         else
             refuse(argv[i], "is not an option");
     }
@@ -1323,6 +1354,8 @@ int main(int argc, char **argv)
     run_start((size_t)connections);
     run_loop(run.started_at + options.seconds * SECOND);
     audit(&wheel);
+    if (options.dump)
+        print_dump();
     print_table();
     run_end((size_t)connections);
     return print_verdict();
