@@ -147,8 +147,8 @@
                   wheel 0  [6]* [7]                   ticks 5..8
                   wheel 1       [ ]      [9 10]  [ ]
 
-   tw_dump draws this too, a digit for the timers of each bucket, from the clock's
-   own on. Here at clock 1 and, cascaded, at clock 5:
+   tw_dump draws this too, with a digit for the timers of each bucket, from the
+   clock's own on. Here at clock 1 and, cascaded, at clock 5:
 
    prints: dump.c
        clock: 1 (tick 1, of 1 time units)
@@ -661,11 +661,11 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats);
 
 /* Draws the wheels as text, handed to `write` line by line, without their ends,
  * of up to 100 columns: the clock; of each wheel the step, the ticks of its
- * window, and how full its buckets are, from the clock's own on (. none, 1 to 9,
- * + ten or more, # a hundred or more; above 64 buckets several in one place);
- * the delay queue in order; memory. One line says that `tw` is NULL or has been
- * destroyed. Allocates nothing. Callbacks and visitors may call it; `write` must
- * leave `tw` alone. Costs a look at every timer. */
+ * window, and how full its buckets are, from the clock's own on (. none, 1 to
+ * 9, + ten or more, # a hundred or more; above 64 buckets several to a place);
+ * the delay queue in order; memory. If `tw` is NULL or destroyed, one line says
+ * so. Allocates nothing. Callbacks and visitors may call it; `write` must leave
+ * `tw` alone. Costs a look at every timer. */
 TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context);
 
 /* Checks every invariant of the structure, for tests and debugging; false if
@@ -2629,8 +2629,8 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
                         (tw->chunks - free_chunks) * TWI_CHUNK_BYTES;
 }
 
-/* Writes a line, with one of `numbers` in place of each %: what tw_dump says has
- * up to 100 columns even with numbers of 20 digits. */
+/* Writes a line, with one of `numbers` in place of each %. What tw_dump says
+ * has up to 100 columns even with numbers of 20 digits. */
 TWI_COLD void twi_say(tw_writer *write, void *context, const char *words,
                       const uint64_t *numbers)
 {
@@ -2669,10 +2669,10 @@ TWI_COLD void twi_draw_wheel(const timingwheel *tw, const twi_wheel *wheel,
     uint64_t numbers[] = {wheel->level, step, own, tw_after(own, span)};
     twi_say(write, context, "wheel %: step %, ticks % to %", numbers);
     for (numbers[0] = 0; i <= tw->size_mask;) {
-        const twi_bucket *bucket;
         size_t count = 0;
         do {
-            bucket = &wheel->buckets[(from + i++) & tw->size_mask];
+            const twi_bucket *bucket =
+                &wheel->buckets[(from + i++) & tw->size_mask];
             count += twi_visit_bucket(bucket, twi_pass_by, NULL);
         } while (i % (tw->size_mask / 64 + 1) != 0);
         row[end++] = marks[count < 10 ? count : count < 100 ? 10 : 11];

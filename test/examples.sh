@@ -13,9 +13,9 @@
 # One with `int main` in it is a program: it is built, run, and must end with
 # 0. In README.md a block fenced by ```output that follows is what it prints,
 # to the letter; in the header one after `prints: NAME.c`. Of such a text alone
-# the program is test/examples/NAME.c. An example without `int main` is a fragment. If the fence says ```c statements, or the marker
-# `example: NAME.c (statements)`, it is compiled as the body of a callback
-# with
+# the program is test/examples/NAME.c. An example without `int main` is a
+# fragment. If the fence says ```c statements, or the marker `example: NAME.c
+# (statements)`, it is compiled as the body of a callback with
 #
 #     timingwheel *tw, tw_timer *timer, uint64_t now, uint64_t period
 #

@@ -1,5 +1,6 @@
 /* dump.c - the toy of the manual's HOW IT WORKS, drawn by tw_dump before and
- * after its cascade. test/examples.sh compares what this prints with the manual.
+ * after its cascade. test/examples.sh compares what this prints with what the
+ * manual shows.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,0 +1,128 @@
+# timingwheel.py - shows timers and wheels of timingwheel.h in gdb:
+#
+#     (gdb) source test/gdb/timingwheel.py
+#     (gdb) print connection->idle
+#     (gdb) print tw
+#
+# A timer is shown by its state, its callback, its deadline and, if it is
+# pending, its bucket; a wheel by its clock, its buckets with timers, the delay
+# queue, and timers that are in no wheel. Nothing is called in the program, so
+# that a core file will do, or the middle of a call. `print/r` shows the fields.
+#
+# SPDX-License-Identifier: MIT
+
+import gdb
+import gdb.printing
+
+STATES = ("idle", "fired", "cancelled")
+ASIDES = ("overdue", "owed by this call", "postponed without memory",
+          "to be drained")
+LEVELS = 64  # TWI_LEVELS
+
+
+def chunk_of(slot):
+    """The chunk of a slot, given by its address: as twi_chunk_of finds it."""
+    chunk = gdb.lookup_type("twi_chunk")
+    return gdb.Value(slot - slot % chunk.sizeof).cast(chunk.pointer())
+
+
+def count_timers(bucket):
+    """How many timers a twi_bucket has: slots that are not dead."""
+    slot, room = int(bucket["front"]), int(bucket["room"])
+    count = 0
+    while slot != room:
+        chunk = chunk_of(slot)
+        slots = chunk["slots"]
+        size = slots[0].type.sizeof
+        first = int(slots.address)
+        is_last = int(chunk["next"]) == 0
+        end = room if is_last else first + slots.type.sizeof
+        for i in range((slot - first) // size, (end - first) // size):
+            count += int(slots[i]) != 0
+        slot = room if is_last else int(chunk["next"]["slots"].address)
+    return count
+
+
+def place_of(timer):
+    """Where a pending timer is, from the chunk of its slot."""
+    chunk = chunk_of(int(timer["place"]))
+    level = int(chunk["level"])
+    if level < LEVELS:
+        return "wheel %d, bucket %d" % (level, int(chunk["index"]))
+    return ASIDES[level - LEVELS]
+
+
+def is_set_up(tw):
+    return int(tw["most"]) != 0 or bool(tw["visiting"])
+
+
+class TimerPrinter:
+    """A tw_timer."""
+
+    def __init__(self, timer):
+        self.timer = timer
+
+    def to_string(self):
+        place = int(self.timer["place"])
+        if place < len(STATES):
+            said = STATES[place]
+        else:
+            try:
+                said = "pending (%s)" % place_of(self.timer)
+            except (gdb.error, IndexError):
+                said = "pending (in no bucket: overwritten?)"
+        return "%s, deadline %d, callback %s" % (
+            said, int(self.timer["deadline"]),
+            self.timer["callback"].format_string(symbols=True))
+
+
+class WheelPrinter:
+    """A timingwheel: its clock, its wheels and its delay queue."""
+
+    def __init__(self, tw):
+        self.tw = tw
+
+    def to_string(self):
+        if not is_set_up(self.tw):
+            return "not set up, or destroyed"
+        return "clock %d (tick %d, of %d time units), %d pending, %d fired" % (
+            int(self.tw["now"]), int(self.tw["clock"]), int(self.tw["tick"]),
+            int(self.tw["count"]), int(self.tw["fired"]))
+
+    def buckets(self, wheel):
+        """The buckets with timers, by the earliest tick of each."""
+        found = []
+        for i in range(int(self.tw["size_mask"]) + 1):
+            bucket = wheel["buckets"][i]
+            count = count_timers(bucket)
+            if count != 0:
+                found.append((int(bucket["earliest"]), count))
+        return ", ".join("%d from tick %d" % (count, tick)
+                         for tick, count in sorted(found))
+
+    def children(self):
+        if not is_set_up(self.tw):
+            return
+        for level in range(LEVELS):
+            wheel = self.tw["wheels"][level]
+            if int(wheel) != 0:
+                yield "wheel %d" % level, self.buckets(wheel) or "empty"
+        queue = [self.tw["queue"][i] for i in range(int(self.tw["queued"]))]
+        queue.sort(key=lambda w: (int(w["earliest"]), -int(w["level"])))
+        yield "queue", ", ".join(
+            "wheel %d at tick %d" % (int(w["level"]), int(w["earliest"]))
+            for w in queue) or "empty"
+        for i, name in enumerate(ASIDES):
+            count = count_timers(self.tw["aside"][i])
+            if count != 0:
+                yield name, str(count)
+
+
+def printers():
+    found = gdb.printing.RegexpCollectionPrettyPrinter("timingwheel.h")
+    found.add_printer("tw_timer", "^tw_timer$", TimerPrinter)
+    found.add_printer("timingwheel", "^timingwheel$", WheelPrinter)
+    return found
+
+
+gdb.printing.register_pretty_printer(None, printers(), replace=True)
