@@ -4441,7 +4441,9 @@ static const char *drawing_of(const timingwheel *wheel)
     tw_stats now;
     drawing[0] = '\0';
     drawn_lines = longest_line = 0;
+    size_t calls = memory.calls;
     tw_dump(wheel, draw, drawing);
+    CHECK(memory.calls == calls);
     char *last = strstr(drawing, "memory: ");
     if (last != NULL) {
         tw_get_stats(wheel, &now);

@@ -483,10 +483,25 @@ static void set_up(void)
     all_fail = visiting = draining = false;
 }
 
+/* Adds up the timers that are drawn. */
+static void add_drawn(const char *line, void *context)
+{
+    const char *holds = strstr(line, "] holds ");
+    const char *aside = strstr(line, "in no wheel: ");
+    EXPECT(strlen(line) <= 100);
+    if (holds != NULL)
+        *(uint64_t *)context += strtoull(holds + 8, NULL, 10);
+    if (aside != NULL)
+        *(uint64_t *)context += strtoull(aside + 13, NULL, 10);
+}
+
 static void tear_down(void)
 {
     tw_stats stats;
+    uint64_t drawn = 0;
     active = 0;
+    tw_dump(&tw, add_drawn, &drawn);
+    EXPECT(drawn == o.count);
     tw_get_stats(&tw, &stats);
     EXPECT(stats.pending == o.count && stats.fired == fired_in_all);
     EXPECT(stats.bytes_used <= stats.bytes_held);
