@@ -56,8 +56,8 @@ endef
 
 # What `make check` needs beyond a C compiler: sanitizers, valgrind, static
 # analysis; coverage, proofs, mutation; and the compilers and emulators of other
-# machines. gcc-12-multilib and not gcc-multilib, which cannot be there together
-# with cross compilers.
+# machines; the libraries of the recipes for event loops. gcc-12-multilib and not
+# gcc-multilib, which cannot be there together with cross compilers.
 CHECK_PACKAGES = clang clang-tidy libclang-rt-dev cppcheck valgrind \
 	universal-ctags libc6-dev-i386 \
 	gcc-$(shell gcc -dumpversion 2>/dev/null)-multilib \
@@ -71,6 +71,8 @@ TARGET_PACKAGES = musl-tools qemu-user qemu-system-arm gcc-avr avr-libc simavr \
 	gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
 	gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
 	gcc-mingw-w64-x86-64-win32 wine64 emscripten
+LOOP_PACKAGES = pkg-config liburing-dev libuv1-dev libev-dev libevent-dev \
+	libglib2.0-dev libsystemd-dev
 BENCH_PACKAGES = hyperfine gnuplot-nox libbsd-dev
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
@@ -154,7 +156,8 @@ deps:
 	$(SUDO) apt-get update
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y \
 	    --no-install-recommends $(APT_OPTIONS) \
-	    $(CHECK_PACKAGES) $(TARGET_PACKAGES) $(BENCH_PACKAGES)
+	    $(CHECK_PACKAGES) $(TARGET_PACKAGES) $(LOOP_PACKAGES) \
+	    $(BENCH_PACKAGES)
 
 clean:
 	rm -rf $(BUILD) bench/timers

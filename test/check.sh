@@ -161,6 +161,7 @@ part together targets 'exec test/targets.sh'
 part together cost 'exec test/cost.sh'
 part together install 'exec test/install.sh'
 part together gdb 'exec test/gdb/run.sh'
+part together loops 'exec test/loops.sh'
 part together mutate-bugs 'exec test/mutate/run.sh --bugs'
 part alone mutate \
     "exec test/mutate/run.sh --sample ${SAMPLE:-12} --seed $seed"

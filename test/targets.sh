@@ -85,20 +85,6 @@ cortex_m3() {
             'arm-none-eabi-gcc or qemu-system-arm is missing'
         return
     fi
-    cat >"$build/m3.ld" <<'END'
-MEMORY { rom (rx) : ORIGIN = 0, LENGTH = 4M
-         ram (rw) : ORIGIN = 0x20000000, LENGTH = 4M }
-ENTRY(_start)
-SECTIONS {
-    .text : { KEEP(*(.vectors)) *(.text*) *(.rodata*) *(.init) *(.fini) } >rom
-    .ARM.exidx : { *(.ARM.exidx*) } >rom
-    .data : { *(.data*) } >ram
-    .bss : { __bss_start__ = .; *(.bss*) *(COMMON) __bss_end__ = .; } >ram
-    end = ALIGN(8);
-    __end__ = end;
-    __stack = 0x20400000;
-}
-END
     cat >"$build/m3.c" <<'END'
 extern void _start(void);
 __attribute__((section(".vectors"), used)) static void (*const vectors[])(void)
@@ -107,7 +93,7 @@ END
     # shellcheck disable=SC2086
     if ! arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb $flags -DTRACE_SMALL \
         -DTRACE_OPERATIONS=$m3_operations --specs=rdimon.specs \
-        -T "$build/m3.ld" -o "$build/m3.elf" "$build/m3.c" test/trace.c \
+        -T test/cortex-m3.ld -o "$build/m3.elf" "$build/m3.c" test/trace.c \
         >"$build/said" 2>&1; then
         fail "$name prints the native hash" "$build/said"
         return
