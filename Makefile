@@ -73,6 +73,7 @@ TARGET_PACKAGES = musl-tools qemu-user qemu-system-arm gcc-avr avr-libc simavr \
 	gcc-mingw-w64-x86-64-win32 wine64 emscripten
 LOOP_PACKAGES = pkg-config liburing-dev libuv1-dev libev-dev libevent-dev \
 	libglib2.0-dev libsystemd-dev
+HOSTS_PACKAGES = cmake dpkg-dev
 BENCH_PACKAGES = hyperfine gnuplot-nox libbsd-dev
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
@@ -86,6 +87,7 @@ help:
 	@echo 'make coverage    lines, branches and MC/DC of the header (clang-19)'
 	@echo 'make prove       CBMC and Frama-C on the functions of the header'
 	@echo 'make mutate      do the tests notice when the header is changed?'
+	@echo 'make hosts       libuv and libevent with this in place of their heaps'
 	@echo 'make bench       against heaps, trees and lists, 20 to 30 min'
 	@echo 'make bench-full  the same with up to 100 million timers'
 	@echo 'make all         builds tests, demo and benchmark, runs nothing'
@@ -129,6 +131,9 @@ prove:
 mutate:
 	@test/mutate/run.sh
 
+hosts:
+	@test/hosts/run.sh $(HOSTS_OPTIONS)
+
 bench: bench/timers
 	@bench/run.sh
 
@@ -157,6 +162,7 @@ deps:
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y \
 	    --no-install-recommends $(APT_OPTIONS) \
 	    $(CHECK_PACKAGES) $(TARGET_PACKAGES) $(LOOP_PACKAGES) \
+	    $(HOSTS_PACKAGES) \
 	    $(BENCH_PACKAGES)
 
 clean:
@@ -180,5 +186,5 @@ $(BUILD)/flags: FORCE
 	@mkdir -p $(BUILD)
 	@echo '$(CC) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(CFLAGS)' >$@
 
-.PHONY: help all demo test check soak fuzz targets coverage prove mutate bench \
-	bench-full install uninstall deps clean FORCE
+.PHONY: help all demo test check soak fuzz targets coverage prove mutate hosts \
+	bench bench-full install uninstall deps clean FORCE

@@ -134,6 +134,7 @@ part alone fuzz 'exec test/fuzz/run.sh'
 part together prove 'exec test/prove/run.sh'
 part together coverage 'exec test/coverage.sh'
 part together targets 'exec test/targets.sh'
+part together hosts 'exec test/hosts/run.sh --tests'
 # shellcheck disable=SC2086
 {
     soak soak-1.O2 $((operations / 2)) "$((seed * 16 + 1))" gcc -O2

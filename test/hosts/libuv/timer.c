@@ -1,0 +1,185 @@
+/* timer.c - libuv 1.44's timers on timingwheel.h, in place of its src/timer.c:
+ * the functions of docs/src/timer.rst, and the three that the rest of libuv
+ * calls. For Unix; README.md says what is the same and what is not.
+ *
+ * SPDX-License-Identifier: MIT */
+
+#include <limits.h>
+
+#include "uv.h"
+#include "uv-common.h"
+
+#define TW_STATIC
+#define TW_MALLOC(size, context) ((void)(context), uv__malloc(size))
+#define TW_FREE(pointer, context) ((void)(context), uv__free(pointer))
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "timingwheel.h"
+
+/* A handle has room for the node of a heap, three pointers, and that is where
+ * its tw_timer lies. (libuv is compiled with -fno-strict-aliasing.) */
+typedef char a_timer_fits_the_node
+    [sizeof(tw_timer) <= sizeof(((uv_timer_t *)0)->heap_node) ? 1 : -1];
+
+/* The timers of one loop, behind loop->timer_heap.min. They are there from the
+ * first start until the last handle is closed, and loop->timer_heap.nelts
+ * counts the handles: so nothing is left when the loop is closed. */
+struct timers {
+    timingwheel wheel;
+    uint64_t firing_to; /* while `firing`: the time that fires */
+    int firing;         /* inside uv__run_timers               */
+};
+
+static struct timers *timers_of(const uv_loop_t *loop)
+{
+    return (struct timers *)loop->timer_heap.min;
+}
+
+static tw_timer *timer_of(uv_timer_t *handle)
+{
+    return (tw_timer *)(void *)handle->heap_node;
+}
+
+static uv_timer_t *handle_of(tw_timer *timer)
+{
+    return (uv_timer_t *)(void *)((char *)timer -
+                                  offsetof(uv_timer_t, heap_node));
+}
+
+/* NULL if there is no memory. */
+static struct timers *make_timers(uv_loop_t *loop)
+{
+    tw_config config = {0};
+    struct timers *timers = (struct timers *)uv__calloc(1, sizeof(*timers));
+    if (timers == NULL)
+        return NULL;
+    config.start = loop->time;
+    tw_init(&timers->wheel, &config);
+    loop->timer_heap.min = timers;
+    return timers;
+}
+
+/* The last handle may be closed by a timer, under which the wheel cannot go:
+ * it goes when uv__run_timers ends. */
+static void free_timers_if_last(uv_loop_t *loop)
+{
+    struct timers *timers = timers_of(loop);
+    if (timers == NULL || timers->firing || loop->timer_heap.nelts != 0)
+        return;
+    tw_destroy(&timers->wheel);
+    uv__free(timers);
+    loop->timer_heap.min = NULL;
+}
+
+/* A repeating timer is started again before it is called, so that its callback
+ * may stop it or change it. */
+static void on_due(timingwheel *wheel, tw_timer *timer)
+{
+    uv_timer_t *handle = handle_of(timer);
+    (void)wheel;
+    uv__handle_stop(handle);
+    uv_timer_again(handle);
+    handle->timer_cb(handle);
+}
+
+int uv_timer_init(uv_loop_t *loop, uv_timer_t *handle)
+{
+    uv__handle_init(loop, (uv_handle_t *)handle, UV_TIMER);
+    tw_timer_init(timer_of(handle), on_due);
+    handle->timer_cb = NULL;
+    handle->timeout = 0;
+    handle->repeat = 0;
+    loop->timer_heap.nelts++;
+    return 0;
+}
+
+/* What is started by a timer with a timeout of 0 waits for the next iteration
+ * of the loop, as documented: a deadline that has passed does, and 0 has. */
+static uint64_t deadline_in_wheel(const struct timers *timers,
+                                  uint64_t deadline)
+{
+    return timers->firing && deadline <= timers->firing_to ? 0 : deadline;
+}
+
+int uv_timer_start(uv_timer_t *handle, uv_timer_cb callback, uint64_t timeout,
+                   uint64_t repeat)
+{
+    struct timers *timers = timers_of(handle->loop);
+    uint64_t deadline = tw_after(handle->loop->time, timeout);
+
+    if (uv__is_closing(handle) || callback == NULL)
+        return UV_EINVAL;
+    if (timers == NULL && (timers = make_timers(handle->loop)) == NULL)
+        return UV_ENOMEM;
+    if (tw_start(&timers->wheel, timer_of(handle),
+                 deadline_in_wheel(timers, deadline)) != TW_OK)
+        return UV_ENOMEM;
+    handle->timer_cb = callback;
+    handle->timeout = deadline;
+    handle->repeat = repeat;
+    uv__handle_start(handle);
+    return 0;
+}
+
+int uv_timer_stop(uv_timer_t *handle)
+{
+    if (uv__is_active(handle)) {
+        tw_cancel(&timers_of(handle->loop)->wheel, timer_of(handle));
+        uv__handle_stop(handle);
+    }
+    return 0;
+}
+
+int uv_timer_again(uv_timer_t *handle)
+{
+    if (handle->timer_cb == NULL)
+        return UV_EINVAL;
+    if (handle->repeat == 0)
+        return 0;
+    return uv_timer_start(handle, handle->timer_cb, handle->repeat,
+                          handle->repeat);
+}
+
+void uv_timer_set_repeat(uv_timer_t *handle, uint64_t repeat)
+{
+    handle->repeat = repeat;
+}
+
+uint64_t uv_timer_get_repeat(const uv_timer_t *handle)
+{
+    return handle->repeat;
+}
+
+uint64_t uv_timer_get_due_in(const uv_timer_t *handle)
+{
+    uint64_t now = handle->loop->time;
+    return handle->timeout > now ? handle->timeout - now : 0;
+}
+
+/* How long the loop may sleep, in milliseconds; -1 without any timer. */
+int uv__next_timeout(const uv_loop_t *loop)
+{
+    const struct timers *timers = timers_of(loop);
+    if (timers == NULL || tw_count(&timers->wheel) == 0)
+        return -1;
+    return (int)tw_wait(&timers->wheel, loop->time, INT_MAX);
+}
+
+void uv__run_timers(uv_loop_t *loop)
+{
+    struct timers *timers = timers_of(loop);
+    if (timers == NULL || timers->firing)
+        return;
+    timers->firing = 1;
+    timers->firing_to = loop->time;
+    tw_advance_clock(&timers->wheel, loop->time);
+    timers->firing = 0;
+    free_timers_if_last(loop);
+}
+
+/* uv_close of a timer. */
+void uv__timer_close(uv_timer_t *handle)
+{
+    uv_timer_stop(handle);
+    handle->loop->timer_heap.nelts--;
+    free_timers_if_last(handle->loop);
+}
