@@ -71,6 +71,7 @@ TARGET_PACKAGES = musl-tools qemu-user qemu-system-arm gcc-avr avr-libc simavr \
 	gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
 	gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
 	gcc-mingw-w64-x86-64-win32 wine64 emscripten
+# For the recipes, and for the engines of the bench that are libraries.
 LOOP_PACKAGES = pkg-config liburing-dev libuv1-dev libev-dev libevent-dev \
 	libglib2.0-dev libsystemd-dev
 HOSTS_PACKAGES = cmake dpkg-dev
@@ -88,7 +89,7 @@ help:
 	@echo 'make prove       CBMC and Frama-C on the functions of the header'
 	@echo 'make mutate      do the tests notice when the header is changed?'
 	@echo 'make hosts       libuv and libevent with this in place of their heaps'
-	@echo 'make bench       against heaps, trees and lists, 20 to 30 min'
+	@echo 'make bench       against heaps, trees and other loops, 30 min'
 	@echo 'make bench-full  the same with up to 100 million timers'
 	@echo 'make all         builds tests, demo and benchmark, runs nothing'
 	@echo 'make install     the header, for pkg-config and CMake, to $$PREFIX'
@@ -176,12 +177,19 @@ $(BUILD)/plain: test/promises.c
 $(DEMO): test/loops/epoll.c timingwheel.h $(BUILD)/flags
 	$(CC) -std=c99 $(CFLAGS) -o $@ $<
 
-# Every bench/engine_NAME.c is an engine; rbtree is empty without libbsd.
-bench/timers: $(wildcard bench/*.[ch]) timingwheel.h $(BUILD)/flags
-	$(CC) -std=c99 $(CFLAGS) -o $@ $(filter bench/%.c,$^)
+# Every bench/engine_NAME.c is an engine, and empty without its library.
+bench/timers: $(wildcard bench/*.[ch]) timingwheel.h $(BUILD)/flags \
+    $(BUILD)/libraries
+	$(CC) -std=c99 $(CFLAGS) -o $@ $(filter bench/%.c,$^) \
+	    $$(cat $(BUILD)/libraries)
 
-# Changes only when the compiler or its flags do, so that everything is then
-# built again.
+# These change only when the compiler, its flags or the libraries do, so that
+# everything is then built again.
+$(BUILD)/libraries: FORCE
+	@mkdir -p $(BUILD)
+	@CC='$(CC)' CFLAGS='$(CFLAGS)' bench/libraries.sh >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
 $(BUILD)/flags: FORCE
 	@mkdir -p $(BUILD)
 	@echo '$(CC) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(CFLAGS)' >$@

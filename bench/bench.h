@@ -13,6 +13,9 @@
 
 #define BENCH_LONGEST 60000u /* ticks, the longest delay of most workloads */
 
+/* What engines with a clock of their own add to all deadlines: an hour. */
+#define BENCH_FAR_MS UINT64_C(3600000)
+
 /* The workloads, in the order in which they are listed. */
 typedef enum bench_workload {
     BENCH_HOLD,
@@ -24,6 +27,8 @@ typedef enum bench_workload {
     BENCH_BURST,
     BENCH_TRACE,
     BENCH_LIMIT,
+    BENCH_STILL_RESTART,
+    BENCH_STILL_POSTPONE,
     BENCH_WORKLOADS
 } bench_workload;
 
@@ -76,7 +81,8 @@ typedef struct bench_result {
     uint64_t fired;      /* in the phases that count, as wakeups           */
     uint64_t wakeups;
     uint64_t checksum; /* of what fired when, in the whole run           */
-    size_t bytes;      /* that the engine holds, all timers pending        */
+    size_t bytes;      /* that the engine holds, all timers pending; 0 if
+                          it does not tell                                 */
     size_t timer_size;
     uint64_t calls; /* workload limit: calls measured                 */
     double quantiles[BENCH_QUANTILES]; /* of these, in ns                  */
@@ -94,10 +100,22 @@ typedef struct bench_engine {
     bench_function *workloads[BENCH_WORKLOADS];
 } bench_engine;
 
-/* The tree comes from libbsd; without it the engine is left out. */
+/* What is not here, or does not link (libraries.sh tried), is left out. */
 #if defined(__has_include)
 #if __has_include(<bsd/sys/tree.h>)
 #define BENCH_HAS_RBTREE 1
+#endif
+#if __has_include(<ev.h>) && !defined(BENCH_WITHOUT_LIBEV)
+#define BENCH_HAS_LIBEV 1
+#endif
+#if __has_include(<uv.h>) && !defined(BENCH_WITHOUT_LIBUV)
+#define BENCH_HAS_LIBUV 1
+#endif
+#if __has_include(<event2/event.h>) && !defined(BENCH_WITHOUT_LIBEVENT)
+#define BENCH_HAS_LIBEVENT 1
+#endif
+#if __has_include(<glib.h>) && !defined(BENCH_WITHOUT_GLIB)
+#define BENCH_HAS_GLIB 1
 #endif
 #endif
 
@@ -106,6 +124,10 @@ extern const bench_engine bench_heap4;
 extern const bench_engine bench_heap2;
 extern const bench_engine bench_rbtree;
 extern const bench_engine bench_list;
+extern const bench_engine bench_libev;
+extern const bench_engine bench_libuv;
+extern const bench_engine bench_libevent;
+extern const bench_engine bench_glib;
 
 /* Reads a recording, through gzip if its name ends in .gz; NULL and a message
  * on stderr if it cannot be read. `seed` makes the keys of its timers. */

@@ -51,8 +51,9 @@ static inline void engine_destroy(engine *e)
     memset(e, 0, sizeof(*e));
 }
 
-static inline void node_init(node *t, node_callback *callback)
+static inline void node_init(engine *e, node *t, node_callback *callback)
 {
+    (void)e;
     t->index = HEAP_NONE;
     t->callback = callback;
 }

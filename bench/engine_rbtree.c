@@ -56,8 +56,9 @@ static inline void engine_destroy(engine *e)
     RB_INIT(&e->timers);
 }
 
-static inline void node_init(node *t, node_callback *callback)
+static inline void node_init(engine *e, node *t, node_callback *callback)
 {
+    (void)e;
     t->pending = false;
     t->callback = callback;
 }

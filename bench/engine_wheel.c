@@ -28,8 +28,9 @@ static inline void engine_destroy(engine *e)
     tw_destroy(e);
 }
 
-static inline void node_init(node *t, tw_callback *callback)
+static inline void node_init(engine *e, node *t, tw_callback *callback)
 {
+    (void)e;
     tw_timer_init(t, callback);
 }
 

@@ -6,9 +6,10 @@
 set -eu
 cd "$1"
 
-for workload in hold expire restart postpone startstop burst sparse; do
+for workload in hold expire restart postpone startstop burst sparse \
+    still-restart still-postpone; do
     lines=
-    for engine in wheel heap4 heap2 rbtree list; do
+    for engine in wheel heap4 heap2 rbtree list libev libuv libevent glib; do
         awk -F '\t' -v w="$workload" -v e="$engine" \
             '$1 == w && $3 == e { print $2, $4 }' medians.tsv |
             sort -n >"$workload.$engine.dat"
@@ -18,6 +19,10 @@ for workload in hold expire restart postpone startstop burst sparse; do
         heap2) style='lw 1.5 pt 4 lc rgb "#6c9fc4"' ;;
         rbtree) style='lw 1.5 pt 9 lc rgb "#859900"' ;;
         list) style='lw 1.5 pt 13 lc rgb "#b58900"' ;;
+        libev) style='lw 1.5 pt 6 lc rgb "#2aa198"' ;;
+        libuv) style='lw 1.5 pt 8 lc rgb "#6c71c4"' ;;
+        libevent) style='lw 1.5 pt 10 lc rgb "#cb4b16"' ;;
+        glib) style='lw 1.5 pt 12 lc rgb "#586e75"' ;;
         esac
         [ ! -s "$workload.$engine.dat" ] ||
             lines="${lines:+$lines, }'$workload.$engine.dat' \

@@ -56,6 +56,8 @@ function fail(message)
         if (!(input in rank))
             rank[input] = (input ~ /^[0-9]+$/) ? input + 0 : 0
         places[++place_count] = place
+        if (field("workload") !~ /-pages$/)
+            column[input]
     }
     # Of two cells with the same engine the one with more rounds counts.
     if (rounds < most[key])
@@ -69,6 +71,7 @@ function fail(message)
     fired[key] = field("fired")
     bytes[key] = field("bytes_per_timer")
     detail[key] = phases()
+    turn[key, count[key]] = field("turn")
     if (field("calls") != "") {
         limit[key, count[key]] = quantiles("")
         idle[key, count[key]] = quantiles("idle_")
@@ -120,7 +123,7 @@ function ratio(place,    wheel, heap)
 
 function sort_sizes(    i, j, input)
 {
-    for (input in rank) {
+    for (input in column) {
         if (rank[input] == 0)
             continue
         for (i = size_count++; i > 0 && rank[sizes[i]] > rank[input]; i--)
@@ -136,6 +139,9 @@ function sort_places(    i, j, w, place, order)
         order[workloads[w]] = w
     order["trace"] = w
     order["limit"] = w + 1
+    order["still-restart"] = w + 2
+    order["still-postpone"] = w + 3
+    order["expire-small-pages"] = w + 4
     for (i = 2; i <= place_count; i++) {
         place = places[i]
         for (j = i; j > 1 && comes_before(place, places[j - 1], order); j--)
@@ -196,6 +202,8 @@ function print_all(    w, i, e, place, line, key)
     for (i = 1; i <= place_count; i++) {
         place = places[i]
         split(place, part, SUBSEP)
+        if (part[1] ~ /^still-|-pages$/)
+            continue
         line = "| " part[1] " | " \
             (rank[part[2]] ? short_number(rank[part[2]]) : part[2]) " |"
         for (e = 1; e <= engine_count; e++)
@@ -209,6 +217,96 @@ function print_all(    w, i, e, place, line, key)
             line = line " / " sprintf("%.0f", bytes[place SUBSEP "heap4"])
         print line " | " detail[key] " |"
     }
+}
+
+# The engines that are libraries; a workload without one of them has no row.
+function print_libraries(    w, i, e, place, line, any)
+{
+    for (w = 1; w <= still_count; w++)
+        for (i = 1; i <= size_count; i++) {
+            place = stills[w] SUBSEP sizes[i]
+            line = "| " stills[w] " | " short_number(sizes[i]) " | " \
+                figure(place SUBSEP "wheel") " | " times(place, "heap4") " |"
+            any = 0
+            for (e = 1; e <= library_count; e++) {
+                line = line " " times(place, libraries[e]) " |"
+                any = any || (place SUBSEP libraries[e]) in count
+            }
+            if (any && !headed++)
+                print_libraries_head()
+            if (any)
+                print line
+        }
+}
+
+function print_libraries_head(    e, line)
+{
+    print "\nTimers of event loops, called as in a callback while the clock" \
+        " stands: ns per operation, and **how many times faster the wheel" \
+        " is**:\n"
+    line = "| workload | N | wheel | heap4 |"
+    for (e = 1; e <= library_count; e++)
+        line = line " " libraries[e] " |"
+    print line
+    gsub(/[^|]+/, "---", line)
+    print line
+}
+
+# The figure of an engine, and how many times as long as the wheel it takes.
+function times(place, engine,    key, wheel)
+{
+    key = place SUBSEP engine
+    wheel = place SUBSEP "wheel"
+    if (!(key in count) || !(wheel in count))
+        return ""
+    return sprintf("%s **%.1f**", figure(key),
+                   median(ns, key) / median(ns, wheel))
+}
+
+# What the starts of some of them leave to the loop.
+function print_turns(    i, e, key, cell, row, lines)
+{
+    for (i = 1; i <= place_count; i++) {
+        split(places[i], part, SUBSEP)
+        row = ""
+        for (e = 1; e <= library_count; e++) {
+            key = places[i] SUBSEP libraries[e]
+            cell = part[1] == "still-restart" && key in count ? \
+                sprintf("%.1f", median(turn, key) / 1000) : ""
+            row = row " " cell " |"
+        }
+        if (row ~ /[0-9]/)
+            lines = lines "\n| " short_number(rank[part[2]]) " |" row
+    }
+    if (lines == "")
+        return
+    print "\nOne turn of these loops after still-restart, with N pending and" \
+        " none due, in us:\n"
+    row = "| N |"
+    for (e = 1; e <= library_count; e++)
+        row = row " " libraries[e] " |"
+    print row
+    gsub(/[^|]+/, "---", row)
+    print row lines
+}
+
+# The same in pages of 4 KiB and in huge ones, and their floors.
+function print_pages(    i, small, huge, line)
+{
+    for (i = 1; i <= place_count; i++) {
+        split(places[i], part, SUBSEP)
+        small = places[i] SUBSEP "wheel"
+        huge = "expire-huge-pages" SUBSEP part[2] SUBSEP "wheel"
+        if (part[1] == "expire-small-pages" && huge in count)
+            line = line sprintf("\n| %s | %.1f / %.1f | %.1f / %.1f |",
+                short_number(rank[part[2]]), median(ns, small),
+                median(ns, huge), median(floor_ns, small),
+                median(floor_ns, huge))
+    }
+    if (line != "")
+        print "\nexpire in pages of 4 KiB / with" \
+            " `GLIBC_TUNABLES=glibc.malloc.hugetlb=1`, ns per timer:\n\n" \
+            "| N | wheel | floor |\n|---|---|---|" line
 }
 
 function wakeups(key)
@@ -270,10 +368,10 @@ function write_medians(    i, e, key)
 {
     for (i = 1; i <= place_count; i++) {
         split(places[i], part, SUBSEP)
-        for (e = 1; e <= engine_count; e++) {
-            key = places[i] SUBSEP engines[e]
+        for (e = 1; e <= all_count; e++) {
+            key = places[i] SUBSEP all[e]
             if (key in count)
-                printf "%s\t%s\t%s\t%.3f\n", part[1], part[2], engines[e],
+                printf "%s\t%s\t%s\t%.3f\n", part[1], part[2], all[e],
                     median(ns, key) > medians
         }
     }
@@ -283,18 +381,28 @@ END {
     workload_count = split("hold expire restart postpone startstop burst" \
                            " sparse", workloads, " ")
     engine_count = split("wheel heap4 heap2 rbtree list", engines, " ")
+    library_count = split("libev libuv libevent glib", libraries, " ")
+    all_count = split("wheel heap4 heap2 rbtree list libev libuv libevent" \
+                      " glib", all, " ")
+    still_count = split("startstop still-restart still-postpone", stills, " ")
     sort_sizes()
     sort_places()
     write_medians()
     print machine "\n"
-    print_ratios()
-    print_all()
+    if (size_count > 0) {
+        print_ratios()
+        print_all()
+    }
     print_floors("expire", "the memory of a timer touched once to write" \
         " and once, prefetched, to read and call")
     print_floors("postpone", "a random timer's memory read and written")
+    print_libraries()
+    print_turns()
+    print_pages()
     print_limits()
     check_wakeups()
     if (!failed)
-        print "\nAll engines fired the same timers at the same ticks."
+        print "\nAll engines fired the same timers at the same ticks; those" \
+            " with a clock of their own had them pending for these."
     exit failed
 }

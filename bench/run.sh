@@ -55,9 +55,29 @@ interrupted() {
 # because checksums are comparable only then.
 has() { $timers --help | grep -q "^  $1 "; }
 
-slow=list
-has rbtree && slow='rbtree list' ||
-    echo 'rbtree is left out: apt-get install libbsd-dev' >&2
+# present ENGINE PACKAGE...: those engines that were built.
+present() {
+    while [ $# != 0 ]; do
+        if has "$1"; then
+            printf '%s ' "$1"
+        else
+            echo "$1 is left out: apt-get install $2; make bench/timers" >&2
+        fi
+        shift 2
+    done
+}
+
+slow="$(present rbtree libbsd-dev)list"
+libraries=$(present libev libev-dev libuv libuv1-dev libevent libevent-dev \
+    glib libglib2.0-dev)
+
+# What makes malloc ask for huge pages, where the system gives them to those
+# that ask.
+huge=GLIBC_TUNABLES=glibc.malloc.hugetlb=1
+has_huge() {
+    grep -q '\[madvise\]' /sys/kernel/mm/transparent_hugepage/enabled \
+        2>/dev/null && getconf GNU_LIBC_VERSION >/dev/null 2>&1
+}
 
 sizes() {
     if [ -n "${SIZES:-}" ]; then
@@ -93,6 +113,28 @@ cells_of() {
     done
 }
 
+# What engines with a clock of their own can do, too: up to a million timers,
+# and few rounds, as some take 100 times as long as the wheel.
+still_cells() {
+    [ -n "$libraries" ] || return 0
+    for n in $(sizes); do
+        [ "$n" -gt 1000000 ] || echo "$1 $n $((n > 100000 ? 2 : 3000000 / n))" \
+            "wheel heap4 $libraries"
+    done
+}
+
+# The same twice, one right after the other: in small pages and in huge ones.
+page_cells() {
+    if ! has_huge; then
+        echo 'pages is left out: no huge pages for those that ask' >&2
+        return
+    fi
+    for n in ${SIZES:-1000000 10000000}; do
+        echo "expire-small-pages $n 0 wheel"
+        echo "expire-huge-pages $n 0 wheel"
+    done
+}
+
 trace_cells() {
     for trace in traces/*.txt.gz; do
         echo "trace $trace 0 wheel heap4 heap2 ${slow%list}"
@@ -116,8 +158,11 @@ wheel_cells() {
 
 grid() {
     for workload in ${WORKLOADS:-hold expire restart postpone startstop \
-        burst sparse trace limit}; do
+        burst sparse trace limit still-restart still-postpone pages}; do
         case $workload in
+        startstop) cells_of startstop && still_cells startstop ;;
+        still-*) still_cells "$workload" ;;
+        pages) page_cells ;;
         trace) trace_cells ;;
         limit) wheel_cells ;;
         *) cells_of "$workload" ;;
@@ -169,14 +214,17 @@ finished() { cat "$work"/*.jsonl 2>/dev/null | wc -l; }
 
 # cell NAME WORKLOAD WHAT ROUNDS ENGINE...: every engine under hyperfine. Each
 # run adds its own JSON line to a log; hyperfine's wall times go beside it.
+# WORKLOAD-small-pages and -huge-pages are the same workload.
 cell() {
     name=$1 workload=$2 what=$3 rounds=$4
     shift 4
     [ "$rounds" = 0 ] && rounds= || rounds="--rounds $rounds"
+    command=$timers
+    [ "$workload" = "${workload%-huge-pages}" ] || command="env $huge $timers"
     count=$#
     for engine in "$@"; do
-        set -- "$@" -n "$engine" "$timers $engine $workload $what --seed $seed \
-$rounds --json --log $work/$name.$engine.jsonl"
+        set -- "$@" -n "$engine" "$command $engine ${workload%-*-pages} $what \
+--seed $seed $rounds --json --log $work/$name.$engine.jsonl"
     done
     shift "$count"
     hyperfine -N --style none --warmup "$warmup" --runs "$runs" \
@@ -198,10 +246,12 @@ $rounds --json --log $work/$name.$engine.jsonl"
     fi
 }
 
-# Warm-up runs are the first lines of each log. A trace is named by its file.
+# collect NAME WORKLOAD INPUT. Warm-up runs are the first lines of each log. A
+# trace is named by its file.
 collect() {
     for log in "$work/$1".*.jsonl; do
-        tail -n +$((warmup + 1)) "$log" | sed "s|^{|{\"input\": \"$2\", |"
+        tail -n +$((warmup + 1)) "$log" | sed "s|^{|{\"input\": \"$3\", |
+            s|\"workload\": \"[^\"]*\"|\"workload\": \"$2\"|"
     done >>"$work/results.all"
     {
         printf '%s\n"%s": ' "$separator" "$1"
@@ -246,7 +296,7 @@ while read -r workload what rounds engines <&3; do
     [ -t 2 ] || echo "$workload $input: $engines" >&2
     # shellcheck disable=SC2086 # engines are words
     cell "$name" "$workload" "$what" "$rounds" $engines
-    collect "$name" "$input"
+    collect "$name" "$workload" "$input"
 done 3<"$work/grid"
 progress "$total" "$total" "that is all"
 end_line

@@ -18,15 +18,27 @@
 #include "bench.h"
 
 static const char *const workload_names[BENCH_WORKLOADS] = {
-    "hold",   "expire", "restart", "postpone", "startstop",
-    "sparse", "burst",  "trace",   "limit"};
+    "hold",  "expire", "restart", "postpone",      "startstop",     "sparse",
+    "burst", "trace",  "limit",   "still-restart", "still-postpone"};
 
 static const bench_engine *const engines[] = {
-    &bench_wheel,  &bench_heap4, &bench_heap2,
+    &bench_wheel,    &bench_heap4, &bench_heap2,
 #ifdef BENCH_HAS_RBTREE
     &bench_rbtree,
 #endif
     &bench_list,
+#ifdef BENCH_HAS_LIBEV
+    &bench_libev,
+#endif
+#ifdef BENCH_HAS_LIBUV
+    &bench_libuv,
+#endif
+#ifdef BENCH_HAS_LIBEVENT
+    &bench_libevent,
+#endif
+#ifdef BENCH_HAS_GLIB
+    &bench_glib,
+#endif
 };
 
 #define ENGINES (sizeof(engines) / sizeof(engines[0]))
@@ -180,6 +192,8 @@ static uint64_t default_rounds(bench_workload workload, uint64_t size)
         {100, 60, 40}, /* burst     */
         {60, 60, 60},  /* trace     */
         {20, 20, 20},  /* limit     */
+        {3, 2, 2},     /* still-restart  */
+        {3, 2, 2},     /* still-postpone */
     };
     size_t column = size <= 100000 ? 0 : size <= 1000000 ? 1 : 2;
     uint64_t operations = millions[workload][column] * 1000000;
@@ -250,15 +264,16 @@ static void print_text(const options *o, const bench_job *job,
     if (r->fired > 0)
         printf("  wake-ups per fired  %10.4f  (%" PRIu64 " / %" PRIu64 ")\n",
                per((double)r->wakeups, r->fired), r->wakeups, r->fired);
-    printf("  bytes per timer     %10.1f  (%zu in the timer)\n",
-           bytes_per_timer(job, r), r->timer_size);
+    if (r->bytes > 0)
+        printf("  bytes per timer     %10.1f  (%zu in the timer)\n",
+               bytes_per_timer(job, r), r->timer_size);
     if (r->calls > 0)
         printf("  ns of one limited call, of %" PRIu64
                ", and of a loop that only waits:\n",
                r->calls);
     for (i = 0; i < BENCH_QUANTILES && r->calls > 0; i++)
-        printf("    %-17s %10.0f %10.0f\n", quantile_names[i],
-               r->quantiles[i], r->idle[i]);
+        printf("    %-17s %10.0f %10.0f\n", quantile_names[i], r->quantiles[i],
+               r->idle[i]);
     printf("  checksum      %016" PRIx64 "\n", r->checksum);
 }
 

@@ -8,7 +8,11 @@
  * _start, _cancel, _postpone, _next (when is the next timer due), _advance,
  * _bytes, node_init; ENGINE_TABLE, ENGINE_NAME, ENGINE_WHAT; ENGINE_HAS_TICK if
  * it cannot skip the ticks in which nothing is due; and engine_advance_limit if
- * it defines ENGINE_HAS_LIMIT.
+ * it defines ENGINE_HAS_LIMIT. One that reads a clock by itself defines
+ * ENGINE_HAS_CLOCK and has, instead of engine_next, _advance and _bytes,
+ * engine_pending (is a timer, and for when) and engine_turn (a turn of its loop
+ * that does not wait), and, if its timers are to be started from a callback,
+ * engine_inside with ENGINE_HAS_INSIDE.
  *
  * All engines see the same timers, calls and random numbers. What a timer does
  * when it fires hangs on its own random numbers, and the checksum adds up, so
@@ -54,30 +58,6 @@ static inline uint64_t random_delay(uint64_t random)
     return 1 + bench_below(random, BENCH_LONGEST);
 }
 
-/* What the floors consist of: an item that is only touched. */
-typedef struct floor_item floor_item;
-
-struct floor_item {
-    void (*call)(floor_item *);
-    uint64_t deadline;
-    char payload[64 - sizeof(uint64_t) - sizeof(void (*)(void))];
-};
-
-static void shuffle(uint32_t *order, size_t n, uint64_t *random)
-{
-    size_t i;
-
-    for (i = 0; i < n; i++)
-        order[i] = (uint32_t)i;
-    for (i = n; i > 1; i--) {
-        size_t other = (size_t)bench_below(bench_random(random), i);
-        uint32_t kept = order[i - 1];
-
-        order[i - 1] = order[other];
-        order[other] = kept;
-    }
-}
-
 /* Builds the input: n items with that callback, touched once. */
 static void build(const bench_job *job, bench_result *result)
 {
@@ -90,19 +70,12 @@ static void build(const bench_job *job, bench_result *result)
     engine_init(&run.engine);
 }
 
-/* The items in random memory order, for the workloads that ask for it. */
-static void build_order(void)
-{
-    run.order = bench_alloc(run.n * sizeof(*run.order));
-    shuffle(run.order, run.n, &run.random);
-}
-
 static void build_items(uint64_t seed, void (*callback)(engine *, node *))
 {
     size_t i;
 
     for (i = 0; i < run.n + 1; i++) {
-        node_init(&run.items[i].user.timer, callback);
+        node_init(&run.engine, &run.items[i].user.timer, callback);
         run.items[i].user.random = bench_key(seed, i);
     }
 }
@@ -136,8 +109,12 @@ static void phase_end(bench_result *result, const char *name,
 /* What a timer costs in memory, asked for while all n are pending. */
 static void note_bytes(bench_result *result)
 {
+#ifndef ENGINE_HAS_CLOCK /* a library does not tell */
     result->bytes = engine_bytes(&run.engine);
     result->timer_size = sizeof(node);
+#else
+    (void)result;
+#endif
 }
 
 static void finish(bench_result *result)
@@ -148,7 +125,7 @@ static void finish(bench_result *result)
     free(run.order);
 }
 
-/* ------------------------------------------------------- the event loop --- */
+/* --------------------------------------------------------------- timers --- */
 
 /* A product, so that two timers which change places change the sum. */
 static inline void note_fired(const item *it)
@@ -156,6 +133,93 @@ static inline void note_fired(const item *it)
     run.fired++;
     run.checksum += run.now * it->user.random;
 }
+
+static void on_once(engine *e, node *t)
+{
+    (void)e;
+    note_fired(item_of(t));
+}
+
+/* Starts all n timers at random deadlines, in memory order. */
+static void fill(bench_result *result)
+{
+    size_t i;
+
+    phase_begin();
+    for (i = 0; i < run.n; i++)
+        engine_start(&run.engine, &run.items[i].user.timer,
+                     run.now + random_delay(bench_random(&run.random)));
+    phase_end(result, "fill", run.n, false);
+    note_bytes(result);
+}
+
+/* ----------------------------------------------------------- operations --- */
+
+/* How many packets come in a tick, in restart and postpone. */
+static uint64_t packets_per_tick(void)
+{
+    return run.n / 600 > 64 ? run.n / 600 : 64;
+}
+
+/* Operations, one for a packet, and what happens when a tick has passed. */
+static void pass(uint64_t operations, void (*operate)(uint64_t),
+                 void (*tick)(void))
+{
+    uint64_t per_tick = packets_per_tick();
+
+    for (; operations >= per_tick; operations -= per_tick) {
+        operate(per_tick);
+        tick();
+    }
+    operate(operations);
+}
+
+static inline node *random_timer(uint64_t random)
+{
+    return &run.items[bench_below(random, run.n)].user.timer;
+}
+
+/* restart: cancel a random timer and start it for another deadline. One random
+ * number makes both: its upper half the timer, its lower half the deadline. */
+static void restart_for(uint64_t operations)
+{
+    uint64_t i;
+
+    for (i = 0; i < operations; i++) {
+        uint64_t random = bench_random(&run.random);
+        node *t = random_timer(random);
+
+        engine_cancel(&run.engine, t);
+        engine_start(&run.engine, t, run.now + random_delay(random << 32));
+    }
+}
+
+/* postpone: push a random timer back to the longest delay from now. */
+static void postpone_for(uint64_t operations)
+{
+    uint64_t i;
+
+    for (i = 0; i < operations; i++)
+        engine_postpone(&run.engine, random_timer(bench_random(&run.random)),
+                        run.now + BENCH_LONGEST);
+}
+
+/* startstop: start and stop one more timer while n are pending. */
+static void startstop_for(uint64_t operations)
+{
+    node *t = &run.items[run.n].user.timer;
+    uint64_t i;
+
+    for (i = 0; i < operations; i++) {
+        engine_start(&run.engine, t,
+                     run.now + random_delay(bench_random(&run.random)));
+        engine_cancel(&run.engine, t);
+    }
+}
+
+/* ------------------------------------------------------- the event loop --- */
+
+#ifndef ENGINE_HAS_CLOCK
 
 /* Sleeps until the next timer is due and lets it fire; false if none is. */
 static inline bool sleep_to_next(void)
@@ -183,12 +247,6 @@ static inline void move_one_tick(void)
     engine_advance(&run.engine, run.now);
 }
 
-static void on_once(engine *e, node *t)
-{
-    (void)e;
-    note_fired(item_of(t));
-}
-
 static void on_rearm(engine *e, node *t)
 {
     item *it = item_of(t);
@@ -203,20 +261,128 @@ static void on_put_off(engine *e, node *t)
     engine_start(e, t, run.now + BENCH_LONGEST);
 }
 
-/* Starts all n timers at random deadlines, in memory order. */
-static void fill(bench_result *result)
+#endif
+
+/* ----------------------------------------------- while the clock stands --- */
+
+/* The workloads that engines with a clock of their own can do as well: nobody
+ * tells the engine that time passes, and nothing fires. In the end it is seen
+ * which timers are pending for when: engines in virtual time let them fire. */
+#ifdef ENGINE_HAS_CLOCK
+
+static void see_pending(void)
 {
     size_t i;
 
-    phase_begin();
-    for (i = 0; i < run.n; i++)
-        engine_start(&run.engine, &run.items[i].user.timer,
-                     run.now + random_delay(bench_random(&run.random)));
-    phase_end(result, "fill", run.n, false);
-    note_bytes(result);
+    for (i = 0; i < run.n + 1; i++)
+        if (engine_pending(&run.engine, &run.items[i].user.timer, &run.now))
+            note_fired(&run.items[i]);
 }
 
-/* ------------------------------------------------------------ workloads --- */
+/* All deadlines are an hour away; a timer that fires now makes one too many. */
+static void take_turn(bench_result *result)
+{
+    run.began = bench_process_time();
+    engine_turn(&run.engine);
+    phase_end(result, "turn", 1, false);
+}
+
+#else
+
+static void see_pending(void)
+{
+    run.now = 0;
+    while (sleep_to_next())
+        continue;
+}
+
+static void take_turn(bench_result *result)
+{
+    (void)result;
+}
+
+#endif
+
+#ifndef ENGINE_HAS_INSIDE
+
+static void engine_inside(engine *e, void (*work)(void *), void *context)
+{
+    (void)e;
+    work(context);
+}
+
+#endif
+
+typedef struct still_work {
+    const char *name;
+    void (*operate)(uint64_t operations);
+    uint64_t operations;
+    bench_result *result;
+} still_work;
+
+static void do_still_work(void *context)
+{
+    const still_work *work = context;
+
+    fill(work->result);
+    phase_begin();
+    work->operate(work->operations);
+    phase_end(work->result, work->name, work->operations, true);
+    see_pending();
+}
+
+static void stand_still(const bench_job *job, bench_result *result,
+                        const char *name, void (*operate)(uint64_t))
+{
+    still_work work;
+
+    build(job, result);
+    build_items(job->seed, on_once);
+    work.name = name;
+    work.operate = operate;
+    work.operations = job->n * job->rounds;
+    work.result = result;
+    engine_inside(&run.engine, do_still_work, &work);
+    take_turn(result);
+    if (result->fired != 0 || run.fired != run.n)
+        result->failure = "a timer fired, or was lost, while the clock stood";
+    finish(result);
+}
+
+static void workload_startstop(const bench_job *job, bench_result *result)
+{
+    stand_still(job, result, "startstop", startstop_for);
+}
+
+/* Deadlines go on with the packets, as in restart and postpone. */
+static void pass_unseen(void)
+{
+    run.now++;
+}
+
+static void still_restart_for(uint64_t operations)
+{
+    pass(operations, restart_for, pass_unseen);
+}
+
+static void workload_still_restart(const bench_job *job, bench_result *result)
+{
+    stand_still(job, result, "restart", still_restart_for);
+}
+
+static void still_postpone_for(uint64_t operations)
+{
+    pass(operations, postpone_for, pass_unseen);
+}
+
+static void workload_still_postpone(const bench_job *job, bench_result *result)
+{
+    stand_still(job, result, "postpone", still_postpone_for);
+}
+
+/* ------------------------------------------------------ in virtual time --- */
+
+#ifndef ENGINE_HAS_CLOCK
 
 /* hold: every timer that fires is armed again; the loop sleeps. */
 static void hold_for(uint64_t operations)
@@ -237,6 +403,37 @@ static void workload_hold(const bench_job *job, bench_result *result)
     hold_for(run.n * job->rounds);
     phase_end(result, "hold", run.fired, true);
     finish(result);
+}
+
+/* What the floors consist of: an item that is only touched. */
+typedef struct floor_item floor_item;
+
+struct floor_item {
+    void (*call)(floor_item *);
+    uint64_t deadline;
+    char payload[64 - sizeof(uint64_t) - sizeof(void (*)(void))];
+};
+
+static void shuffle(uint32_t *order, size_t n, uint64_t *random)
+{
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        order[i] = (uint32_t)i;
+    for (i = n; i > 1; i--) {
+        size_t other = (size_t)bench_below(bench_random(random), i);
+        uint32_t kept = order[i - 1];
+
+        order[i - 1] = order[other];
+        order[other] = kept;
+    }
+}
+
+/* The items in random memory order, for the workloads that ask for it. */
+static void build_order(void)
+{
+    run.order = bench_alloc(run.n * sizeof(*run.order));
+    shuffle(run.order, run.n, &run.random);
 }
 
 /* The floor of expire: each item is written once, then read and called. */
@@ -362,44 +559,14 @@ static void workload_burst(const bench_job *job, bench_result *result)
     finish(result);
 }
 
-/* How many packets come in a tick, in restart and postpone. */
-static uint64_t packets_per_tick(void)
-{
-    return run.n / 600 > 64 ? run.n / 600 : 64;
-}
-
-static inline node *random_timer(uint64_t random)
-{
-    return &run.items[bench_below(random, run.n)].user.timer;
-}
-
-/* restart: cancel a random timer and start it for another deadline. One random
- * number makes both: its upper half the timer, its lower half the deadline. */
-static void restart_for(uint64_t operations)
-{
-    uint64_t per_tick = packets_per_tick(), left = per_tick;
-    uint64_t i;
-
-    for (i = 0; i < operations; i++) {
-        uint64_t random = bench_random(&run.random);
-        node *t = random_timer(random);
-
-        engine_cancel(&run.engine, t);
-        engine_start(&run.engine, t, run.now + random_delay(random << 32));
-        if (--left == 0) {
-            move_one_tick();
-            left = per_tick;
-        }
-    }
-}
-
+/* restart: while the clock moves, and what is due is armed again. */
 static void workload_restart(const bench_job *job, bench_result *result)
 {
     build(job, result);
     build_items(job->seed, on_rearm);
     fill(result);
     phase_begin();
-    restart_for(run.n * job->rounds);
+    pass(run.n * job->rounds, restart_for, move_one_tick);
     phase_end(result, "restart", run.n * job->rounds, true);
     finish(result);
 }
@@ -422,22 +589,7 @@ static double floor_of_postpone(void)
     return (bench_process_time() - began) / (double)operations;
 }
 
-/* postpone: push a random timer back to the longest delay from now. */
-static void postpone_for(uint64_t operations)
-{
-    uint64_t per_tick = packets_per_tick(), left = per_tick;
-    uint64_t i;
-
-    for (i = 0; i < operations; i++) {
-        engine_postpone(&run.engine, random_timer(bench_random(&run.random)),
-                        run.now + BENCH_LONGEST);
-        if (--left == 0) {
-            move_one_tick();
-            left = per_tick;
-        }
-    }
-}
-
+/* postpone: the same. */
 static void workload_postpone(const bench_job *job, bench_result *result)
 {
     double floor_ns;
@@ -447,32 +599,9 @@ static void workload_postpone(const bench_job *job, bench_result *result)
     build_items(job->seed, on_put_off);
     fill(result);
     phase_begin();
-    postpone_for(run.n * job->rounds);
+    pass(run.n * job->rounds, postpone_for, move_one_tick);
     phase_end(result, "postpone", run.n * job->rounds, true);
     result->floor_ns = floor_ns;
-    finish(result);
-}
-
-/* startstop: start and stop one more timer while n are pending. */
-static void workload_startstop(const bench_job *job, bench_result *result)
-{
-    uint64_t operations = job->n * job->rounds;
-    node *t;
-    uint64_t i;
-
-    build(job, result);
-    build_items(job->seed, on_once);
-    fill(result);
-    t = &run.items[run.n].user.timer;
-    phase_begin();
-    for (i = 0; i < operations; i++) {
-        engine_start(&run.engine, t,
-                     run.now + random_delay(bench_random(&run.random)));
-        engine_cancel(&run.engine, t);
-    }
-    phase_end(result, "startstop", operations, true);
-    while (sleep_to_next())
-        continue;
     finish(result);
 }
 
@@ -698,6 +827,17 @@ static void workload_limit(const bench_job *job, bench_result *result)
 #define workload_limit NULL
 #endif
 
+#else
+#define workload_hold NULL
+#define workload_expire NULL
+#define workload_restart NULL
+#define workload_postpone NULL
+#define workload_sparse NULL
+#define workload_burst NULL
+#define workload_trace NULL
+#define workload_limit NULL
+#endif
+
 /* ---------------------------------------------------------------- table --- */
 
 const bench_engine ENGINE_TABLE = {ENGINE_NAME,
@@ -712,4 +852,6 @@ const bench_engine ENGINE_TABLE = {ENGINE_NAME,
                                        workload_burst,
                                        workload_trace,
                                        workload_limit,
+                                       workload_still_restart,
+                                       workload_still_postpone,
                                    }};

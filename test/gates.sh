@@ -328,6 +328,7 @@ sources() {
 # held to them by loops.sh, which knows their libraries; those in test/hosts need
 # the sources of the hosts, and are compiled with them.
 gate_programs() {
+    glib=$(pkg-config --cflags glib-2.0 2>/dev/null) || glib=
     for file in test/loops/epoll.c \
         $(find test bench -path test/loops -prune -o -path test/hosts -prune \
             -o -name '*.c' -print); do
@@ -335,7 +336,7 @@ gate_programs() {
             have $compiler || continue
             # shellcheck disable=SC2086
             expect "$compiler, $file, no warning" $compiler -std=c99 \
-                $warnings -O2 -fsyntax-only "$file"
+                $warnings -O2 -fsyntax-only $glib "$file"
         done
     done
 }

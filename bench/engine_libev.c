@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * engine_libev.c - the bench's engine "libev": its loop and its ev_timer, by
+ * its public functions. Seconds are doubles there, and a tick is a millisecond.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "bench.h"
+
+#ifdef BENCH_HAS_LIBEV
+
+#include <ev.h>
+
+typedef struct engine engine;
+typedef struct node node;
+typedef void node_callback(engine *e, node *t);
+
+struct node {
+    ev_timer timer;
+    node_callback *callback;
+};
+
+struct engine {
+    struct ev_loop *loop;
+};
+
+#define ENGINE_TABLE bench_libev
+#define ENGINE_NAME "libev"
+#define ENGINE_WHAT "ev_timer: a 4-ary array heap"
+#define ENGINE_HAS_CLOCK 1
+
+static inline void engine_init(engine *e)
+{
+    e->loop = ev_loop_new(EVFLAG_AUTO);
+    if (e->loop == NULL)
+        bench_out_of_memory();
+    ev_set_userdata(e->loop, e);
+}
+
+static inline void engine_destroy(engine *e)
+{
+    ev_loop_destroy(e->loop);
+}
+
+static void libev_fired(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    node *t = (node *)timer;
+
+    (void)events;
+    t->callback(ev_userdata(loop), t);
+}
+
+static inline void node_init(engine *e, node *t, node_callback *callback)
+{
+    (void)e;
+    ev_timer_init(&t->timer, libev_fired, 0., 0.);
+    t->callback = callback;
+}
+
+static inline double libev_after(uint64_t deadline)
+{
+    return (double)(BENCH_FAR_MS + deadline) * 1e-3;
+}
+
+static inline void engine_start(engine *e, node *t, uint64_t deadline)
+{
+    ev_timer_set(&t->timer, libev_after(deadline), 0.);
+    ev_timer_start(e->loop, &t->timer);
+}
+
+static inline void engine_cancel(engine *e, node *t)
+{
+    ev_timer_stop(e->loop, &t->timer);
+}
+
+static inline void engine_postpone(engine *e, node *t, uint64_t deadline)
+{
+    t->timer.repeat = libev_after(deadline);
+    ev_timer_again(e->loop, &t->timer);
+}
+
+static inline bool engine_pending(engine *e, node *t, uint64_t *deadline)
+{
+    double ms = ev_timer_remaining(e->loop, &t->timer) * 1e3;
+
+    *deadline = (uint64_t)(ms + 0.5) - BENCH_FAR_MS;
+    return ev_is_active(&t->timer);
+}
+
+static inline void engine_turn(engine *e)
+{
+    ev_run(e->loop, EVRUN_NOWAIT);
+}
+
+#include "workloads.h"
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * engine_libuv.c - the bench's engine "libuv": its loop and its uv_timer_t, by
+ * its public functions. A tick is a millisecond, as there.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "bench.h"
+
+#ifdef BENCH_HAS_LIBUV
+
+#include <uv.h>
+
+typedef struct engine engine;
+typedef struct node node;
+typedef void node_callback(engine *e, node *t);
+
+struct node {
+    uv_timer_t timer;
+    node_callback *callback;
+};
+
+struct engine {
+    uv_loop_t loop;
+};
+
+#define ENGINE_TABLE bench_libuv
+#define ENGINE_NAME "libuv"
+#define ENGINE_WHAT "uv_timer_t: a binary heap of linked nodes"
+#define ENGINE_HAS_CLOCK 1
+
+static inline void engine_init(engine *e)
+{
+    if (uv_loop_init(&e->loop) != 0)
+        bench_out_of_memory();
+}
+
+static void libuv_close(uv_handle_t *handle, void *context)
+{
+    (void)context;
+    uv_close(handle, NULL);
+}
+
+static inline void engine_destroy(engine *e)
+{
+    uv_walk(&e->loop, libuv_close, NULL);
+    uv_run(&e->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&e->loop);
+}
+
+static inline void node_init(engine *e, node *t, node_callback *callback)
+{
+    uv_timer_init(&e->loop, &t->timer);
+    t->callback = callback;
+}
+
+static void libuv_fired(uv_timer_t *timer)
+{
+    node *t = (node *)timer;
+
+    t->callback((engine *)timer->loop, t);
+}
+
+static inline void engine_start(engine *e, node *t, uint64_t deadline)
+{
+    (void)e;
+    uv_timer_start(&t->timer, libuv_fired, BENCH_FAR_MS + deadline, 0);
+}
+
+static inline void engine_cancel(engine *e, node *t)
+{
+    (void)e;
+    uv_timer_stop(&t->timer);
+}
+
+static inline void engine_postpone(engine *e, node *t, uint64_t deadline)
+{
+    engine_start(e, t, deadline);
+}
+
+static inline bool engine_pending(engine *e, node *t, uint64_t *deadline)
+{
+    (void)e;
+    *deadline = uv_timer_get_due_in(&t->timer) - BENCH_FAR_MS;
+    return uv_is_active((uv_handle_t *)&t->timer);
+}
+
+static inline void engine_turn(engine *e)
+{
+    uv_run(&e->loop, UV_RUN_NOWAIT);
+}
+
+#include "workloads.h"
+
+#endif
