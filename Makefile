@@ -62,7 +62,7 @@ CHECK_PACKAGES = clang clang-tidy libclang-rt-dev cppcheck valgrind \
 	universal-ctags libc6-dev-i386 \
 	gcc-$(shell gcc -dumpversion 2>/dev/null)-multilib \
 	clang-19 clang-tidy-19 libclang-rt-19-dev llvm-19 python3 \
-	frama-c-base why3 z3 tcc pkg-config cmake gdb
+	frama-c-base why3 z3 tcc spin pkg-config cmake gdb
 TARGET_PACKAGES = musl-tools qemu-user qemu-system-arm gcc-avr avr-libc simavr \
 	gcc-arm-none-eabi libnewlib-arm-none-eabi \
 	gcc-s390x-linux-gnu libc6-dev-s390x-cross \
@@ -170,17 +170,18 @@ clean:
 	rm -rf $(BUILD) bench/timers
 
 $(BUILD)/%: test/%.c timingwheel.h $(wildcard test/*.h) $(BUILD)/flags
-	$(CC) -std=c99 $(CFLAGS) -o $@ $<
+	$(CC) -std=$$(test/standard.sh $<) $(CFLAGS) -o $@ $<
 
 $(BUILD)/plain: test/promises.c
 
 $(DEMO): test/loops/epoll.c timingwheel.h $(BUILD)/flags
 	$(CC) -std=c99 $(CFLAGS) -o $@ $<
 
-# Every bench/engine_NAME.c is an engine, and empty without its library.
+# Every bench/engine_NAME.c is an engine, and empty without its library. C11 and
+# -pthread are for bench/post.c.
 bench/timers: $(wildcard bench/*.[ch]) timingwheel.h $(BUILD)/flags \
     $(BUILD)/libraries
-	$(CC) -std=c99 $(CFLAGS) -o $@ $(filter bench/%.c,$^) \
+	$(CC) -std=c11 -pthread $(CFLAGS) -o $@ $(filter bench/%.c,$^) \
 	    $$(cat $(BUILD)/libraries)
 
 # These change only when the compiler, its flags or the libraries do, so that

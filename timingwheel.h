@@ -278,6 +278,58 @@
        tw_start(tw, t, tw_next_period(tw_deadline(t), period, now, &missed));
 
 
+   TIMERS FROM OTHER THREADS, with TIMINGWHEEL_THREADS defined
+
+   A wheel takes no locks and belongs to one thread, its loop's. Other threads
+   start and cancel timers there by posting requests to its tw_mailbox, which
+   the loop collects. This needs C11 or C++11, and atomic operations on 64 bits
+   that take no lock (small and some 32-bit processors have none).
+
+       struct job {
+           tw_remote timeout; // begins with a tw_timer, which fires as ever
+           ...
+       };
+
+       tw_post_start(&box, &job->timeout, tw_after(clock_ns(), second));
+       tw_post_cancel(&box, &job->timeout); // both from any thread
+
+       for (;;) {
+           sleep_until_woken(tw_wait(&tw, clock_ns(), one_minute));
+           clear_wake_up(); // before it collects: what comes then wakes again
+           tw_collect(&box);
+           tw_advance_clock(&tw, clock_ns());
+       }
+
+   Not for timers of the loop's own thread: tw_start is cheaper, and answers.
+   (To post from a callback of the same wheel is allowed; the next tw_collect
+   applies it.) Threads that do much with timers had better have a wheel each.
+
+   - Posting never waits, never allocates and cannot fail. Of one timer the last
+     request counts: a thousand, posted before the loop looks, are one entry.
+     Timers are served in the order in which they were first posted.
+   - When the mailbox was empty the posting thread calls wake, which writes to
+     an eventfd, calls uv_async_send, or the like.
+   - A start that the wheel refuses (no memory, max_pending; destroyed) is kept
+     and tried again by each tw_collect, which tells how many there are. Until
+     then the timer stays as it was. As long as there are any, collect often: to
+     post them again wakes nobody. A wheel that is set up again takes them, a
+     tw_post_cancel takes one back.
+   - A deadline that has passed when it is collected is overdue: it fires in the
+     next tw_advance_clock. UINT64_MAX - 2 and - 1 act as UINT64_MAX.
+   - A cancel may come too late: collected after the timer fired. Once it is
+     settled (tw_remote_settled) the timer will not fire.
+   - The wheel's thread may use a remote's tw_timer directly. It may free the
+     remote, even in its callback, once that is settled, not pending, and no
+     further call will post it; one that has posted does not touch it any more,
+     even before it returns. The callback sees what its poster wrote before.
+   - A remote has one mailbox. Neither moves while in use, and a mailbox, with
+     what wake uses, stays until each call with it has returned: join the
+     threads, collect once more, then destroy the wheel.
+   - A thread that is held up inside of a post holds up requests for that timer
+     and, if it was about to wake the loop, those that follow, until the loop
+     wakes by itself; but no other thread, and never the loop.
+
+
    CONFIGURATION, by #define before the implementation
 
    TW_MALLOC(size, context)    both or neither; default malloc and free. context
@@ -289,6 +341,8 @@
    TW_DEBUG                    misuse ends in TW_ASSERT
    TW_ASSERT(expr)             with TW_DEBUG only; default assert, which NDEBUG
                                turns off
+   TIMINGWHEEL_THREADS         the mailbox, for requests from other threads;
+                               defined wherever this header is included
 
    The version is semantic, for the source: what a structure holds may change in
    any version, so compile all of a program with one copy.
@@ -676,6 +730,88 @@ TW_DEF bool tw_check(const timingwheel *tw);
 }
 #endif
 
+/* -------------------------------------------------------------- mailbox --- */
+
+#ifdef TIMINGWHEEL_THREADS
+
+#if defined(__cplusplus)
+#include <atomic>
+#define TWI_ATOMIC(type) std::atomic<type>
+#define TWI_ORDER(order) std::order
+#elif __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_ATOMICS__)
+#include <stdatomic.h>
+#define TWI_ATOMIC(type) _Atomic(type)
+#define TWI_ORDER(order) order
+#else
+#error "TIMINGWHEEL_THREADS needs the atomics of C11 or C++11"
+#endif
+#if ATOMIC_LLONG_LOCK_FREE != 2 || ATOMIC_POINTER_LOCK_FREE != 2
+#error "TIMINGWHEEL_THREADS needs 64-bit atomics that take no lock"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tw_mailbox tw_mailbox;
+typedef struct tw_remote tw_remote;
+
+/* A timer that any thread may start and cancel. Only `timer` is not private. */
+struct tw_remote {
+    tw_timer timer;  /* the wheel's thread: tw_collect, and you              */
+    TWI_ATOMIC(uint64_t) request; /* a deadline, TWI_CANCEL or TWI_NOTHING:  */
+                     /* any thread: twi_post, twi_apply                      */
+    tw_remote *next; /* who found nothing in request, until it has pushed    */
+                     /* the timer; then the wheel's thread                   */
+};
+
+/* Requests on their way to one wheel. What all threads write is a pair of cache
+ * lines away from what the wheel's thread writes. */
+struct tw_mailbox {
+    char before[128];
+    TWI_ATOMIC(tw_remote *) posted; /* last one first: any thread: twi_post, */
+                        /* tw_collect                                        */
+    void (*wake)(void *context);    /* tw_mailbox_init, as context and tw    */
+    void *context;
+    char between[128];
+    timingwheel *tw;
+    tw_remote *waiting; /* refused, last one first: the wheel's thread:      */
+};                      /* tw_collect                                        */
+
+/* Sets up a mailbox of `tw`, which may be set up later. A post that finds it
+ * empty calls wake(context), if wake is not NULL. box NULL: nothing happens. */
+TW_DEF void tw_mailbox_init(tw_mailbox *box, timingwheel *tw,
+                            void (*wake)(void *context), void *context);
+
+/* Makes `remote` idle and settled, to be fired by calling `callback`. All zero
+ * is not that. Of NULL nothing happens. */
+TW_DEF void tw_remote_init(tw_remote *remote, tw_callback *callback);
+
+/* Any thread: asks for tw_start(deadline), instead of what has been asked for
+ * this timer and not collected yet. Of a NULL nothing happens. Lock-free: an
+ * exchange, and, if nothing was asked for, a compare and swap. */
+TW_DEF void tw_post_start(tw_mailbox *box, tw_remote *remote,
+                          uint64_t deadline);
+
+/* Any thread: the same with tw_cancel. */
+TW_DEF void tw_post_cancel(tw_mailbox *box, tw_remote *remote);
+
+/* The wheel's thread: tries again what the wheel refused, then applies what had
+ * been posted when it began. Returns how many starts wait as refused; of NULL
+ * 0. Fires nothing. Allowed in a callback, not in a visitor of tw_foreach.
+ * Never waits; costs an exchange and a tw_start or tw_cancel a timer. */
+TW_DEF size_t tw_collect(tw_mailbox *box);
+
+/* The wheel's thread: true if the last request for `remote` has been applied,
+ * or it is NULL; false if one is on its way or waits as refused. */
+TW_DEF bool tw_remote_settled(const tw_remote *remote);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TIMINGWHEEL_THREADS */
+
 #endif /* TIMINGWHEEL_H */
 
 /* ====================================================== implementation ===
@@ -684,7 +820,7 @@ TW_DEF bool tw_check(const timingwheel *tw);
  * it; the delay queue; wheels, which enter their buckets there; start, cancel,
  * postpone; a bucket that comes up, is sorted or cascades; the calls that
  * advance and fire. Then what looks at all of it: the next deadline, visiting
- * and draining, setting up and giving back, inspection.
+ * and draining, setting up and giving back, inspection; and the mailbox.
  *
  * ALWAYS TRUE between two calls and in every callback (tw_check looks):
  *
@@ -2864,6 +3000,167 @@ TW_DEF bool tw_check(const timingwheel *tw)
            (tw->has_asides || (twi_is_empty(&tw->aside[TWI_OVERDUE]) &&
                                twi_is_empty(&tw->aside[TWI_OWED])));
 }
+
+/* -------------------------------------------------------------- mailbox ---
+ *
+ * A request is one word of its timer: the deadline of a start, a cancel, or
+ * nothing. It is only ever exchanged, so each request is displaced by one that
+ * follows: by a later post, which replaces it, or by the collector, which
+ * applies it. That leaves no value for two of the 2^64 deadlines; they are
+ * rounded up.
+ *
+ *              post, pushed by who posted        post, not pushed
+ *     NOTHING ----------------------------> ON ITS WAY <------.
+ *        '----------------------------------'      '----------'
+ *              collector, off the list
+ *
+ * While its request is not nothing a timer is in a list, or about to be pushed
+ * by one thread; who has not found nothing there does not touch it again. A
+ * request that meets the collector has either come before the exchange and is
+ * applied, or found nothing and pushes the timer for the next time: it is not
+ * lost. A start that is refused is put back where there is nothing; else a
+ * later one replaced it.
+ *
+ * MEMORY ORDERS. The request is exchanged with acquire and release. A post thus
+ * hands what its thread wrote before to the collector, past others that replace
+ * it; the collector, which has read `next`, hands that to the next who finds
+ * nothing. The push releases `next`, and the collector acquires it with the
+ * list: each push is a read-modify-write and carries the releases before it on.
+ * Putting back hands nothing over.
+ *
+ * NO WAKE-UP IS LOST. `posted` changes in one order. A push not collected yet
+ * is the first since the list was last taken, or follows that one. The first
+ * found NULL, so its thread wakes the loop, after the push and so after the
+ * list was last taken; and the loop clears the wake-up before it takes the
+ * list. It has yet to see this one, or to collect. What wakes (a write to an
+ * eventfd, and its read) orders the push before that collecting. */
+#ifdef TIMINGWHEEL_THREADS
+
+#define TWI_CANCEL (UINT64_MAX - 1) /* requests that are no start            */
+#define TWI_NOTHING (UINT64_MAX - 2)
+
+#define TWI_RELAXED TWI_ORDER(memory_order_relaxed)
+#define TWI_ACQUIRE TWI_ORDER(memory_order_acquire)
+#define TWI_RELEASE TWI_ORDER(memory_order_release)
+#define TWI_ACQUIRE_RELEASE TWI_ORDER(memory_order_acq_rel)
+
+TW_DEF void tw_mailbox_init(tw_mailbox *box, timingwheel *tw,
+                            void (*wake)(void *context), void *context)
+{
+    if (box == NULL)
+        return;
+    atomic_store_explicit(&box->posted, (tw_remote *)NULL, TWI_RELAXED);
+    box->wake = wake;
+    box->context = context;
+    box->tw = tw;
+    box->waiting = NULL;
+}
+
+TW_DEF void tw_remote_init(tw_remote *remote, tw_callback *callback)
+{
+    if (remote == NULL)
+        return;
+    tw_timer_init(&remote->timer, callback);
+    atomic_store_explicit(&remote->request, TWI_NOTHING, TWI_RELAXED);
+    remote->next = NULL;
+}
+
+/* Puts `request` in the place of the one before; who finds nothing there pushes
+ * the timer. After its exchange or push it leaves it alone: it may be freed. */
+static void twi_post(tw_mailbox *box, tw_remote *remote, uint64_t request)
+{
+    if (box == NULL || remote == NULL)
+        return;
+    if (atomic_exchange_explicit(&remote->request, request,
+                                 TWI_ACQUIRE_RELEASE) != TWI_NOTHING)
+        return;
+    tw_remote *first = atomic_load_explicit(&box->posted, TWI_RELAXED);
+    do
+        remote->next = first;
+    while (!atomic_compare_exchange_weak_explicit(&box->posted, &first, remote,
+                                                  TWI_RELEASE, TWI_RELAXED));
+    if (first == NULL && box->wake != NULL)
+        box->wake(box->context);
+}
+
+TW_DEF void tw_post_start(tw_mailbox *box, tw_remote *remote, uint64_t deadline)
+{
+    if (deadline == TWI_CANCEL || deadline == TWI_NOTHING)
+        deadline = UINT64_MAX;
+    twi_post(box, remote, deadline);
+}
+
+TW_DEF void tw_post_cancel(tw_mailbox *box, tw_remote *remote)
+{
+    twi_post(box, remote, TWI_CANCEL);
+}
+
+/* Applies the request of a timer that is off its list. False if the wheel
+ * refused the start, nothing was posted meanwhile, and it was put back. */
+static bool twi_apply(timingwheel *tw, tw_remote *remote)
+{
+    uint64_t nothing = TWI_NOTHING;
+    uint64_t request = atomic_exchange_explicit(&remote->request, nothing,
+                                                TWI_ACQUIRE_RELEASE);
+    if (request == TWI_CANCEL) {
+        (void)tw_cancel(tw, &remote->timer);
+        return true;
+    }
+    if (tw_start(tw, &remote->timer, request) == TW_OK)
+        return true;
+    return !atomic_compare_exchange_strong_explicit(
+        &remote->request, &nothing, request, TWI_RELAXED, TWI_RELAXED);
+}
+
+/* Turns a list round. */
+static tw_remote *twi_turn(tw_remote *remote)
+{
+    tw_remote *turned = NULL;
+    while (remote != NULL) {
+        tw_remote *next = remote->next;
+        remote->next = turned;
+        turned = remote;
+        remote = next;
+    }
+    return turned;
+}
+
+/* Applies a list, of which the last comes first; returns how many now wait. */
+static size_t twi_apply_all(tw_mailbox *box, tw_remote *last)
+{
+    size_t refused = 0;
+    tw_remote *remote = twi_turn(last);
+    while (remote != NULL) {
+        tw_remote *next = remote->next; /* may be written once it is applied */
+        if (!twi_apply(box->tw, remote)) {
+            remote->next = box->waiting;
+            box->waiting = remote;
+            refused++;
+        }
+        remote = next;
+    }
+    return refused;
+}
+
+TW_DEF size_t tw_collect(tw_mailbox *box)
+{
+    if (box == NULL)
+        return 0;
+    tw_remote *refused = box->waiting;
+    tw_remote *posted =
+        atomic_exchange_explicit(&box->posted, (tw_remote *)NULL, TWI_ACQUIRE);
+    box->waiting = NULL;
+    size_t waiting = twi_apply_all(box, refused);
+    return waiting + twi_apply_all(box, posted);
+}
+
+TW_DEF bool tw_remote_settled(const tw_remote *remote)
+{
+    return remote == NULL ||
+           atomic_load_explicit(&remote->request, TWI_RELAXED) == TWI_NOTHING;
+}
+
+#endif /* TIMINGWHEEL_THREADS */
 
 #ifdef __cplusplus
 }

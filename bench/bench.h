@@ -134,6 +134,10 @@ extern const bench_engine bench_glib;
 bench_trace *bench_trace_read(const char *path, uint64_t seed);
 void bench_trace_free(bench_trace *trace);
 
+/* The workloads with threads, of post.c, if that is what was asked for: the
+ * exit code. -1 if it was something else. */
+int bench_threads(int argc, char **argv);
+
 /* Ends the program: a run without memory measures nothing. */
 void bench_out_of_memory(void);
 

@@ -77,7 +77,10 @@ static void usage(FILE *out)
 
     fputs("usage: timers ENGINE WORKLOAD N [--seed S] [--json] [--rounds R]"
           " [--log FILE]\n"
-          "       timers ENGINE trace FILE ...\n\nengines:\n",
+          "       timers ENGINE trace FILE ...\n"
+          "       timers mailbox|mutex post THREADS [IN_FLIGHT]"
+          " [--seed S]\n"
+          "       timers shard THREADS [--seed S]\n\nengines:\n",
           out);
     for (i = 0; i < ENGINES; i++)
         fprintf(out, "  %-10s %s\n", engines[i]->name, engines[i]->what);
@@ -306,6 +309,9 @@ static bench_job make_job(const options *o, const bench_trace *trace)
 
 int main(int argc, char **argv)
 {
+    int with_threads = bench_threads(argc, argv);
+    if (with_threads >= 0)
+        return with_threads;
     options o = parse(argc, argv);
     bench_function *function = o.engine->workloads[o.workload];
     bench_trace *trace = NULL;

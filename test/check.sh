@@ -72,7 +72,8 @@ compiled() {
     name=$1 runner=$2 source=$3 options=$4
     shift 4
     part together "$name" \
-        "$* -std=c99 -g -o $build/bin/$name $source &&" \
+        "$* -std=$(test/standard.sh "$source") -g \\" \
+        "    -o $build/bin/$name $source &&" \
         "    exec $runner $build/bin/$name $options"
 }
 
@@ -118,7 +119,10 @@ examples() {
         "build=$build/demo.$variant" 'mkdir -p "$build"' '. test/tap.sh' \
         "$* -std=c99 -g -o \$build/demo test/loops/epoll.c || exit" \
         "expect 'no timer is early or lost' \\" \
-        '    "$build/demo" --connections 200 --seconds 2 --dump' tap_end
+        '    "$build/demo" --connections 200 --seconds 2 --dump' \
+        "$* -std=c11 -g -pthread -o \$build/threads test/loops/threads.c ||" \
+        '    exit' "expect 'worker threads and their time-outs end' \\" \
+        '    timeout 60 "$build/threads"' tap_end
 }
 
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
@@ -159,6 +163,10 @@ part together hosts 'exec test/hosts/run.sh --tests'
     variant m32-gcc '' gcc -O2 -m32 -I/usr/include/x86_64-linux-gnu
     examples asan-gcc gcc $memory
 }
+for kind in tsan asan litmus mistakes; do
+    part together "threads.$kind" "exec test/threads/run.sh $kind $seed"
+done
+part together model-spin 'exec test/model/run.sh'
 part together cost 'exec test/cost.sh'
 part together install 'exec test/install.sh'
 part together gdb 'exec test/gdb/run.sh'

@@ -26,7 +26,7 @@ least_ratio=5
 build=.build/coverage
 tests='promises plain memory model exhaustive peer_bugs_early_late
        peer_bugs_structure peer_bugs_callbacks misuse states corruption
-       corners trace'
+       corners mailbox trace'
 builds='release test coverage'
 
 rm -rf "$build"
@@ -67,8 +67,8 @@ options_of() {
 run_one() {
     one=$build/$2.$1
     # shellcheck disable=SC2046
-    if clang-19 -std=c99 -O1 -w $(flags_of "$1") -o "$one" "test/$2.c" \
-        >"$one.out" 2>&1; then
+    if clang-19 -std="$(test/standard.sh "test/$2.c")" -O1 -w \
+        $(flags_of "$1") -o "$one" "test/$2.c" >"$one.out" 2>&1; then
         LLVM_PROFILE_FILE=$one.profraw "$one" $(options_of "$2") \
             >"$one.all" 2>&1
         status=$?
@@ -128,8 +128,9 @@ done
 unmeasured() {
     for debug in -UTW_DEBUG -DTW_DEBUG; do
         # shellcheck disable=SC2086
-        clang-19 -std=c99 $measuring $debug -DTIMINGWHEEL_IMPLEMENTATION \
-            -DTWI_COVERAGE -x c -c -o "$build/header.o" timingwheel.h
+        clang-19 -std=c11 $measuring $debug -DTIMINGWHEEL_IMPLEMENTATION \
+            -DTIMINGWHEEL_THREADS -DTWI_COVERAGE -x c -c \
+            -o "$build/header.o" timingwheel.h
     done
 }
 expect_nothing 'every decision can be measured' unmeasured

@@ -29,6 +29,29 @@ program() {
 
 implementation='#define TIMINGWHEEL_IMPLEMENTATION'
 include='#include "timingwheel.h"'
+threads='#define TIMINGWHEEL_THREADS'
+threads_c_standards='c11 c17 c2x'
+program threads.c "$threads" "$implementation" "$include"
+program threads_declarations.c "$threads" "$include"
+program threads_lock.c '#include <stdatomic.h>' \
+    '#undef ATOMIC_LLONG_LOCK_FREE' '#define ATOMIC_LLONG_LOCK_FREE 1' \
+    "$threads" "$include"
+program threads_static.c '#define TW_STATIC' "$threads" "$implementation" \
+    "$include"
+program threads_user.c "$threads" "$include" \
+    'int main(void)' \
+    '{' \
+    '    timingwheel tw;' \
+    '    tw_mailbox box;' \
+    '    tw_remote remote;' \
+    '    tw_init(&tw, NULL);' \
+    '    tw_mailbox_init(&box, &tw, NULL, NULL);' \
+    '    tw_remote_init(&remote, NULL);' \
+    '    tw_post_start(&box, &remote, 5);' \
+    '    size_t fired = tw_collect(&box) + tw_advance_clock(&tw, 5);' \
+    '    tw_destroy(&tw);' \
+    '    return fired != 1 || !tw_remote_settled(&remote);' \
+    '}'
 program declarations.c "$include"
 program implementation.c "$implementation" "$include"
 program twice.c "$include" "$implementation" "$include"
@@ -79,7 +102,8 @@ program c90.c "$include" \
     '           TW_OWNER(&timer, tw_timer, place) != &timer;' \
     '}'
 # Inside a C++ program the C casts of a C header are no fault.
-for file in declarations implementation twice static user owner; do
+for file in declarations implementation twice static user owner \
+    threads threads_declarations threads_static threads_user; do
     cp "$build/$file.c" "$build/$file.cpp"
 done
 
@@ -111,7 +135,7 @@ gate_language() { # COMPILER SUFFIX STANDARD...
         skip "$gate_name $*" "$gate_name is missing"
         return
     fi
-    for file in declarations implementation twice static; do
+    for file in $gate_files; do
         for standard; do
             expect "$gate_name $standard, $file, no warning" \
                 compile_all "$gate_name" "$file.$gate_suffix" "$standard"
@@ -124,6 +148,10 @@ link_two_units() { # COMPILER OF THE CODE, COMPILER OF THE USER, SUFFIX
         mv "$build/object.o" "$build/implementation.o" &&
         "$2" -I. -o "$build/two_units" "$build/user.$3" \
             "$build/implementation.o" &&
+        "$build/two_units" &&
+        compile "$1" c11 threads.c &&
+        "$2" -I. -o "$build/two_units" "$build/threads_user.$3" \
+            "$build/object.o" &&
         "$build/two_units"
 }
 
@@ -153,6 +181,22 @@ pulls_in_no_stdlib() {
     ! grep -E '/(stdlib|stdio|string|assert)\.h$' "$build/includes"
 }
 
+# The mailbox with the atomics of C++.
+runs_as_cxx() {
+    {
+        echo "$implementation"
+        cat "$build/threads_user.c"
+    } >"$build/threads_own.cpp"
+    "$1" -std=c++11 -I. -o "$build/threads_own" "$build/threads_own.cpp" &&
+        "$build/threads_own"
+}
+
+# Neither C99 nor a processor that would need a lock.
+no_atomics_are_refused() {
+    ! "$1" -std=c99 -I. -fsyntax-only "$build/threads.c" 2>/dev/null &&
+        ! "$1" -std=c11 -I. -fsyntax-only "$build/threads_lock.c" 2>/dev/null
+}
+
 half_memory_is_refused() {
     ! "$1" -std=c99 -I. -fsyntax-only "$build/half_memory.c" 2>/dev/null &&
         ! "$1" -std=c99 -I. -fsyntax-only "$build/other_half.c" 2>/dev/null
@@ -170,6 +214,8 @@ gate_compiler_features() { # C COMPILER, C++ COMPILER
         pulls_in_no_stdlib "$1"
     expect "$1, TW_MALLOC or TW_FREE without the other is refused" \
         half_memory_is_refused "$1"
+    expect "$1, TIMINGWHEEL_THREADS without atomics is refused" \
+        no_atomics_are_refused "$1"
     expect "$1, NDEBUG" compile "$1" c99 implementation.c -DNDEBUG
     expect "$1, TW_DEBUG with NDEBUG" \
         compile "$1" c99 implementation.c -DTW_DEBUG -DNDEBUG
@@ -191,6 +237,7 @@ gate_compiler_features() { # C COMPILER, C++ COMPILER
         expect "$1 code under a $2 user" link_two_units "$1" "$2" cpp
         expect "$2, TW_OWNER" compile "$2" c++11 owner.cpp -Wcast-align \
             -Wcast-qual -Winvalid-offsetof
+        expect "$2, TIMINGWHEEL_THREADS, runs" runs_as_cxx "$2"
     fi
 }
 
@@ -223,6 +270,8 @@ gate_reserved() {
     fi
     expect "no reserved identifier" compile clang c11 twice.c \
         -Wreserved-identifier
+    expect "no reserved identifier, threads" compile clang c11 threads.c \
+        -Wreserved-identifier
 }
 
 gate_32_bit() {
@@ -241,9 +290,10 @@ gate_32_bit() {
 
 # What the header defines beyond its own standard headers.
 foreign_macros() {
-    sed -n 's/^#include </#include </p' "$header" >"$build/standard.c"
-    gcc -std=c99 -dM -E "$build/standard.c" >"$build/standard.macros" || return
-    gcc -std=c99 -dM -E -I. "$build/$1" >"$build/all.macros" || return
+    sed -n '/<atomic>/d; s/^#include </#include </p' "$header" \
+        >"$build/standard.c"
+    gcc -std=c11 -dM -E "$build/standard.c" >"$build/standard.macros" || return
+    gcc -std=c11 -dM -E -I. "$build/$1" >"$build/all.macros" || return
     sort "$build/standard.macros" >"$build/standard.sorted"
     sort "$build/all.macros" | comm -13 "$build/standard.sorted" - |
         awk '{ sub(/\(.*/, "", $2); print $2 }' >"$build/added.macros"
@@ -255,8 +305,8 @@ foreign_macros() {
 # Every symbol of the object, the static functions and their clones included;
 # but not the constants inside functions, which are named like `empty.0`.
 foreign_symbols() {
-    gcc -std=c99 "$1" -I. -c -o "$build/symbols.o" \
-        "$build/implementation.c" || return
+    gcc -std=c11 "$1" -I. -c -o "$build/symbols.o" \
+        "$build/$2" || return
     nm "$build/symbols.o" >"$build/symbols"
     grep -q ' T tw_start$' "$build/symbols" || echo "tw_start is missing"
     awk 'NF == 3 && !($2 == "r" && $3 ~ /\./) { print $3 }' "$build/symbols" |
@@ -266,8 +316,8 @@ foreign_symbols() {
 
 # What the object calls: memory, and what a compiler puts in by itself.
 foreign_calls() {
-    gcc -std=c99 -O2 -I. -c -o "$build/symbols.o" \
-        "$build/implementation.c" || return
+    gcc -std=c11 -O2 -I. -c -o "$build/symbols.o" \
+        "$build/$1" || return
     nm -u "$build/symbols.o" | awk '{ print $2 }' |
         grep -vE '^(malloc|free|mem(set|cpy|move|cmp)|_GLOBAL_OFFSET_TABLE_)$'
     true
@@ -275,9 +325,30 @@ foreign_calls() {
 
 # Two wheels share nothing: the object has no variable.
 variables() {
-    gcc -std=c99 -O2 -I. -c -o "$build/symbols.o" \
-        "$build/implementation.c" || return
+    gcc -std=c11 -O2 -I. -c -o "$build/symbols.o" \
+        "$build/$1" || return
     nm "$build/symbols.o" | awk '$2 ~ /^[bBdDcCsSgG]$/'
+}
+
+# code_of FILE: the instructions and constants that it is compiled to.
+code_of() {
+    gcc -std=c99 -O2 -I"$1" -c -o "$build/symbols.o" \
+        "$build/implementation.c" &&
+        objdump -d -s -j .text -j .rodata "$build/symbols.o" | sed 1,3d
+}
+
+# Without TIMINGWHEEL_THREADS the header is as if it had no such section.
+threads_cost() {
+    mkdir -p "$build/plain"
+    awk '/^#ifdef TIMINGWHEEL_THREADS$/ { out = 1 }
+        !out { print }
+        /^#endif \/\* TIMINGWHEEL_THREADS \*\/$/ { out = 0 }' "$header" \
+        >"$build/plain/$header"
+    ! cmp -s "$header" "$build/plain/$header" || echo 'no such section'
+    ! grep -n 'stdatomic\|tw_mailbox_init' "$build/plain/$header"
+    code_of . >"$build/with" && code_of "$build/plain" >"$build/without" &&
+        grep -q 'tw_start>:' "$build/with" &&
+        cmp "$build/with" "$build/without"
 }
 
 # Types, tags, enumerators and functions, which leave no trace in an object.
@@ -289,10 +360,11 @@ foreign_tags() {
     true
 }
 
-# assert.h is for TW_DEBUG alone, which pulls_in_no_stdlib shows.
+# assert.h is for TW_DEBUG alone, which pulls_in_no_stdlib shows; stdatomic.h
+# and atomic for TIMINGWHEEL_THREADS.
 foreign_includes() {
     grep -n '^# *include' "$header" |
-        grep -vE '<(stdbool|stddef|stdint|stdlib|assert)\.h>'
+        grep -vE '<((stdbool|stddef|stdint|stdlib|assert|stdatomic)\.h|atomic)>'
     true
 }
 
@@ -303,12 +375,21 @@ gate_names() {
     fi
     expect_nothing "prefix of the macros, declarations" \
         foreign_macros declarations.c
-    expect_nothing "prefix of the macros, implementation" \
-        foreign_macros implementation.c
-    expect_nothing "prefix of the symbols, -O0" foreign_symbols -O0
-    expect_nothing "prefix of the symbols, -O2" foreign_symbols -O2
-    expect_nothing "calls nothing but malloc and free" foreign_calls
-    expect_nothing "no global variable" variables
+    for file in implementation threads; do
+        expect_nothing "prefix of the macros, $file" foreign_macros $file.c
+        expect_nothing "prefix of the symbols, $file, -O0" \
+            foreign_symbols -O0 $file.c
+        expect_nothing "prefix of the symbols, $file, -O2" \
+            foreign_symbols -O2 $file.c
+        expect_nothing "calls nothing but malloc and free, $file" \
+            foreign_calls $file.c
+        expect_nothing "no global variable, $file" variables $file.c
+    done
+    if have objdump; then
+        expect_nothing "the same code as if there were no mailbox" threads_cost
+    else
+        skip "the code without the mailbox" "objdump is missing"
+    fi
     expect_nothing "includes nothing else" foreign_includes
 }
 
@@ -335,7 +416,8 @@ gate_programs() {
         for compiler in gcc clang; do
             have $compiler || continue
             # shellcheck disable=SC2086
-            expect "$compiler, $file, no warning" $compiler -std=c99 \
+            expect "$compiler, $file, no warning" $compiler \
+                -std="$(test/standard.sh "$file")" \
                 $warnings -O2 -fsyntax-only $glib "$file"
         done
     done
@@ -415,7 +497,7 @@ tidy_checks=$tidy_checks,-bugprone-casting-through-void
 
 tidy() {
     clang-tidy-19 -quiet -warnings-as-errors='*' -header-filter='.*' \
-        -checks="$tidy_checks" "$build/implementation.c" -- -std=c99 -I.
+        -checks="$tidy_checks" "$build/threads.c" -- -std=c11 -I.
 }
 
 # What cppcheck is told not to report, and why:
@@ -424,18 +506,18 @@ tidy() {
 # - useStandardLibrary: it wants memset, which needs <string.h>; the header
 #   promises to do without.
 run_cppcheck() {
-    cppcheck -q --error-exitcode=1 --std=c99 --language=c -I. \
+    cppcheck -q --error-exitcode=1 --std=c11 --language=c -I. \
         --enable=warning,style,performance,portability \
         --suppress=arrayIndexOutOfBoundsCond --suppress=useStandardLibrary \
-        "$build/implementation.c"
+        "$build/threads.c"
 }
 
 # -Wno-analyzer-malloc-leak: a wheel stands in the memory that it points to, at
 # an address that was rounded up through an integer, and gcc 12 loses sight of
 # it there. Leaks are what LeakSanitizer and valgrind look for in every test.
 run_fanalyzer() {
-    gcc -std=c99 -O1 -I. -fanalyzer -Wno-analyzer-malloc-leak -Werror -c \
-        -o "$build/object.o" "$build/implementation.c"
+    gcc -std=c11 -O1 -I. -fanalyzer -Wno-analyzer-malloc-leak -Werror -c \
+        -o "$build/object.o" "$build/threads.c"
 }
 
 gate_analysis() {
@@ -445,8 +527,8 @@ gate_analysis() {
         skip "gcc -fanalyzer" "gcc is missing"
     fi
     if have clang; then
-        expect_nothing "clang --analyze" clang --analyze -std=c99 -I. \
-            --analyzer-output text "$build/implementation.c"
+        expect_nothing "clang --analyze" clang --analyze -std=c11 -I. \
+            --analyzer-output text "$build/threads.c"
     else
         skip "clang --analyze" "clang is missing"
     fi
@@ -464,10 +546,15 @@ gate_analysis() {
 
 # shellcheck disable=SC2086
 for compiler in gcc clang; do
+    gate_files='declarations implementation twice static'
     gate_language $compiler c $c_standards
+    gate_files='threads threads_declarations threads_static'
+    gate_language $compiler c $threads_c_standards
 done
 # shellcheck disable=SC2086
 for compiler in g++ clang++; do
+    gate_files='declarations implementation twice static
+        threads threads_declarations threads_static'
     gate_language $compiler cpp $cxx_standards
 done
 gate_compiler_features gcc g++

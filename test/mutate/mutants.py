@@ -155,7 +155,9 @@ def functions_of(source, begin):
 
 def other_compilers(source):
     """The places where the text stands in a branch for GNU C only (where a
-    small compiler sees nothing), or for TW_DEBUG only."""
+    small compiler sees nothing), or for TW_DEBUG only; or in the mailbox, which
+    that compiler cannot compile (test/threads/run.sh has mistakes of its own
+    for it)."""
     gnu, debug, stack, at = [], [], [], 0
     for line in source.splitlines(True):
         word = line.replace(' ', '')
@@ -165,7 +167,8 @@ def other_compilers(source):
             condition, since = stack[-1]
             if '__GNUC__' in condition and 'TW_STATIC' not in condition:
                 gnu.append((since, at))
-            elif condition.startswith('#ifdefTW_DEBUG'):
+            elif condition.startswith(('#ifdefTW_DEBUG',
+                                       '#ifdefTIMINGWHEEL_THREADS')):
                 debug.append((since, at))
             stack[-1] = ['', at]
             if word.startswith('#endif'):

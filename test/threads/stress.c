@@ -1,0 +1,480 @@
+/* stress.c - four threads post to one mailbox, and one loop collects, with an
+ * exact account of every start: it fired once, was replaced, was moved or was
+ * cancelled, by exactly one request that came later.
+ *
+ *     stress [--posts N] [--seed S]
+ *
+ * Built under ThreadSanitizer and AddressSanitizer by run.sh. The loop sleeps
+ * on an eventfd with no other way to wake in time, frees timers as soon as they
+ * are settled, and has a wheel that is full at times, so that starts are
+ * refused.
+ *
+ * Each start has a number of its own, which stands in the low bits of its
+ * deadline. The exchange of the request is looked over the shoulder: what it
+ * answers is the request that has been displaced, in the order that the word
+ * itself has gone through. What is written down there is relaxed, or belongs to
+ * one thread, so that it orders nothing for the sanitizer.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "../tap.h"
+
+/* ------------------------------------------- over the header's shoulder --- */
+
+struct tw_remote;
+static uint64_t see_displaced(void *request, uint64_t displaced);
+static struct tw_remote *see_list(void *list, struct tw_remote *first);
+static bool see_put_back(void *request, uint64_t start, bool done);
+
+#undef atomic_exchange_explicit
+#undef atomic_compare_exchange_strong_explicit
+#ifdef __clang__
+#define EXCHANGE(object, value, order) \
+    __c11_atomic_exchange((object), (value), (order))
+#define COMPARE_EXCHANGE(object, expected, value, success, failure)     \
+    __c11_atomic_compare_exchange_strong((object), (expected), (value), \
+                                         (success), (failure))
+#else
+#define EXCHANGE(object, value, order) \
+    __atomic_exchange_n((object), (value), (order))
+#define COMPARE_EXCHANGE(object, expected, value, success, failure)   \
+    __atomic_compare_exchange_n((object), (expected), (value), false, \
+                                (success), (failure))
+#endif
+#define atomic_exchange_explicit(object, value, order) \
+    _Generic((object), _Atomic(uint64_t) * : see_displaced,                \
+             default : see_list)((object),                                 \
+                                 EXCHANGE((object), (value), (order)))
+#define atomic_compare_exchange_strong_explicit(object, expected, value, \
+                                                success, failure)        \
+    see_put_back(                                                        \
+        (object), (value),                                               \
+        COMPARE_EXCHANGE((object), (expected), (value), (success), (failure)))
+
+#define TW_STATIC
+#define TIMINGWHEEL_THREADS
+#define TIMINGWHEEL_IMPLEMENTATION
+#ifndef HEADER /* run.sh puts in one with a mistake */
+#define HEADER "../../timingwheel.h"
+#endif
+#include HEADER
+
+/* --------------------------------------------------------- the account --- */
+
+#define PRODUCERS 4
+#define SHARED 48  /* timers that all producers post, in one round         */
+#define ROUND 2048 /* posts of one producer in a round                     */
+#define ID_BITS 26 /* of a deadline; the rest is the tick before           */
+#define ID_MASK ((UINT64_C(1) << ID_BITS) - 1)
+#define FULL 64         /* timers pending at most: too few at times        */
+#define LOST_AFTER 5000 /* ms without a wake-up while there is something     */
+
+/* What ended a start. Each is counted, so that a second end is noticed. */
+enum fate {
+    FIRED = 1,
+    REPLACED = 4,
+    MOVED = 16,
+    CANCELLED = 64
+};
+
+typedef struct item {
+    tw_remote remote;
+    uint64_t pending; /* the start that the wheel has: the loop              */
+    uint32_t number;  /* of the timer, over all rounds                       */
+    bool once;        /* freed in its callback                               */
+} item;
+
+static uint64_t posts = 500000; /* of each producer                          */
+static uint64_t seed = 1;
+static size_t rounds;
+static item **shared;       /* rounds * SHARED of them                  */
+static atomic_uint *done;   /* producers that are through with a round  */
+static uint32_t *owner;     /* of a start, the timer: its producer      */
+static atomic_uchar *fates; /* of a start: who displaced it             */
+static atomic_uint_fast64_t clock_now; /* in ticks, for the producers        */
+static atomic_uint running; /* producers                                */
+
+static timingwheel tw;
+static tw_mailbox box;
+static int event;
+
+static _Thread_local bool collecting;
+static uint64_t undone; /* what the wheel had before the start being applied */
+
+/* Counted by the loop. */
+static struct {
+    uint64_t fired, refused, beaten, cancels, freed, sleeps, turns;
+    uint64_t wrong, lost;
+} seen;
+static atomic_uint_fast64_t cancels_replaced, cancels_posted;
+
+static void end_start(uint64_t id, enum fate fate)
+{
+    atomic_fetch_add_explicit(&fates[id], (unsigned char)fate,
+                              memory_order_relaxed);
+}
+
+static item *item_of(void *request)
+{
+    return (item *)((char *)request - offsetof(tw_remote, request));
+}
+
+static void see_taken(item *it, uint64_t request)
+{
+    undone = it->pending;
+    if (request == TWI_NOTHING) {
+        seen.wrong++; /* it was on a list without a request                  */
+        return;
+    }
+    if (request == TWI_CANCEL) {
+        seen.cancels++;
+        if (it->pending != 0)
+            end_start(it->pending, CANCELLED);
+        it->pending = 0;
+        return;
+    }
+    if (it->pending != 0)
+        end_start(it->pending, MOVED);
+    it->pending = request & ID_MASK;
+}
+
+static uint64_t see_displaced(void *request, uint64_t displaced)
+{
+    if (collecting)
+        see_taken(item_of(request), displaced);
+    else if (displaced == TWI_CANCEL)
+        atomic_fetch_add_explicit(&cancels_replaced, 1, memory_order_relaxed);
+    else if (displaced != TWI_NOTHING)
+        end_start(displaced & ID_MASK, REPLACED);
+    return displaced;
+}
+
+static struct tw_remote *see_list(void *list, struct tw_remote *first)
+{
+    (void)list;
+    return first;
+}
+
+/* The wheel has refused: what was written down in see_taken is taken back. */
+static bool see_put_back(void *request, uint64_t start, bool put_back)
+{
+    item *it = item_of(request);
+    if (undone != 0)
+        end_start(undone, (enum fate)(256 - MOVED));
+    it->pending = undone;
+    if (put_back) {
+        seen.refused++;
+    } else {
+        seen.beaten++;
+        end_start(start & ID_MASK, REPLACED);
+    }
+    return put_back;
+}
+
+/* ------------------------------------------------------------- the loop --- */
+
+static void on_fire(timingwheel *wheel, tw_timer *timer)
+{
+    item *it = (item *)timer;
+    uint64_t id = tw_deadline(timer) & ID_MASK;
+    if (id != it->pending || owner[id] != it->number ||
+        tw_now(wheel) < tw_deadline(timer))
+        seen.wrong++;
+    end_start(id, FIRED);
+    seen.fired++;
+    it->pending = 0;
+    if (it->once && tw_remote_settled(&it->remote)) {
+        seen.freed++;
+        free(it);
+    }
+}
+
+static void wake(void *context)
+{
+    static const uint64_t one = 1;
+    if (write(*(int *)context, &one, sizeof(one)) != sizeof(one))
+        abort();
+}
+
+/* Sleeps until woken. With a waker that was lost it would be for ever. */
+static void sleep_until_woken(bool poll_only)
+{
+    struct pollfd poller = {event, POLLIN, 0};
+    uint64_t count;
+    int ready = poll(&poller, 1, poll_only ? 0 : LOST_AFTER);
+    if (ready > 0 && read(event, &count, sizeof(count)) < 0)
+        abort();
+    if (ready == 0 && !poll_only &&
+        atomic_load_explicit(&box.posted, memory_order_relaxed) != NULL)
+        seen.lost++;
+    seen.sleeps += !poll_only;
+}
+
+/* Frees the timers of a round that every producer is through with. Returns
+ * whether all are gone. */
+static bool free_round(size_t round)
+{
+    bool all = true;
+    if (atomic_load_explicit(&done[round], memory_order_acquire) != PRODUCERS)
+        return false;
+    for (size_t i = round * SHARED; i < (round + 1) * SHARED; i++) {
+        if (shared[i] == NULL)
+            continue;
+        if (!tw_remote_settled(&shared[i]->remote) ||
+            tw_is_pending(&shared[i]->remote.timer)) {
+            all = false;
+            continue;
+        }
+        seen.freed++;
+        free(shared[i]);
+        shared[i] = NULL;
+    }
+    return all;
+}
+
+static size_t turn(uint64_t now)
+{
+    collecting = true;
+    size_t waiting = tw_collect(&box);
+    collecting = false;
+    atomic_store_explicit(&clock_now, now, memory_order_relaxed);
+    tw_advance_clock(&tw, now << ID_BITS);
+    seen.turns++;
+    return waiting;
+}
+
+/* Until every timer of every round has been freed. It does not sleep while
+ * something is pending, as its time is its own count of turns. */
+static void run_loop(void)
+{
+    size_t round = 0, waiting = 0;
+    for (uint64_t now = 1; round < rounds; now++) {
+        bool busy = waiting > 0 || tw_count(&tw) > 0 ||
+                    atomic_load_explicit(&running, memory_order_acquire) == 0;
+        sleep_until_woken(busy);
+        waiting = turn(now);
+        while (round < rounds && free_round(round))
+            round++;
+    }
+    while (tw_count(&tw) > 0 || waiting > 0 || atomic_load(&box.posted) != NULL)
+        waiting = turn(atomic_load(&clock_now) + 1);
+}
+
+/* -------------------------------------------------------- the producers --- */
+
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t x = *state;
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    return *state = x;
+}
+
+static item *new_item(size_t number, bool once)
+{
+    item *it = (item *)malloc(sizeof(*it));
+    if (it == NULL)
+        abort();
+    tw_remote_init(&it->remote, on_fire);
+    it->pending = 0;
+    it->number = (uint32_t)number;
+    it->once = once;
+    return it;
+}
+
+static void post_start(item *it, uint64_t id, uint64_t random)
+{
+    uint64_t now = atomic_load_explicit(&clock_now, memory_order_relaxed);
+    uint64_t tick = now + random % 20;
+    tick = tick > 10 ? tick - 10 : 0;
+    owner[id] = it->number; /* plain: the callback must see it               */
+    tw_post_start(&box, &it->remote, tick << ID_BITS | id);
+}
+
+/* Lets the loop make a turn, lest the producers be through before it is. It has
+ * been woken, or it would not; and nothing is ordered by the looking. */
+static void wait_for_turn(void)
+{
+    uint64_t then = atomic_load_explicit(&clock_now, memory_order_relaxed);
+    while (atomic_load_explicit(&clock_now, memory_order_relaxed) == then)
+        sched_yield();
+}
+
+/* One post in 32 is of a timer of its own, which may be gone before the call
+ * returns. */
+static void *produce(void *argument)
+{
+    uint64_t producer = (uint64_t)(uintptr_t)argument;
+    uint64_t random = (seed + producer) * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    uint64_t first = 1 + producer * posts, cancels = 0;
+    for (uint64_t i = 0; i < posts; i++) {
+        uint64_t choice = next_random(&random) >> 8;
+        size_t round = i / ROUND;
+        item *it = shared[round * SHARED + choice % SHARED];
+        choice = next_random(&random) >> 8;
+        if (choice % 32 == 0) {
+            post_start(new_item(rounds * SHARED + first + i, true), first + i,
+                       choice >> 8);
+        } else if (choice % 32 < 10) {
+            cancels++;
+            tw_post_cancel(&box, &it->remote);
+        } else {
+            post_start(it, first + i, choice >> 8);
+        }
+        if ((i + 1) % ROUND == 0 || i + 1 == posts)
+            atomic_fetch_add_explicit(&done[round], 1, memory_order_release);
+        else if ((choice >> 32 & 31) == 0)
+            wait_for_turn();
+    }
+    atomic_fetch_add_explicit(&cancels_posted, cancels, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&running, 1, memory_order_release);
+    wake(&event);
+    return NULL;
+}
+
+/* ---------------------------------------------------------------- cases --- */
+
+static void set_up(void)
+{
+    tw_config config = {0};
+    config.tick = UINT64_C(1) << ID_BITS;
+    config.max_pending = FULL;
+    tw_init(&tw, &config);
+    event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    tw_mailbox_init(&box, &tw, wake, &event);
+    rounds = (size_t)((posts + ROUND - 1) / ROUND);
+    shared = (item **)calloc(rounds * SHARED, sizeof(*shared));
+    done = (atomic_uint *)calloc(rounds, sizeof(*done));
+    owner = (uint32_t *)calloc(PRODUCERS * posts + 1, sizeof(*owner));
+    fates = (atomic_uchar *)calloc(PRODUCERS * posts + 1, sizeof(*fates));
+    if (event < 0 || !shared || !done || !owner || !fates)
+        abort();
+    for (size_t i = 0; i < rounds * SHARED; i++)
+        shared[i] = new_item(i, false);
+    atomic_store(&running, PRODUCERS);
+}
+
+static void all_at_once(void)
+{
+    pthread_t threads[PRODUCERS];
+    set_up();
+    for (uintptr_t i = 0; i < PRODUCERS; i++)
+        if (pthread_create(&threads[i], NULL, produce, (void *)i) != 0)
+            abort();
+    run_loop();
+    for (size_t i = 0; i < PRODUCERS; i++)
+        pthread_join(threads[i], NULL);
+    CHECK(tw_check(&tw));
+    CHECK(seen.wrong == 0);
+    printf("# %" PRIu64 " posts; %" PRIu64 " fired, %" PRIu64
+           " refused at first, %" PRIu64
+           " of these replaced meanwhile; %" PRIu64 " turns, %" PRIu64
+           " sleeps, %" PRIu64 " timers freed\n",
+           PRODUCERS * posts, seen.fired, seen.refused + seen.beaten,
+           seen.beaten, seen.turns, seen.sleeps, seen.freed);
+}
+
+/* By each timer: as many starts as ends. */
+static void account(void)
+{
+    size_t timers = rounds * SHARED + PRODUCERS * posts + 1;
+    uint32_t *started = (uint32_t *)calloc(timers, sizeof(*started));
+    uint32_t *ended = (uint32_t *)calloc(timers, sizeof(*ended));
+    uint64_t counts[256] = {0};
+    if (started == NULL || ended == NULL)
+        abort();
+    for (uint64_t producer = 0; producer < PRODUCERS; producer++)
+        for (uint64_t i = 0; i < posts; i++) {
+            uint64_t id = 1 + producer * posts + i;
+            unsigned char fate = atomic_load(&fates[id]);
+            counts[fate]++;
+            if (fate != 0)
+                ended[owner[id]] += fate == FIRED || fate == REPLACED ||
+                                    fate == MOVED || fate == CANCELLED;
+            /* A cancel has no number, so its place stays 0. */
+            started[owner[id]] += owner[id] != 0 || fate != 0;
+        }
+    uint64_t unbalanced = 0, starts = 0;
+    for (size_t i = 0; i < timers; i++) {
+        unbalanced += started[i] != ended[i];
+        starts += started[i];
+    }
+    CHECK(unbalanced == 0);
+    CHECK(starts + atomic_load(&cancels_posted) == PRODUCERS * posts);
+    CHECK(counts[FIRED] == seen.fired);
+    CHECK(counts[FIRED] + counts[REPLACED] + counts[MOVED] +
+              counts[CANCELLED] ==
+          starts);
+    printf("# %" PRIu64 " starts: %" PRIu64 " fired, %" PRIu64
+           " replaced on their way, %" PRIu64 " moved, %" PRIu64 " cancelled\n",
+           starts, counts[FIRED], counts[REPLACED], counts[MOVED],
+           counts[CANCELLED]);
+    CHECK(counts[REPLACED] > 0 && counts[MOVED] > 0 && counts[CANCELLED] > 0);
+    CHECK(seen.refused > 0);
+    free(started);
+    free(ended);
+}
+
+static void cancels(void)
+{
+    CHECK(atomic_load(&cancels_replaced) + seen.cancels ==
+          atomic_load(&cancels_posted));
+}
+
+static void wake_ups(void)
+{
+    CHECK(seen.lost == 0);
+    CHECK(seen.sleeps > 0);
+}
+
+static void all_freed(void)
+{
+    for (size_t i = 0; i < rounds * SHARED; i++)
+        CHECK(shared[i] == NULL);
+    tw_destroy(&tw);
+    free(shared);
+    free(done);
+    free(owner);
+    free(fates);
+    close(event);
+}
+
+static const tap_case cases[] = {
+    {"four threads post, one loop collects", all_at_once},
+    {"of each timer every start ended, and in one way", account},
+    {"every cancel was applied or replaced", cancels},
+    {"no wake-up was lost", wake_ups},
+    {"every timer was settled and freed", all_freed},
+};
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i + 1 < argc; i += 2) {
+        uint64_t value = strtoull(argv[i + 1], NULL, 10);
+        if (strcmp(argv[i], "--posts") == 0)
+            posts = value;
+        else if (strcmp(argv[i], "--seed") == 0)
+            seed = value;
+    }
+    if (posts == 0 || PRODUCERS * posts >= ID_MASK) {
+        fputs("stress: --posts is out of range\n", stderr);
+        return 2;
+    }
+    return TAP_RUN(cases, 1, argv);
+}
