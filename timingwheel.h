@@ -424,7 +424,7 @@ typedef struct tw_stats {
     size_t wheels;     /* wheels that there are                            */
     size_t buckets;    /* non-empty buckets                                */
     size_t bytes_held; /* got from TW_MALLOC                               */
-    size_t bytes_used; /* of these, wheels, and chunks with timers in them */
+    size_t bytes_used; /* of these, wheels, and chunks that buckets have   */
 } tw_stats;
 
 /* One timer, to be embedded in a struct of yours. It is visible only so that
@@ -1035,11 +1035,17 @@ static inline bool twi_is_elsewhere(const timingwheel *tw,
 }
 #endif
 
-/* A chunk that is in no bucket any more. */
+/* These chunks, which are linked, are in no bucket any more. */
+static inline void twi_give_back_all(timingwheel *tw, twi_chunk *first,
+                                     twi_chunk *last)
+{
+    last->next = tw->unused;
+    tw->unused = first;
+}
+
 static inline void twi_give_back(timingwheel *tw, twi_chunk *chunk)
 {
-    chunk->next = tw->unused;
-    tw->unused = chunk;
+    twi_give_back_all(tw, chunk, chunk);
 }
 
 /* Adds `chunks` unused chunks, or more, so that slabs grow; or as many as a
@@ -1271,11 +1277,9 @@ static inline bool twi_pop_back(timingwheel *tw, twi_bucket *bucket)
 static void twi_cut_off(timingwheel *tw, twi_bucket *bucket, tw_timer **slot)
 {
     twi_chunk *last = twi_chunk_of(slot);
-    if (last->next != NULL) {
-        twi_last_chunk(bucket)->next = tw->unused;
-        tw->unused = last->next;
-        last->next = NULL;
-    }
+    if (last->next != NULL)
+        twi_give_back_all(tw, last->next, twi_last_chunk(bucket));
+    last->next = NULL;
     bucket->room = slot + 1;
 }
 
@@ -1849,26 +1853,6 @@ static void twi_sort_few(timingwheel *tw, twi_bucket *bucket)
     twi_cut_off(tw, bucket, slot + count - 1);
 }
 
-/* Takes chunks for `count` timers and links them; false if memory has run out.
- */
-static bool twi_take_chunks(timingwheel *tw, twi_chunk **chunks, size_t count,
-                            twi_bucket *bucket)
-{
-    twi_chunk *prev = NULL;
-    for (size_t i = 0; i * TWI_SLOTS < count; i++, prev = chunks[i - 1]) {
-        chunks[i] = twi_take_chunk(tw, bucket);
-        if (chunks[i] == NULL) {
-            while (i-- != 0)
-                twi_give_back(tw, chunks[i]);
-            return false;
-        }
-        chunks[i]->prev = prev;
-        if (prev != NULL)
-            prev->next = chunks[i];
-    }
-    return true;
-}
-
 #define TWI_EACH UINT64_C(0x0001000100010001)
 
 /* Makes of 256 counts, four in a word, how many come before each. */
@@ -1888,13 +1872,24 @@ static void twi_add_up(uint64_t *counts)
 static bool twi_sort_pass(timingwheel *tw, twi_bucket *bucket, size_t count,
                           unsigned shift)
 {
-    twi_chunk *chunks[TWI_RUN_CHUNKS], *first = twi_chunk_of(bucket->front);
+    tw_timer **slots[TWI_RUN_CHUNKS], **slot;
     uint8_t keys[TWI_RUN_CHUNKS * TWI_SLOTS], *key = keys;
     uint64_t counts[64] = {0};
+    size_t chunks = 0;
     const twi_bucket old = *bucket; /* the compiler knows: not in `keys` */
-    if (!twi_take_chunks(tw, chunks, count, bucket))
-        return false;
-    for (tw_timer **slot = old.front; slot != old.room; slot = twi_after(slot))
+    for (bucket->room = NULL; chunks * TWI_SLOTS < count; chunks++) {
+        if (!twi_add_chunk(tw, bucket)) {
+            if (chunks != 0)
+                twi_give_back_all(tw, twi_chunk_of(bucket->front),
+                                  twi_last_chunk(bucket));
+            *bucket = old;
+            return false;
+        }
+        slots[chunks] = bucket->room;
+        bucket->room += TWI_SLOTS;
+    }
+    bucket->room -= chunks * TWI_SLOTS - count;
+    for (slot = old.front; slot != old.room; slot = twi_after(slot))
         if (*slot != NULL) {
             TWI_RULE_INTACT(*slot, slot);
             *key = (uint8_t)(twi_key_of(tw, &old, *slot) >> shift);
@@ -1903,18 +1898,14 @@ static bool twi_sort_pass(timingwheel *tw, twi_bucket *bucket, size_t count,
         }
     twi_add_up(counts);
     key = keys;
-    for (tw_timer **slot = old.front; slot != old.room; slot = twi_after(slot))
+    for (slot = old.front; slot != old.room; slot = twi_after(slot))
         if (*slot != NULL) {
             unsigned bit = *key % 4 * 16;
             unsigned rank = (unsigned)(counts[*key / 4] >> bit) & UINT16_MAX;
             counts[*key++ / 4] += UINT64_C(1) << bit;
-            twi_fill(&chunks[rank / TWI_SLOTS]->slots[rank % TWI_SLOTS], *slot);
+            twi_fill(&slots[rank / TWI_SLOTS][rank % TWI_SLOTS], *slot);
         }
-    twi_last_chunk(bucket)->next = tw->unused;
-    tw->unused = first;
-    bucket->front = chunks[0]->slots;
-    bucket->room = &chunks[(count - 1) / TWI_SLOTS]
-                        ->slots[(count - 1) % TWI_SLOTS] + 1;
+    twi_give_back_all(tw, twi_chunk_of(old.front), twi_last_chunk(&old));
     return true;
 }
 
@@ -2726,21 +2717,14 @@ TW_DEF const char *tw_strerror(int status)
     }
 }
 
-/* Counts one bucket in: whether it has timers, and whether it has a chunk all
- * the same if it is empty. */
-static void twi_count_bucket(const twi_bucket *bucket, size_t *buckets,
-                             size_t *chunks)
+static bool twi_has_timers(const twi_bucket *bucket)
 {
-    if (!twi_is_empty(bucket))
-        *buckets += twi_count_timers(bucket) != 0;
-    else if (bucket->room != NULL)
-        *chunks += 1;
+    return !twi_is_empty(bucket) && twi_count_timers(bucket) != 0;
 }
 
 TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
 {
     static const tw_stats none = {0, 0, 0, 0, 0, 0, 0};
-    size_t free_chunks = 0;
     if (stats == NULL)
         return;
     *stats = none;
@@ -2750,19 +2734,18 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
     stats->fired = tw->handled - tw->cascaded;
     stats->cascaded = tw->cascaded;
     stats->bytes_held = tw->bytes_held;
+    stats->bytes_used = tw->chunks * TWI_CHUNK_BYTES;
     for (const twi_chunk *chunk = tw->unused; chunk; chunk = chunk->next)
-        free_chunks++;
+        stats->bytes_used -= TWI_CHUNK_BYTES;
     for (unsigned level = 0; level < TWI_LEVELS; level++)
         if (tw->wheels[level] != NULL) {
             stats->wheels++;
+            stats->bytes_used += twi_wheel_bytes(tw);
             for (size_t i = 0; i <= tw->size_mask; i++)
-                twi_count_bucket(&tw->wheels[level]->buckets[i],
-                                 &stats->buckets, &free_chunks);
+                stats->buckets += twi_has_timers(&tw->wheels[level]->buckets[i]);
         }
     for (unsigned i = 0; i < TWI_ASIDES; i++)
-        twi_count_bucket(&tw->aside[i], &stats->buckets, &free_chunks);
-    stats->bytes_used = stats->wheels * twi_wheel_bytes(tw) +
-                        (tw->chunks - free_chunks) * TWI_CHUNK_BYTES;
+        stats->buckets += twi_has_timers(&tw->aside[i]);
 }
 
 /* Writes a line, with one of `numbers` in place of each %. What tw_dump says
@@ -2853,17 +2836,6 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
     twi_say(write, context, "memory: % bytes, % used; % buckets", numbers + 6);
 }
 
-/* True if an empty bucket is as twi_reset leaves it; counts its chunk in. */
-static bool twi_empty_is_sound(const twi_bucket *bucket, size_t *chunks)
-{
-    if (bucket->room == NULL)
-        return bucket->earliest == UINT64_MAX && bucket->latest == 0;
-    const twi_chunk *chunk = twi_last_chunk(bucket);
-    *chunks += 1;
-    return !twi_is_chunk_end(bucket->room) && chunk->next == NULL &&
-           chunk->prev == NULL && chunk->dead == 0 && chunk->bucket == bucket;
-}
-
 /* True if the slots slot .. end - 1 of a chunk are as the chunk counts them,
  * and no timer is before `earliest`; counts the timers in. */
 static bool twi_slots_are_sound(const timingwheel *tw, tw_timer **slot,
@@ -2883,25 +2855,27 @@ static bool twi_slots_are_sound(const timingwheel *tw, tw_timer **slot,
     return dead == chunk->dead && dead < TWI_SLOTS;
 }
 
-/* True if a bucket's chunks stand right in its list; counts its timers and
- * chunks in. */
+/* True if a bucket's chunks stand right in its list, and only one that is alone
+ * has no slot in use; counts its timers and chunks in. */
 static bool twi_bucket_is_sound(const timingwheel *tw, const twi_bucket *bucket,
                                 uint64_t earliest, size_t *timers,
                                 size_t *chunks)
 {
-    if (twi_is_empty(bucket))
-        return twi_empty_is_sound(bucket, chunks);
-    twi_chunk *prev = NULL, *next = NULL;
-    for (tw_timer **slot = bucket->front; slot != NULL;
-         slot = next ? next->slots : NULL) {
-        twi_chunk *chunk = twi_chunk_of(slot);
+    const twi_chunk *prev = NULL;
+    if (bucket->room == NULL || twi_is_chunk_end(bucket->front))
+        return bucket->front == NULL;
+    for (twi_chunk *chunk = twi_chunk_of(bucket->front), *next; chunk != NULL;
+         prev = chunk, chunk = next) {
+        tw_timer **slot = prev == NULL ? bucket->front : chunk->slots;
+        tw_timer **end = chunk->slots + TWI_SLOTS;
         next = chunk->next;
-        tw_timer **end = next ? chunk->slots + TWI_SLOTS : bucket->room;
+        if (next == NULL)
+            end = bucket->room;
         if (chunk->prev != prev || chunk->bucket != bucket ||
-            twi_chunk_of(end - 1) != chunk || end <= slot ||
+            twi_chunk_of(end - 1) != chunk || end < slot ||
+            (end == slot && (prev != NULL || next != NULL)) ||
             !twi_slots_are_sound(tw, slot, end, earliest, timers))
             return false;
-        prev = chunk;
         *chunks += 1;
     }
     return true;

@@ -78,6 +78,7 @@ static unsigned few;
 #define GROUPS 3  /* timers, or crowds of them, at most                      */
 #define CROWD 6   /* timers in one                                           */
 #define TIMERS (GROUPS * CROWD)
+#define VAIN (TIMERS + 32) /* wake-ups in vain to be expected, at most       */
 #define DELAYS 4  /* that callbacks choose from, at most                     */
 #define NO_STATE UINT32_MAX
 #define TWINS 1000 /* states entered a second time by another way, at most   */
@@ -182,7 +183,7 @@ static tw_timer timers[TIMERS], saved_timers[TIMERS];
 static oracle model, saved_model;
 static oracle_entry saved_entries[TIMERS];
 static oracle_timer saved_model_timers[TIMERS];
-static uint64_t saved_stale[TIMERS];
+static uint64_t saved_stale[VAIN];
 static size_t saved_stale_count;
 static unsigned members; /* timers in a group                                */
 static bool cascades;    /* can there be so many in a bucket?                */
@@ -649,7 +650,7 @@ static void add_bucket(const twi_bucket *bucket, unsigned where)
 /* Ticks at which a wake-up in vain is to be expected from here on. */
 static void expect_vain(const twi_bucket *bucket, unsigned where)
 {
-    if (where < play->wheels * play->size && !twi_is_empty(bucket))
+    if (where < play->wheels * play->size && bucket->earliest <= bucket->latest)
         oracle_ticks_add(&model.stale, bucket->earliest);
 }
 
@@ -849,7 +850,7 @@ static void begin(void)
         tw_timer_init(&timers[i], on_fire);
     oracle_free(&model);
     oracle_init(&model, 1, config.start, TIMERS);
-    for (uint64_t i = 0; i < TIMERS; i++)
+    for (uint64_t i = 0; i < VAIN; i++)
         oracle_ticks_add(&model.stale, i); /* has room for all */
     model.stale.count = 0;
 }
