@@ -170,10 +170,11 @@
        in no wheel: 0, overdue or postponed
 
    9 and 10 will fire straight from wheel 1: a bucket of one tick, or of up to
-   1,040 timers (96 on a 32-bit machine), never cascades. When the first of them
-   is due they are sorted, and each fires from where it stands. Each wheel keeps
-   a bitmap of its buckets and enters the delay queue with the first: the heap
-   has one entry a wheel and is tiny.
+   960 timers (96 on a 32-bit machine), does not cascade. When the first of them
+   is due they are sorted, and each fires from where it stands. (13 to 63 timers
+   more than 256 ticks apart do cascade: that costs less than to sort them.)
+   Each wheel keeps a bitmap of its buckets and enters the delay queue with the
+   first: the heap has one entry a wheel and is tiny.
 
    A bucket is a queue of pointers to timers, in chunks of two cache lines. The
    next timers are known in advance and fetched while the current one fires;
@@ -182,24 +183,24 @@
 
                    front                                     room
                      v                                         v
-       | header | .  t1 t2 -  t3 ... t12 | <-> | header | t13 -  .  .  ... . |
+       | header | .  t1 t2 -  t3 ... t10 | <-> | header | t11 -  .  .  ... . |
                         a dead slot: its timer was cancelled   free
 
    The way of a timer, with the function that takes each step:
 
-       1. tw_start              finds the finest wheel that reaches its tick
-       2. twi_push_back         the end of its bucket there, in a new chunk if
-                                need be
-       3. twi_account           marks the bucket, and tells the wheel if it is
-                                the first one now
-       4. twi_queue_earlier     the wheel moves up in the delay queue
+       1. tw_start              into the wheel that took the one before, if its
+                                tick is that far ahead; else ...
+       2. twi_place             ... into the finest wheel that reaches its tick:
+       3. twi_push_back         to the end of its bucket there
+       4. twi_account           which has a mark now; if it is the wheel's first
+                                the wheel moves up in the delay queue
        5. tw_postpone           writes a later deadline, and leaves it there
        6. tw_cancel             leaves a dead slot: the way ends here
        7. twi_take_first        as its wheel is the head of the queue and due,
                                 moves the clock on to its tick
        8. twi_come_up           its first bucket has come up and is ...
        9. twi_sort              ... sorted, if it has few enough timers, or
-      10. twi_cascade           moved down: back to 3, in a finer wheel
+      10. twi_cascade           moved down: back to 4, in a finer wheel
       11. twi_take_front        it is due and leaves its bucket (twi_move_on: it
                                 was postponed, back to 2)
       12. tw_advance_clock      calls its callback; tw_poll hands it out
@@ -207,7 +208,7 @@
    Cost: start, cancel and postpone are O(1), whatever is pending. A timer
    cascades at most once a wheel on its way down, mostly never. Advancing over
    any span in which nothing is due is O(1). Memory: 24 bytes a timer in your
-   own struct, and about 10 in the chunks when they are full; a chunk of 128
+   own struct, and about 11 in the chunks when they are full; a chunk of 128
    bytes for each bucket that has been used. A wheel takes 32 bytes a bucket, 8
    KiB with 256 of them (on a 32-bit machine 24 a bucket, 6 KiB): where memory
    is short, choose fewer. Advancing takes less than 4 KB of stack.
@@ -254,7 +255,7 @@
        deadline has passed is to start it.
    12. tw_start_within takes the roundest tick in its window.
    13. tw_advance_clock_limit leaves what it does not get to for the next call,
-       in order. To sort one bucket of up to 1,040 timers does not count.
+       in order. To sort one bucket of up to 960 timers does not count.
    14. Memory is allocated for wheels and chunks, never per timer, and never by
        tw_cancel. After tw_reserve nothing that it covers allocates; a reserve
        may grow by one timer at a time.
@@ -473,19 +474,23 @@ struct tw_timer {
 /* Up to 12 timers of one bucket. A chunk starts at a multiple of its size, so
  * that the address of a slot tells its chunk. */
 typedef struct twi_chunk {
-    struct twi_chunk *next; /* in its bucket, or of those unused: twi_add_   */
-    struct twi_chunk *prev; /* chunk, twi_push_front; who takes chunks out   */
-    struct twi_bucket *bucket;  /* which it is in: twi_take_chunk, twi_append */
-    uint16_t ordinal; /* its number in its slab, from 1: twi_add_slab        */
-    uint8_t dead;     /* slots that hold NULL, their timer having been       */
-                      /* cancelled: twi_clear; who takes such slots out      */
+    struct twi_chunk *next;    /* in its bucket, or of those unused: twi_    */
+    struct twi_chunk *prev;    /* add_chunk, twi_push_front; who takes       */
+                               /* chunks out                                 */
+    struct twi_bucket *bucket; /* which it is in: twi_take_chunk, twi_append */
+    uint16_t ordinal;          /* its number in its slab, from 1: twi_add_   */
+                               /* slab                                       */
+    uint8_t dead;              /* slots from front to room that hold NULL,   */
+                               /* their timers having been cancelled: twi_   */
+                               /* clear; who takes such slots out            */
     tw_timer *slots[TWI_SLOTS]; /* twi_fill, twi_clear                       */
 } twi_chunk;
 
 /* The timers of one step of one wheel: those of each tick in start order. */
 typedef struct twi_bucket {
     uint64_t earliest; /* the span of ticks that its timers were placed for; */
-    uint64_t latest;   /* UINT64_MAX and 0 if none: twi_widen, twi_reset     */
+    uint64_t latest;   /* UINT64_MAX and 0 if none: twi_widen, twi_reset;    */
+                       /* twi_await_front, as the first ones have fired      */
     tw_timer **front;  /* its first slot: twi_push_front, twi_pop_front      */
     tw_timer **room;   /* the next free slot; or the end of a full chunk; or */
                        /* NULL, without a chunk: tw_start, twi_push_back,    */
@@ -543,20 +548,24 @@ struct timingwheel {
     uint32_t size_mask;  /* wheel_size - 1: tw_init                          */
     uint32_t size_bits;  /* log2 of wheel_size: tw_init                      */
     uint32_t queued;     /* wheels in the delay queue                        */
-    bool advancing;      /* inside tw_advance_clock or tw_drain: these two   */
-    bool has_asides;     /* timers may be overdue or owed: who puts them there, */
+    bool advancing;      /* inside a call that fires, or tw_drain: twi_fire_ */
+                         /* due, tw_drain                                    */
+    bool has_asides;     /* timers may be overdue or owed: twi_place_        */
+                         /* overdue, twi_make_do, twi_is_owed_due            */
 
     /* These two are for speed alone; twi_forget forgets both.               */
     twi_wheel *usual;    /* the wheel of the start before, if it is still in */
-                         /* the delay queue: twi_queued_wheel, twi_unqueue.  */
-                         /* Hold 8 to 14 % at 100 and 10 k, restart 13 %     */
-    tw_timer **last;     /* the slot of the last start: tw_start, twi_place_ */
-                         /* in. Startstop 20 to 40 %                         */
+                         /* the delay queue, ticks are of one unit, and no   */
+                         /* limit is set: twi_place, twi_unqueue. Hold and   */
+                         /* restart 8 to 14 % at 10 k; that it tells of the  */
+                         /* tick and the limit, expire 10 % at 1 M           */
+    tw_timer **last;     /* the slot of the last start: tw_start, twi_place. */
+                         /* Startstop 20 to 40 %                             */
 
     uint64_t now;        /* the clock in time units, as it was handed in:    */
                          /* twi_set_clock, twi_end                           */
-    uint64_t quick_after;  /* deadlines in sorted buckets are not after this:  */
-                         /* twi_note_sorted                                  */
+    uint64_t quick_after; /* to postpone a timer that is due later than this */
+                         /* is one store: twi_set_clock, twi_note_sorted     */
     uint64_t handled;    /* timers fired or cascaded since tw_init: twi_     */
                          /* take_due, twi_cascade, twi_move_on               */
     uint64_t cascaded;   /* those of them that cascaded: the latter two      */
@@ -627,7 +636,7 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
 
 /* The same, but handles at most `limit` timers, fired or cascaded; what is left
- * waits for the next call, in order. (To sort a bucket, of up to 1,040 timers,
+ * waits for the next call, in order. (To sort a bucket, of up to 960 timers,
  * does not count.) The clock stays with the last timer handled until all are;
  * tw_wait, asked with the same `now` or a later one, answers 0 meanwhile.
  * Returns how many fired, which may be 0 while there is more to do. limit 0
@@ -828,34 +837,33 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
  *
  * slot            from front up to before room, through the   twi_push_back,
  *                 chunks of its bucket: a timer that knows    twi_push_front,
- *                 its slot, or NULL, and then it is dead.     twi_fill,
- *                 No other slot is read.                      twi_clear
+ *                 its slot, or NULL, and then it is dead. No  twi_fill,
+ *                 other slot is read, but to be prefetched.   twi_clear
  * chunk           full but for the slots before front in the  twi_add_chunk,
  *                 first and from room on in the last one of   twi_push_front,
- *                 a bucket; never all dead, as counted from   twi_pop_chunk,
- *                 front to room, if its bucket fills it.      twi_drop_chunk
- * bucket          earliest is no later than the tick of any   twi_widen,
- *                 of its timers, and latest no earlier, but   twi_reset
- *                 for timers that were postponed. Empty is
- *                 front == room: it may have a chunk, which
- *                 has no timer, or none. It may have dead
- *                 slots alone: that is found when it comes
- *                 up.
- * wheel           each bucket has one turn's timers: the      twi_level_of,
+ *                 a bucket; never all dead, if full.          twi_drop_chunk
+ * bucket          Empty is front == room: it may have a       twi_pop_chunk
+ *                 chunk, which has no timer, or none. It may
+ *                 have dead slots alone, until it comes up.
+ *                 earliest is no later than the tick of any   twi_widen,
+ *                 of its timers, and latest no earlier, but   twi_unmark
+ *                 for timers that were postponed. An empty
+ *                 one has a span only if it has its mark.
+ * wheel           Each bucket has one turn's timers: the      twi_level_of,
  *                 steps from the clock's own on. No timer is  twi_cascade
  *                 placed for the clock's own step, but in
- *                 wheel 0. A bucket that is not empty has a   twi_account,
- *                 mark; one that is may still have it.        twi_offer
- * wheel->sorted   the timers of its first bucket fire from    twi_note_sorted,
- *                 the front: in order of tick, and those      twi_account,
- *                 postponed beyond latest before all others   twi_drop_chunk
- * wheel->earliest no later than any of its timers, but for    twi_account,
- *                 postponed ones; the tick of bucket `first`  twi_offer,
- *                 when it was entered in the delay queue      twi_await_front
- * delay queue     a heap of all wheels that have a mark; its  twi_queue_up,
- *                 head's tick is tw->next                     twi_queue_down
- * tw->quick_after   no deadline in a sorted bucket is later,    twi_note_sorted
- *                 but of those postponed before it was sorted
+ *                 wheel 0. A bucket with timers has its mark. twi_account
+ * wheel->sorted   The timers of its first bucket fire from    twi_note_sorted,
+ *                 the front: in order of tick, and those      twi_offer,
+ *                 postponed beyond latest before all others.  twi_account
+ * wheel->earliest No later than any of its timers, but for    twi_account,
+ *                 postponed ones; what bucket `first` was     twi_offer,
+ *                 entered with in the delay queue.            twi_await_front
+ * delay queue     A heap of all wheels that have a mark; its  twi_queue_up,
+ *                 head's tick is tw->next.                    twi_queue_down
+ * tw->quick_after Not before the clock; not before a timer    twi_set_clock,
+ *                 in a sorted bucket, but of those postponed  twi_note_sorted
+ *                 before it was sorted.
  *
  * A BUCKET, from its first timer to its last:
  *
@@ -867,8 +875,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
  *     |                        memory has run out               |
  *     '-------------- the last timer leaves --------------------'
  *
- *   cancel    FILLING, SORTED: its slot is dead, or room again if it was the
- *             last one of the bucket of the last start
+ *   cancel    FILLING, SORTED: its slot is dead, or room again, if that was the
+ *             last start's
  *   postpone  FILLING: the deadline is written, and the timer moved on when its
  *             slot comes to the front, is sorted or cascades. SORTED: moved at
  *             once, or, if there is no memory for that, FILLING again. */
@@ -1321,7 +1329,8 @@ TWI_COLD void twi_append(timingwheel *tw, twi_bucket *from, twi_bucket *to)
     if (twi_is_empty(from))
         return;
     twi_chunk *first = twi_chunk_of(from->front);
-    for (twi_chunk *chunk = first; chunk != NULL; chunk = chunk->next)
+    first->bucket = to;
+    for (twi_chunk *chunk = first->next; chunk != NULL; chunk = chunk->next)
         chunk->bucket = to;
     if (twi_is_empty(to)) {
         if (to->room != NULL)
@@ -1591,7 +1600,9 @@ TWI_APART tw_timer **twi_place(timingwheel *tw, uint64_t tick)
 {
     unsigned level = twi_level_of(tw, tick);
     twi_wheel *wheel = tw->wheels[level];
-    if (wheel == NULL && (wheel = twi_add_wheel(tw, level)) == NULL)
+    if (wheel == NULL)
+        wheel = twi_add_wheel(tw, level);
+    if (wheel == NULL)
         return NULL;
     uint32_t index = twi_index_of(tw, wheel, tick);
     tw_timer **slot = twi_push_back(tw, &wheel->buckets[index]);
@@ -1983,7 +1994,9 @@ static inline tw_timer **twi_place_below(timingwheel *tw,
              level > finest && !twi_may_have(tw, tw->wheels[level], tick);)
             level--;
     twi_wheel *wheel = tw->wheels[level];
-    if (wheel == NULL && (wheel = twi_add_wheel(tw, level)) == NULL)
+    if (wheel == NULL)
+        wheel = twi_add_wheel(tw, level);
+    if (wheel == NULL)
         return NULL;
     uint32_t index = twi_index_of(tw, wheel, tick);
     tw_timer **slot = twi_push_front(tw, &wheel->buckets[index]);
@@ -2251,12 +2264,12 @@ TWI_COLD tw_timer *twi_take_owed(timingwheel *tw)
             continue;
         TWI_RULE_INTACT(*slot, slot);
         uint64_t tick = twi_tick_of(tw, (*slot)->deadline);
-        if (left == NULL && tick <= tw->clock)
-            due = *(left = slot);
-        else if (left == NULL && twi_move_on(tw, *slot))
+        if (left == NULL && (tick <= tw->clock || twi_move_on(tw, *slot)))
             left = slot;
         else if (tick < earliest)
             earliest = tick;
+        if (left == slot && tick <= tw->clock)
+            due = *slot;
         if (earliest <= tw->clock) {
             earliest = owed->earliest; /* others are due as well */
             break;
@@ -2742,7 +2755,8 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
             stats->wheels++;
             stats->bytes_used += twi_wheel_bytes(tw);
             for (size_t i = 0; i <= tw->size_mask; i++)
-                stats->buckets += twi_has_timers(&tw->wheels[level]->buckets[i]);
+                stats->buckets +=
+                    twi_has_timers(&tw->wheels[level]->buckets[i]);
         }
     for (unsigned i = 0; i < TWI_ASIDES; i++)
         stats->buckets += twi_has_timers(&tw->aside[i]);
@@ -2898,9 +2912,9 @@ static bool twi_order_is_sound(const timingwheel *tw, const twi_bucket *bucket)
     return true;
 }
 
-/* True if a bucket without a span is empty; and if one with a span has its mark,
- * stands within the window and not before the first, and is sorted if the wheel
- * says so. */
+/* True if a bucket without a span is empty; and if one with a span has its
+ * mark, stands within the window and not before the first, and is sorted if the
+ * wheel says so. */
 static bool twi_step_is_sound(const timingwheel *tw, twi_wheel *wheel,
                               uint32_t index)
 {

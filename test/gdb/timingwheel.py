@@ -15,8 +15,7 @@ import gdb
 import gdb.printing
 
 STATES = ("idle", "fired", "cancelled")
-ASIDES = ("overdue", "owed by this call", "postponed without memory",
-          "to be drained")
+ASIDES = ("overdue", "owed", "to be drained")
 LEVELS = 64  # TWI_LEVELS
 
 
@@ -43,13 +42,29 @@ def count_timers(bucket):
     return count
 
 
+def index_in(bucket, buckets, size):
+    """The index of a bucket, given by its address, in an array; or None."""
+    offset = bucket - int(buckets.dereference().address)
+    index = offset // buckets.dereference().type.sizeof
+    return index if 0 <= index < size else None
+
+
 def place_of(timer):
-    """Where a pending timer is, from the chunk of its slot."""
+    """Where a pending timer is: the chunk of its slot tells its bucket, and the
+    slab before the chunk its timingwheel."""
     chunk = chunk_of(int(timer["place"]))
-    level = int(chunk["level"])
-    if level < LEVELS:
-        return "wheel %d, bucket %d" % (level, int(chunk["index"]))
-    return ASIDES[level - LEVELS]
+    slab = int(chunk) - int(chunk["ordinal"]) * chunk.dereference().type.sizeof
+    slab_type = gdb.lookup_type("twi_slab").pointer()
+    tw = gdb.Value(slab).cast(slab_type)["tw"]
+    bucket = int(chunk["bucket"])
+    for level in range(LEVELS):
+        wheel = tw["wheels"][level]
+        if int(wheel) != 0:
+            index = index_in(bucket, wheel["buckets"], int(tw["size_mask"]) + 1)
+            if index is not None:
+                return "wheel %d, bucket %d" % (level, index)
+    asides = tw["aside"][0].address
+    return ASIDES[index_in(bucket, asides, len(ASIDES))]
 
 
 def is_set_up(tw):
@@ -69,7 +84,7 @@ class TimerPrinter:
         else:
             try:
                 said = "pending (%s)" % place_of(self.timer)
-            except (gdb.error, IndexError):
+            except (gdb.error, TypeError):
                 said = "pending (in no bucket: overwritten?)"
         return "%s, deadline %d, callback %s" % (
             said, int(self.timer["deadline"]),
@@ -87,7 +102,8 @@ class WheelPrinter:
             return "not set up, or destroyed"
         return "clock %d (tick %d, of %d time units), %d pending, %d fired" % (
             int(self.tw["now"]), int(self.tw["clock"]), int(self.tw["tick"]),
-            int(self.tw["count"]), int(self.tw["fired"]))
+            int(self.tw["count"]),
+            int(self.tw["handled"]) - int(self.tw["cascaded"]))
 
     def buckets(self, wheel):
         """The buckets with timers, by the earliest tick of each."""
