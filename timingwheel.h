@@ -528,8 +528,8 @@ typedef struct twi_slab {
 /* Buckets outside of the wheels. */
 enum twi_aside {
     TWI_OVERDUE, /* started overdue since the call began: for the next one   */
-    TWI_OWED,    /* overdue before it began: fire in it, before all others;  */
-                 /* and postponed ones that cannot be moved without memory   */
+    TWI_OWED,    /* overdue before it began: fire in it, before all others   */
+    TWI_STUCK,   /* postponed, and could not be moved for want of memory     */
     TWI_DRAINED, /* taken out by tw_drain, not visited yet                   */
     TWI_ASIDES
 };
@@ -550,8 +550,8 @@ struct timingwheel {
     uint32_t queued;     /* wheels in the delay queue                        */
     bool advancing;      /* inside a call that fires, or tw_drain: twi_fire_ */
                          /* due, tw_drain                                    */
-    bool has_asides;     /* timers may be overdue or owed: twi_place_        */
-                         /* overdue, twi_make_do, twi_is_owed_due            */
+    bool has_asides;     /* timers may be overdue, owed or stuck: twi_place_ */
+                         /* overdue, twi_make_do, twi_aside_due              */
 
     /* These two are for speed alone; twi_forget forgets both.               */
     twi_wheel *usual;    /* the wheel of the start before, if it is still in */
@@ -2060,7 +2060,7 @@ static bool twi_move_on(timingwheel *tw, tw_timer *timer)
  * A bucket that can neither be sorted nor cascade for want of chunks is sorted
  * where it stands, which takes none; 100,000 timers take some 20 ms. Those in
  * it that were postponed beyond its step cannot wait there for their time: they
- * are owed, until there is memory again or they are due. */
+ * are stuck, until there is memory again or they are due. */
 
 /* Sorts any bucket that has a timer, by real ticks. Its timers are linked
  * through their `place`; bit by bit those that have the bit go behind the
@@ -2112,7 +2112,7 @@ TWI_COLD void twi_make_do(timingwheel *tw, twi_wheel *wheel)
     wheel->sorted = false;
     twi_sort_anyhow(tw, bucket);
     if (bucket->earliest > last) {
-        twi_append(tw, bucket, &tw->aside[TWI_OWED]);
+        twi_append(tw, bucket, &tw->aside[TWI_STUCK]);
         tw->has_asides = true;
         twi_offer(tw, wheel);
     } else {
@@ -2223,29 +2223,34 @@ static inline tw_timer *twi_take_first(timingwheel *tw, twi_wheel *wheel)
  * A call fires, in this order: overdue timers; then, one at a time, the first
  * timer of the head of the delay queue, until that is not due. */
 
-/* True if a timer that is owed is due, or may be, by `target` and before all
- * that are in wheels. */
-TWI_COLD bool twi_is_owed_due(timingwheel *tw, uint64_t target)
+/* The timers aside of the wheels of which one is due, or may be, by `target` and
+ * before all that are in wheels: those owed, or else those stuck; or NULL. */
+TWI_COLD twi_bucket *twi_aside_due(timingwheel *tw, uint64_t target)
 {
-    const twi_bucket *owed = &tw->aside[TWI_OWED];
-    tw->has_asides =
-        !twi_is_empty(owed) || !twi_is_empty(&tw->aside[TWI_OVERDUE]);
-    return !twi_is_empty(owed) && owed->earliest <= target &&
-           owed->earliest <= tw->next;
+    twi_bucket *due = NULL;
+    tw->has_asides = !twi_is_empty(&tw->aside[TWI_OVERDUE]);
+    for (unsigned i = TWI_STUCK; i >= TWI_OWED; i--) {
+        twi_bucket *bucket = &tw->aside[i];
+        if (twi_is_empty(bucket))
+            continue;
+        tw->has_asides = true;
+        if (bucket->earliest <= target && bucket->earliest <= tw->next)
+            due = bucket;
+    }
+    return due;
 }
 
 /* Takes the first of them out that is due. NULL if there is none: then one that
- * had been postponed is moved on, for which there is memory again, or it is
- * found when the next is due. */
-TWI_COLD tw_timer *twi_take_owed(timingwheel *tw)
+ * is stuck is moved on, for which there is memory again, or it is found when
+ * the next is due. */
+TWI_COLD tw_timer *twi_take_aside(timingwheel *tw, twi_bucket *bucket)
 {
-    twi_bucket *owed = &tw->aside[TWI_OWED];
     tw_timer **left = NULL, *due = NULL;
     uint64_t earliest = UINT64_MAX;
-    if (!twi_skip_dead(tw, owed))
+    if (!twi_skip_dead(tw, bucket))
         return NULL;
-    twi_go_on(tw, owed->earliest);
-    for (tw_timer **slot = owed->front; slot != owed->room;
+    twi_go_on(tw, bucket->earliest);
+    for (tw_timer **slot = bucket->front; slot != bucket->room;
          slot = twi_after(slot)) {
         if (*slot == NULL)
             continue;
@@ -2258,13 +2263,13 @@ TWI_COLD tw_timer *twi_take_owed(timingwheel *tw)
         if (left == slot && tick <= tw->clock)
             due = *slot;
         if (earliest <= tw->clock) {
-            earliest = owed->earliest; /* others are due as well */
+            earliest = bucket->earliest; /* others are due as well */
             break;
         }
     }
-    owed->earliest = earliest;
-    if (left == owed->front)
-        (void)twi_pop_front(tw, owed);
+    bucket->earliest = earliest;
+    if (left == bucket->front)
+        (void)twi_pop_front(tw, bucket);
     else if (left != NULL)
         twi_clear(tw, left);
     return due;
@@ -2273,7 +2278,7 @@ TWI_COLD tw_timer *twi_take_owed(timingwheel *tw)
 static inline bool twi_is_due(timingwheel *tw, uint64_t target)
 {
     return (tw->next <= target && tw->queued != 0) ||
-           (TWI_RARE(tw->has_asides) && twi_is_owed_due(tw, target));
+           (TWI_RARE(tw->has_asides) && twi_aside_due(tw, target) != NULL);
 }
 
 /* Takes out the next timer that is due by the tick `target`, and marks it
@@ -2284,8 +2289,11 @@ static inline tw_timer *twi_take_due(timingwheel *tw, uint64_t target)
     do {
         if (tw->handled == tw->stop)
             return NULL;
-        if (TWI_RARE(tw->has_asides) && twi_is_owed_due(tw, target))
-            timer = twi_take_owed(tw);
+        twi_bucket *aside = NULL;
+        if (TWI_RARE(tw->has_asides))
+            aside = twi_aside_due(tw, target);
+        if (aside != NULL)
+            timer = twi_take_aside(tw, aside);
         else if (tw->next <= target && tw->queued != 0)
             timer = twi_take_first(tw, tw->queue[0]);
         else
@@ -2628,7 +2636,7 @@ TW_DEF void tw_trim(timingwheel *tw)
 static bool twi_reserve_all(timingwheel *tw, size_t timers, unsigned top)
 {
     size_t chunks = timers + (size_t)2 * TWI_ASIDES + TWI_RUN_CHUNKS;
-    for (unsigned level = 0; level < TWI_LEVELS; level++) {
+    for (unsigned level = 0; level <= tw->level_of[63]; level++) {
         if (level <= top && tw->wheels[level] == NULL &&
             twi_add_wheel(tw, level) == NULL)
             return false;
@@ -2651,7 +2659,7 @@ TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon)
     uint64_t tick = twi_tick_of(tw, horizon), had = 0;
     twi_chunk *unused = tw->unused;
     const twi_slab *slabs = tw->slabs;
-    for (unsigned level = 0; level < TWI_LEVELS; level++)
+    for (unsigned level = 0; level <= tw->level_of[63]; level++)
         had |= (uint64_t)(tw->wheels[level] != NULL) << level;
     if (twi_reserve_all(tw, timers,
                         tick <= tw->clock ? 0 : twi_level_of(tw, tick)))
@@ -2659,7 +2667,7 @@ TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon)
     while (tw->slabs != slabs)
         twi_remove_slab(tw, &tw->slabs);
     tw->unused = unused;
-    for (unsigned level = 0; level < TWI_LEVELS; level++)
+    for (unsigned level = 0; level <= tw->level_of[63]; level++)
         if (tw->wheels[level] != NULL && (had >> level & 1) == 0)
             twi_remove_wheel(tw, level);
     return TW_ENOMEM;
@@ -2953,6 +2961,7 @@ static bool twi_queue_is_sound(const timingwheel *tw, size_t wheels)
 TW_DEF bool tw_check(const timingwheel *tw)
 {
     size_t timers = 0, chunks = 0, wheels = 0;
+    bool has_asides = false;
     if (tw == NULL)
         return false;
     for (unsigned level = 0; level < TWI_LEVELS; level++) {
@@ -2966,14 +2975,15 @@ TW_DEF bool tw_check(const timingwheel *tw)
     for (unsigned i = 0; i < TWI_ASIDES; i++)
         if (!twi_bucket_is_sound(tw, &tw->aside[i], 0, &timers, &chunks))
             return false;
+    for (unsigned i = 0; i < TWI_DRAINED; i++)
+        has_asides |= !twi_is_empty(&tw->aside[i]);
     for (const twi_chunk *chunk = tw->unused; chunk; chunk = chunk->next)
         chunks++;
     if (tw->usual != NULL && (tw->tick != 1 || tw->most != SIZE_MAX))
         return false;
     return timers == tw->count && chunks == tw->chunks &&
            twi_queue_is_sound(tw, wheels) &&
-           (tw->has_asides || (twi_is_empty(&tw->aside[TWI_OVERDUE]) &&
-                               twi_is_empty(&tw->aside[TWI_OWED])));
+           (tw->has_asides || !has_asides);
 }
 
 /* -------------------------------------------------------------- mailbox ---

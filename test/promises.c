@@ -3083,6 +3083,38 @@ static void memory_of_few_and_many(void)
 }
 #endif
 
+static void put_off_both(probe *self)
+{
+    uint64_t other = 0;
+    (void)self;
+    heap_fail(&memory, 1, true);
+    do /* until no chunk is left */
+        tw_timer_init(&tickets[other].timer, NULL);
+    while (tw_start(&tw, &tickets[other].timer, 5000 + 256 * other) == TW_OK &&
+           ++other < 100);
+    CHECK(other < 100);
+    CHECK(postpone('c', 900) == TW_OK);
+    CHECK(postpone('d', 900) == TW_OK);
+}
+
+/* Two for one tick, of which the first has been polled. */
+static void overdue_before_stuck(void)
+{
+    begin();
+    for (char name = 'a'; name <= 'f'; name++)
+        start(name, 520 + (uint64_t)(name - 'a') * 2);
+    when_fired('a', put_off_both, 'a', 0);
+    FIRES(521, "a");
+    FIRES(600, "bef");
+    CHECK(tw_poll(&tw, 1000) == timer_of('c'));
+    heap_fail(&memory, 0, false);
+    start('a', 850);
+    CHECK(tw_poll(&tw, 1000) == timer_of('a'));
+    CHECK(tw_poll(&tw, 1000) == timer_of('d'));
+    CHECK(tw_poll(&tw, 1000) == NULL);
+    end();
+}
+
 static void too_many_to_reserve(void)
 {
     begin();
@@ -4886,6 +4918,8 @@ static const tap_case cases[] = {
      overdue_postponed_without_memory},
     {"promise 15: postponed in a sorted bucket, without memory",
      sorted_postponed_without_memory},
+    {"promise 15: overdue timers fire before those that were stuck",
+     overdue_before_stuck},
     {"promise 15: more than there can be is refused at once",
      too_many_to_reserve},
     {"callbacks: a timer is not pending while its callback runs",

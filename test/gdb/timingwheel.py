@@ -15,7 +15,7 @@ import gdb
 import gdb.printing
 
 STATES = ("idle", "fired", "cancelled")
-ASIDES = ("overdue", "owed", "to be drained")
+ASIDES = ("overdue", "owed", "stuck without memory", "to be drained")
 LEVELS = 64  # TWI_LEVELS
 
 
