@@ -415,7 +415,11 @@ typedef struct tw_config {
 } tw_config;
 
 #define TW_DEFAULT_WHEEL_SIZE 256
-#define TWI_MOST_BUCKETS (SIZE_MAX > 65535 ? 4096U : 1024U)
+#if SIZE_MAX > 65535
+#define TWI_MOST_BUCKETS 4096
+#else
+#define TWI_MOST_BUCKETS 1024 /* what memory of 16 bits could hold           */
+#endif
 
 /* What tw_get_stats tells. */
 typedef struct tw_stats {
@@ -1934,7 +1938,7 @@ TWI_APART bool twi_sort(timingwheel *tw, twi_bucket *bucket)
     uint64_t differ = bucket->earliest ^ bucket->latest;
     if (differ >= 256 && count < 64)
         return false;
-    for (unsigned shift = 0; shift < 64 && differ >> shift != 0; shift += 8)
+    for (unsigned shift = 0; differ != 0; differ >>= 8, shift += 8)
         if (!twi_sort_pass(tw, bucket, count, shift))
             return false;
     return true;
@@ -2079,7 +2083,7 @@ TWI_COLD void twi_sort_anyhow(timingwheel *tw, twi_bucket *bucket)
                       twi_tick_of(tw, ((tw_timer *)list)->deadline);
         }
     *end = 0;
-    for (unsigned bit = 0; bit < 64 && differ >> bit != 0; bit++) {
+    for (unsigned bit = 0; differ != 0; differ >>= 1, bit++) {
         timer = (tw_timer *)list;
         for (end = &list, ones_end = &ones; timer != NULL; timer = next) {
             bool is_one = twi_tick_of(tw, timer->deadline) >> bit & 1;
@@ -2210,10 +2214,10 @@ static inline tw_timer *twi_take_first(timingwheel *tw, twi_wheel *wheel)
         twi_offer(tw, wheel);
         return timer;
     }
-    if (wheel->sorted && !twi_is_empty(bucket))
-        return twi_take_front(tw, wheel, bucket);
-    if (twi_is_empty(bucket) || TWI_RARE(bucket->earliest > tw->clock))
+    if (twi_is_empty(bucket))
         twi_offer(tw, wheel); /* all that was in it has been cancelled */
+    else if (wheel->sorted)
+        return twi_take_front(tw, wheel, bucket);
     else
         twi_come_up(tw, wheel, bucket);
     return NULL;
@@ -2882,7 +2886,7 @@ static bool twi_bucket_is_sound(const timingwheel *tw, const twi_bucket *bucket,
             end = bucket->room;
         if (chunk->prev != prev || chunk->bucket != bucket ||
             twi_chunk_of(end - 1) != chunk || end < slot ||
-            (end == slot && (prev != NULL || next != NULL)) ||
+            (end == slot && prev != NULL) ||
             !twi_slots_are_sound(tw, slot, end, earliest, timers))
             return false;
         *chunks += 1;

@@ -103,6 +103,12 @@ static void buckets(void)
     CHECK(!tw_check(&tw));
     bucket->room = room;
     CHECK(tw_check(&tw));
+    twi_bucket *overdue = &tw.aside[TWI_OVERDUE];
+    BREAKS(twi_last_chunk(overdue)->dead, 1);
+    tw_timer **front = overdue->front;
+    overdue->front = overdue->room + 1;
+    CHECK(!tw_check(&tw));
+    overdue->front = front;
     bucket = bucket_at(33000);
     bucket->earliest = 31000; /* in the step of another bucket */
     CHECK(!tw_check(&tw));
@@ -158,15 +164,25 @@ static void empty_wheel(void)
     tw.usual = tw.wheels[0];
     CHECK(!tw_check(&tw));
     tw.usual = NULL;
-    CHECK(tw_start(&tw, &timers[0], 1000) == TW_OK);
-    BREAKS(tw.tick, 3); /* there is no usual wheel then */
-    BREAKS(tw.most, 3);
-    CHECK(tw_cancel(&tw, &timers[0]) && tw_advance_clock(&tw, 1000) == 0);
     tw.wheels[0]->queue_index = 0;
     CHECK(!tw_check(&tw));
     tw.wheels[0]->queue_index = TWI_UNQUEUED;
     CHECK(tw_check(&tw));
     tw_destroy(&tw);
+}
+
+/* Where a start has to look at the tick or a limit no wheel is. */
+static void unusual_wheel(void)
+{
+    for (uint64_t tick = 1; tick <= 2; tick++) {
+        tw_config config = {tick, 0, 0, 2 - tick, NULL};
+        tw_init(&tw, &config);
+        CHECK(tw_start(&tw, &timers[0], 1000) == TW_OK);
+        CHECK(tw.usual == NULL && tw_check(&tw));
+        tw.usual = tw.queue[0];
+        CHECK(!tw_check(&tw));
+        tw_destroy(&tw);
+    }
 }
 
 /* Four timers of one bucket, of which the first has fired. */
@@ -234,6 +250,7 @@ static const tap_case cases[] = {
     {"tw_check sees a broken empty bucket", empty_bucket},
     {"tw_check sees a broken wheel", wheels},
     {"tw_check sees a wheel without timers in the queue", empty_wheel},
+    {"tw_check sees a wheel that cannot be the usual one", unusual_wheel},
     {"tw_check sees a broken order within a bucket", order_of_a_bucket},
     {"tw_check sees a broken delay queue", delay_queue},
     {"tw_check sees owed timers that would go unnoticed", owed_unnoticed},

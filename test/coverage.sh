@@ -5,11 +5,6 @@
 #
 #     test/coverage.sh
 #
-# Each test is built and run three times: as a release; with TWI_TEST, where
-# TWI_ALWAYS is an assertion; and measured, with TWI_COVERAGE, where it is a
-# constant. It has to print the same each time. Only these constants are left
-# out of the percentages.
-#
 # Every test program has the header's functions to itself. A region or branch
 # counts if any of them reaches it; a condition if one of them alone shows that
 # it decides, so the MC/DC figure is a lower bound.
@@ -27,7 +22,6 @@ build=.build/coverage
 tests='promises plain memory model exhaustive peer_bugs_early_late
        peer_bugs_structure peer_bugs_callbacks misuse states corruption
        corners mailbox trace'
-builds='release test coverage'
 
 rm -rf "$build"
 mkdir -p "$build"
@@ -41,17 +35,9 @@ for tool in clang-19 llvm-profdata-19 llvm-cov-19 python3; do
     fi
 done
 
-# ------------------------------------------------------------ three builds ---
+# ------------------------------------------------------------- the tests ---
 
 measuring='-fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc'
-
-# flags_of BUILD
-flags_of() {
-    case $1 in
-    test) echo -DTWI_TEST ;;
-    coverage) echo "-DTWI_COVERAGE $measuring" ;;
-    esac
-}
 
 # Fewer operations and states: more of them reach nothing more.
 options_of() {
@@ -62,64 +48,32 @@ options_of() {
     esac
 }
 
-# run_one BUILD TEST: builds and runs it; what it prints, and then its exit
-# code, is left in TEST.BUILD.out. The speed that a test tells is no result.
+# run_one TEST: builds and runs it; whether it passed is left in TEST.status.
 run_one() {
-    one=$build/$2.$1
-    # shellcheck disable=SC2046
-    if clang-19 -std="$(test/standard.sh "test/$2.c")" -O1 -w \
-        $(flags_of "$1") -o "$one" "test/$2.c" >"$one.out" 2>&1; then
-        LLVM_PROFILE_FILE=$one.profraw "$one" $(options_of "$2") \
-            >"$one.all" 2>&1
-        status=$?
-        sed '/ operations in .* a second$/d' "$one.all" >"$one.out"
-        echo "exit code $status" >>"$one.out"
-    fi
+    # shellcheck disable=SC2046,SC2086
+    clang-19 -std="$(test/standard.sh "test/$1.c")" -O1 -w $measuring \
+        -o "$build/$1" "test/$1.c" >"$build/$1.out" 2>&1 &&
+        LLVM_PROFILE_FILE=$build/$1.profraw "$build/$1" $(options_of "$1") \
+            >"$build/$1.out" 2>&1
+    echo $? >"$build/$1.status"
 }
 
 passed() {
-    [ "$(tail -n 1 "$build/$1.release.out")" = 'exit code 0' ] ||
-        { grep '^not ok' "$build/$1.release.out" ||
-            tail -n 20 "$build/$1.release.out"; false; }
+    [ "$(cat "$build/$1.status")" = 0 ] ||
+        { grep '^not ok' "$build/$1.out" || tail -n 20 "$build/$1.out"; false; }
 }
 
-same_output() {
-    diff "$build/$1.release.out" "$build/$1.test.out" &&
-        diff "$build/$1.release.out" "$build/$1.coverage.out"
-}
-
-# The three builds differ in what they were made for, and only a test build
-# notices a TWI_ALWAYS that is not so.
-builds_differ() {
-    cat >"$build/always.c" <<'EOF'
-#define TIMINGWHEEL_IMPLEMENTATION
-#include "timingwheel.h"
-int main(int argc, char **argv)
-{
-    (void)argv;
-    return TWI_ALWAYS(argc > 1);
-}
-EOF
-    for kind in $builds; do
-        # shellcheck disable=SC2046
-        clang-19 -std=c99 $(flags_of "$kind") -I. -o "$build/always.$kind" \
-            "$build/always.c" || return
-        (LLVM_PROFILE_FILE=/dev/null "$build/always.$kind") 2>/dev/null
-        echo "$kind $?"
-    done >"$build/always"
-    printf 'release 0\ntest 134\ncoverage 1\n' | diff - "$build/always"
-}
-
-expect 'TWI_ALWAYS tests in a release, asserts in a test build' builds_differ
 objects=
 for test in $tests; do
-    for kind in $builds; do
-        run_one "$kind" "$test" &
-    done
-    wait
+    run_one "$test" &
+    objects="$objects -object $build/$test"
+    pending="${pending:-} $test"
+    # As many at a time as there are processors on a small machine.
+    case $pending in *\ *\ *) wait && pending= ;; esac
+done
+wait
+for test in $tests; do
     expect "$test passes" passed "$test"
-    expect "$test prints the same in all three builds" same_output "$test"
-    objects="$objects -object $build/$test.coverage"
 done
 
 # --------------------------------------------------------------- figures ---
@@ -129,7 +83,7 @@ unmeasured() {
     for debug in -UTW_DEBUG -DTW_DEBUG; do
         # shellcheck disable=SC2086
         clang-19 -std=c11 $measuring $debug -DTIMINGWHEEL_IMPLEMENTATION \
-            -DTIMINGWHEEL_THREADS -DTWI_COVERAGE -x c -c \
+            -DTIMINGWHEEL_THREADS -x c -c \
             -o "$build/header.o" timingwheel.h
     done
 }
@@ -137,15 +91,14 @@ expect_nothing 'every decision can be measured' unmeasured
 
 merge() {
     # shellcheck disable=SC2086
-    llvm-profdata-19 merge -sparse "$build"/*.coverage.profraw \
+    llvm-profdata-19 merge -sparse "$build"/*.profraw \
         -o "$build/profile" &&
         llvm-cov-19 export $objects -instr-profile="$build/profile" \
             >"$build/coverage.json"
 }
 expect 'the measurements can be merged' merge
 
-# Prints `percent KIND PERCENT COVERED ALL` a kind, a line for each gap, and
-# what was left out.
+# Prints `percent KIND PERCENT COVERED ALL` a kind, and a line for each gap.
 cat >"$build/report.py" <<'EOF'
 import json, re, sys
 
@@ -162,9 +115,6 @@ def text(at):
 # The conditions of a decision, as text, in the order of their evaluation.
 def parts(at):
     return [s.strip() for s in re.split(r'&&|\|\|', text(at))]
-
-def is_constant(condition):
-    return re.search(r'\bTWI_(ALWAYS|NEVER)\(', condition)
 
 for function in json.load(open(sys.argv[1]))['data'][0]['functions']:
     files = [name.endswith('/timingwheel.h') for name in function['filenames']]
@@ -191,8 +141,6 @@ for at, shown in conditions.items():
         gaps.append((at[0], 'cannot tell the conditions of: ' + text(at)))
         names = [text(at)] * len(shown)
     for name, done in zip(names, shown):
-        if is_constant(name):
-            continue
         wanted.append(done)
         if not done:
             gaps.append((at[0], 'does not decide: %s in: %s'
@@ -225,9 +173,6 @@ report('branches', sum((a > 0) + (b > 0) for a, b in branches.values()),
 report('mcdc', sum(wanted), len(wanted))
 for number, what in sorted(gaps):
     print('# timingwheel.h:%d: %s' % (number, what))
-for number, line in enumerate(header, 1):
-    if is_constant(line) and not line.startswith('#define'):
-        print('# timingwheel.h:%d: left out: %s' % (number, line.strip()))
 EOF
 
 python3 "$build/report.py" "$build/coverage.json" >"$build/report"
