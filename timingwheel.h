@@ -482,7 +482,7 @@ typedef struct twi_chunk {
     struct twi_chunk *prev;    /* add_chunk, twi_push_front; who takes       */
                                /* chunks out                                 */
     struct twi_bucket *bucket; /* which it is in: twi_take_chunk, twi_append */
-    uint16_t ordinal;          /* its number in its slab, from 1: twi_add_   */
+    uint8_t ordinal;           /* its number in its slab, from 1: twi_add_   */
                                /* slab                                       */
     uint8_t dead;              /* slots from front to room that hold NULL,   */
                                /* their timers having been cancelled: twi_   */
@@ -1002,7 +1002,7 @@ static inline bool twi_is_pending(const tw_timer *timer)
  * time. */
 
 #define TWI_LEAST_CHUNKS 7   /* a first slab of 1 KiB                        */
-#define TWI_MOST_CHUNKS 255  /* the largest has 32 KiB                       */
+#define TWI_MOST_CHUNKS 255  /* as many as an ordinal can tell: 32 KiB       */
 
 typedef char twi_chunk_has_its_size
     [sizeof(twi_chunk) == TWI_CHUNK_BYTES ? 1 : -1];
@@ -1084,7 +1084,7 @@ TWI_COLD bool twi_add_slab(timingwheel *tw, size_t chunks)
     tw->chunks += chunks;
     for (; chunks != 0; chunks--) {
         twi_chunk *chunk = (twi_chunk *)start + chunks;
-        chunk->ordinal = (uint16_t)chunks;
+        chunk->ordinal = (uint8_t)chunks;
         for (unsigned i = 0; i < TWI_SLOTS; i++)
             chunk->slots[i] = NULL; /* what is prefetched was written once */
         twi_give_back(tw, chunk);

@@ -1,6 +1,6 @@
-/* chunks.c - proofs of the chunks and buckets of timingwheel.h: on any bucket of
- * up to CHUNKS chunks, wherever its slots begin and end, whatever timers have
- * been cancelled.
+/* chunks.c - proofs of the chunks and buckets of timingwheel.h: on any bucket
+ * of up to CHUNKS chunks, wherever its slots begin and end, whatever timers
+ * have been cancelled.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,7 +9,8 @@
 #ifndef CHUNKS
 #define CHUNKS 3 /* at most 3                                               */
 #endif
-#define LEVEL (TWI_LEVELS + TWI_OWED)
+#define EARLIEST 7 /* the span of the bucket                                */
+#define LATEST 9
 
 /* Each an object of its own, for CBMC to tell them apart. It places objects at
  * multiples of TWI_CHUNK_BYTES and more, as the library does with chunks. */
@@ -44,8 +45,7 @@ static void make_slots(unsigned i, unsigned count)
     }
     ASSUME(dead < TWI_SLOTS);
     chunk->dead = (uint8_t)dead;
-    chunk->level = LEVEL;
-    chunk->index = 0;
+    chunk->bucket = home;
     chunk->prev = i == 0 ? NULL : chunks[i - 1];
     chunk->next = i + 1 == count ? NULL : chunks[i + 1];
 }
@@ -62,9 +62,31 @@ static void make_bucket(unsigned count)
         make_slots(i, count);
     home->front = &chunks[0]->slots[first];
     home->room = chunks[count - 1]->slots + end;
-    home->earliest = home->latest = 7;
+    home->earliest = EARLIEST;
+    home->latest = LATEST;
     tw.unused = &spare;
     spare.next = NULL;
+}
+
+/* An empty bucket: without a chunk, or with one that had timers. */
+static void make_empty(void)
+{
+    static const timingwheel none = {0};
+    tw = none;
+    make_slots(0, 1);
+    ASSUME(chunk0.dead == 0);
+    if (nondet_bool())
+        home->front = home->room = &chunk0.slots[any_below(TWI_SLOTS)];
+    home->earliest = EARLIEST;
+    home->latest = LATEST;
+    tw.unused = &spare;
+    spare.next = NULL;
+}
+
+/* A bucket keeps its span until its mark goes. */
+static void check_span(void)
+{
+    ASSERT(home->earliest == EARLIEST && home->latest == LATEST);
 }
 
 /* Chunk i, from slot `from` on and up to `to`, counts its dead slots. */
@@ -88,6 +110,15 @@ static void check_list(twi_chunk *one, twi_chunk *two, twi_chunk *three)
         last = list[i];
     }
     ASSERT(last != NULL && last->next == NULL);
+}
+
+/* The bucket is empty and keeps its only chunk, with room. */
+static void check_empty(void)
+{
+    ASSERT(twi_is_empty(home) && !twi_is_chunk_end(home->room));
+    ASSERT(twi_last_chunk(home) == &chunk0 && chunk0.dead == 0);
+    ASSERT(tw.unused == &spare);
+    check_list(&chunk0, NULL, NULL);
 }
 
 /* Memory that starts anywhere, of up to 1,024 bytes: what comes of it starts at
@@ -114,12 +145,12 @@ void allocate(void)
     REACHED("the end");
 }
 
-/* The chunk of any slot. */
+/* The chunk of any slot, and of the place in front of the first one. */
 void chunk_of(void)
 {
-    unsigned k = any_below(TWI_SLOTS);
+    unsigned k = any_below(TWI_SLOTS + 1);
     twi_chunk *chunk = chunks[any_below(CHUNKS)];
-    ASSERT(twi_chunk_of(&chunk->slots[k]) == chunk);
+    ASSERT(twi_chunk_of(chunk->slots + k - 1) == chunk);
     REACHED("the end");
 }
 
@@ -128,11 +159,11 @@ void take_chunk(void)
     spare.next = nondet_bool() ? &chunk0 : NULL;
     tw.unused = &spare;
     const twi_chunk *rest = spare.next;
-    twi_chunk *chunk = twi_take_chunk(&tw, LEVEL, 9);
+    twi_chunk *chunk = twi_take_chunk(&tw, home);
     ASSERT(chunk == &spare && tw.unused == rest);
     ASSERT(memory_got == 0);
     ASSERT(chunk->next == NULL && chunk->prev == NULL);
-    ASSERT(chunk->level == LEVEL && chunk->index == 9 && chunk->dead == 0);
+    ASSERT(chunk->bucket == home && chunk->dead == 0);
     REACHED("the end");
 }
 
@@ -141,9 +172,10 @@ void push_back(void)
 {
     make_bucket(2);
     tw_timer **room = home->room;
-    tw_timer **slot = twi_push_back(&tw, home, LEVEL, 0);
+    tw_timer **slot = twi_push_back(&tw, home);
     if (end == TWI_SLOTS) {
         ASSERT(slot == spare.slots && tw.unused == NULL);
+        ASSERT(spare.bucket == home && spare.dead == 0);
         check_list(&chunk0, &chunk1, &spare);
         REACHED("a new chunk");
     } else {
@@ -153,6 +185,7 @@ void push_back(void)
     ASSERT(home->room == slot + 1);
     ASSERT(home->front == &chunk0.slots[first]);
     check_slots(&chunk0, first, TWI_SLOTS);
+    check_span();
     REACHED("the end");
 }
 
@@ -161,9 +194,10 @@ void push_front(void)
 {
     make_bucket(2);
     tw_timer **front = home->front, **room = home->room;
-    tw_timer **slot = twi_push_front(&tw, home, LEVEL, 0);
+    tw_timer **slot = twi_push_front(&tw, home);
     if (first == 0) {
         ASSERT(slot == &spare.slots[TWI_SLOTS - 1] && tw.unused == NULL);
+        ASSERT(spare.bucket == home && spare.dead == 0);
         check_list(&spare, &chunk0, &chunk1);
         REACHED("a new chunk");
     } else {
@@ -171,7 +205,29 @@ void push_front(void)
         check_list(&chunk0, &chunk1, NULL);
     }
     ASSERT(home->front == slot && home->room == room);
+    check_span();
     REACHED("the end");
+}
+
+/* The first slot of an empty bucket, from either end: the only one, in the
+ * chunk that the bucket has, or in a new one. */
+void push_empty(void)
+{
+    make_empty();
+    bool has_chunk = home->room != NULL;
+    tw_timer **slot =
+        nondet_bool() ? twi_push_back(&tw, home) : twi_push_front(&tw, home);
+    twi_chunk *chunk = has_chunk ? &chunk0 : &spare;
+    ASSERT(tw.unused == (has_chunk ? &spare : NULL));
+    ASSERT(home->front == slot && home->room == slot + 1);
+    ASSERT(slot >= chunk->slots && slot < chunk->slots + TWI_SLOTS);
+    ASSERT(chunk->bucket == home && chunk->dead == 0);
+    check_list(chunk, NULL, NULL);
+    check_span();
+    if (has_chunk)
+        REACHED("a chunk of its own");
+    else
+        REACHED("a new chunk");
 }
 
 /* The front slot leaves, and with the last one of it the chunk. */
@@ -190,10 +246,12 @@ void pop_front(void)
         check_slots(&chunk0, first + 1, TWI_SLOTS);
         check_list(&chunk0, &chunk1, NULL);
     }
+    check_span();
     REACHED("the end");
 }
 
-/* The last slot leaves, live or dead, and with the first one of it the chunk. */
+/* The last slot leaves, live or dead, and with the first one of its chunk that
+ * does. */
 void pop_back(void)
 {
     make_bucket(2);
@@ -209,7 +267,35 @@ void pop_back(void)
         check_list(&chunk0, &chunk1, NULL);
     }
     check_slots(&chunk0, first, TWI_SLOTS);
+    check_span();
     REACHED("the end");
+}
+
+/* A slot leaves a bucket of one chunk, in front or at the back, live or dead:
+ * with the last one the bucket is empty. */
+void pop_one(void)
+{
+    make_bucket(1);
+    bool at_front = nondet_bool(), left;
+    if (at_front && chunk0.slots[first] == NULL)
+        chunk0.dead--;
+    if (at_front)
+        left = twi_pop_front(&tw, home);
+    else
+        left = twi_pop_back(&tw, home);
+    ASSERT(left == (end - first > 1));
+    if (left) {
+        unsigned from = first + at_front, to = end - !at_front;
+        ASSERT(home->front == &chunk0.slots[from]);
+        ASSERT(home->room == chunk0.slots + to);
+        check_slots(&chunk0, from, to);
+        check_list(&chunk0, NULL, NULL);
+        REACHED("others are left");
+    } else {
+        check_empty();
+        REACHED("none is left");
+    }
+    check_span();
 }
 
 /* A timer anywhere in three chunks leaves: its slot is dead, or, if it was the
@@ -229,15 +315,71 @@ void clear(void)
     check_list(leaves && i == 0 ? NULL : &chunk0,
                leaves && i == 1 ? NULL : &chunk1,
                leaves && i == 2 ? NULL : &chunk2);
+    check_span();
     if (leaves) {
         ASSERT(tw.unused == chunks[i]);
-        ASSERT(home->front ==
-               (i == 0 ? chunk1.slots : &chunk0.slots[first]));
+        ASSERT(home->front == (i == 0 ? chunk1.slots : &chunk0.slots[first]));
         ASSERT(home->room ==
                (i == 2 ? chunk1.slots + TWI_SLOTS : &chunk2.slots[0] + end));
         REACHED("a chunk leaves");
     }
     REACHED("the end");
+}
+
+/* The same in a bucket of one chunk: if that was full, and all others were
+ * dead, the bucket is empty. */
+void clear_one(void)
+{
+    make_bucket(1);
+    unsigned k = any_below(TWI_SLOTS);
+    ASSUME(chunk0.slots[k] != NULL);
+    bool empties = chunk0.dead == TWI_SLOTS - 1;
+    twi_clear(&tw, &chunk0.slots[k]);
+    ASSERT(chunk0.slots[k] == NULL);
+    check_span();
+    if (empties) {
+        check_empty();
+        REACHED("none is left");
+    } else {
+        ASSERT(home->front == &chunk0.slots[first]);
+        ASSERT(home->room == chunk0.slots + end);
+        check_slots(&chunk0, first, end);
+        check_list(&chunk0, NULL, NULL);
+        REACHED("others are left");
+    }
+}
+
+/* A timer anywhere in `count` chunks is taken back, if nothing stands behind
+ * it and a chunk is left that is not empty or the only one: the next slot is
+ * its own again, and none is dead for it. Else nothing changes. */
+static void prove_take_back(unsigned count)
+{
+    make_bucket(count);
+    unsigned i = any_below(count), k = any_below(TWI_SLOTS);
+    tw_timer **slot = &chunks[i]->slots[k], **room = home->room;
+    ASSUME(*slot != NULL);
+    bool is_last = i + 1 == count && k + 1 == end;
+    bool is_taken = twi_take_back(slot);
+    ASSERT(is_taken == (is_last && (k > 0 || count == 1)));
+    ASSERT(home->room == (is_taken ? slot : room));
+    ASSERT(home->front == &chunk0.slots[first]);
+    for (unsigned j = 0; j < count; j++)
+        check_slots(chunks[j], j == 0 ? first : 0,
+                    j + 1 < count ? (unsigned)TWI_SLOTS : end - is_taken);
+    check_list(&chunk0, count > 1 ? &chunk1 : NULL, NULL);
+    check_span();
+    if (is_taken) {
+        ASSERT(twi_push_back(&tw, home) == slot);
+        REACHED("it is");
+    } else {
+        REACHED("it is not");
+    }
+}
+
+void take_back(void)
+{
+    prove_take_back(1);
+    prove_take_back(2);
 }
 
 /* A chunk that is fetched ahead is only read. */

@@ -193,7 +193,7 @@ static void operate(timingwheel *tw)
 static void stray(timingwheel *tw)
 {
     uint64_t ticks[2] = {0, 0};
-    tw->fired += ticks[2 * (tw->count <= TIMERS)];
+    tw->handled += ticks[2 * (tw->count <= TIMERS)];
 }
 #endif
 

@@ -5,8 +5,9 @@
  *
  * CBMC does not see through an address that was rounded. So run.sh has it take
  * this function in place of that: it looks for a slot among those of all
- * chunks. That the one of the header says the same is proved in chunks.c:
- * chunk_of.
+ * chunks, and the place in front of the first, which is where the last slot of
+ * an emptied chunk would be. That the one of the header says the same is proved
+ * in chunks.c: chunk_of.
  *
  * Who includes this has defined KNOWN_CHUNKS and chunk_at, which tells the
  * chunks from 0 on.
@@ -20,8 +21,8 @@ twi_chunk *known_chunk_of(tw_timer *const *slot);
 twi_chunk *known_chunk_of(tw_timer *const *slot)
 {
     for (unsigned n = 0; n < KNOWN_CHUNKS; n++)
-        for (unsigned k = 0; k < TWI_SLOTS; k++)
-            if (slot == &chunk_at(n)->slots[k])
+        for (unsigned k = 0; k <= TWI_SLOTS; k++)
+            if (slot + 1 == chunk_at(n)->slots + k)
                 return chunk_at(n);
     NEVER("it is a slot of a chunk");
     return NULL;

@@ -94,8 +94,11 @@ void roundest(void)
     REACHED("the end");
 }
 
-/* Any wheel, clock and tick: where the quick look says that the wheel is the one
- * for the tick, it is the finest whose window holds it. */
+/* Any wheel, clock and tick, not before what the wheel waits for: where the
+ * quick look says that the wheel is the one for the tick, it is the finest
+ * whose window holds it, and the tick is ahead of the clock. It says so of all
+ * ticks a step ahead or more and less than a turn but for a step, unless a turn
+ * is beyond 64 bits. */
 void quick(void)
 {
     twi_wheel wheel = {0};
@@ -103,28 +106,38 @@ void quick(void)
     set_size(size_bits);
     wheel.level = any_below(TWI_LEVELS);
     ASSUME(wheel.level * size_bits < 64);
-    wheel.shift = wheel.level * size_bits;
+    wheel.shift = wheel.level * size_bits; /* as twi_add_wheel makes them */
+    wheel.step = UINT64_C(1) << wheel.shift;
+    wheel.near_turn = wheel.step * (tw.size_mask - 1);
     tw.clock = nondet_u64();
+    wheel.earliest = nondet_u64();
     uint64_t tick = nondet_u64();
+    ASSUME(tw.clock <= wheel.earliest && wheel.earliest <= tick);
+    uint64_t steps = (tick - tw.clock) >> wheel.shift;
     if (twi_is_wheel_for(&tw, &wheel, tick)) {
         ASSERT(tick > tw.clock);
         ASSERT(twi_level_of(&tw, tick) == wheel.level);
         REACHED("it is");
+    } else {
+        ASSERT(steps == 0 || steps >= tw.size_mask ||
+               UINT64_MAX >> wheel.shift < tw.size_mask);
+        REACHED("it is not, or not surely");
     }
-    REACHED("the end");
 }
 
 static tw_timer *slots[TWI_DRAINED + 1];
 static twi_wheel wheel0;
 
-/* Anything pending: a head of the delay queue, timers aside, or not. Returns
- * whether there is something, and the earliest tick of it. */
+/* Anything pending: a head of the delay queue, timers aside, or not, or all of
+ * them cancelled. Returns whether there is something, and the earliest tick of
+ * it. */
 static bool make_pending(uint64_t *first)
 {
     bool found = false;
     *first = UINT64_MAX;
     tw.next = UINT64_MAX;
-    tw.count = 1;
+    tw.count = nondet_bool();
+    tw.has_asides = nondet_bool();
     if (nondet_bool()) {
         tw.queued = 1;
         tw.queue[0] = &wheel0;
@@ -139,9 +152,9 @@ static bool make_pending(uint64_t *first)
         tw.aside[i].room = &slots[i + 1];
         tw.aside[i].earliest = tick;
         *first = tick < *first ? tick : *first;
-        found = true;
+        tw.has_asides = found = true;
     }
-    return found;
+    return found && tw.count != 0;
 }
 
 /* What the two functions must say about ticks of that length. */
@@ -184,4 +197,35 @@ void wait(void)
     static const uint64_t ticks[] = {1, 1024};
     for (unsigned i = 0; i < sizeof(ticks) / sizeof(*ticks); i++)
         check_wait(ticks[i]);
+}
+
+/* Any clock, head of the delay queue and timers aside, and a target: whether
+ * anything is due by it. Overdue timers are none before they are owed. */
+void due(void)
+{
+    uint64_t first, target = nondet_u64();
+    (void)make_pending(&first);
+    const twi_bucket *stuck = &tw.aside[TWI_STUCK];
+    bool in_wheels = tw.queued != 0 && tw.next <= target;
+    bool is_stuck = !twi_is_empty(stuck) && stuck->earliest <= target;
+    bool is_owed = !twi_is_empty(&tw.aside[TWI_OWED]);
+    ASSERT(twi_is_due(&tw, target) == (in_wheels || is_stuck || is_owed));
+    ASSERT(tw.has_asides || !twi_has_asides(&tw));
+    REACHED("the end");
+}
+
+/* Any call that leaves nothing to do: the clock is where it was to go, and does
+ * not go back in time units either. */
+void end(void)
+{
+    uint64_t now = nondet_u64(), target = nondet_u64(), before = nondet_u64();
+    tw.now = before;
+    tw.quick_after = nondet_u64();
+    ASSUME(tw.quick_after >= before);
+    twi_end(&tw, now, target);
+    ASSERT(tw.clock == target);
+    ASSERT(tw.now >= now && tw.now >= before);
+    ASSERT(tw.now == now || tw.now == before);
+    ASSERT(tw.quick_after >= tw.now);
+    REACHED("the end");
 }

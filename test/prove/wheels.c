@@ -1,5 +1,5 @@
-/* wheels.c - proof of the search through a bitmap of timingwheel.h: in a wheel
- * of 2^SIZE_BITS buckets.
+/* wheels.c - proofs of the marks that timingwheel.h keeps of a wheel's buckets:
+ * in a wheel of 2^SIZE_BITS.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,8 +11,25 @@
 #define SIZE_BITS 8
 #endif
 
-static twi_wheel wheel;
-static uint64_t marks[WORDS];
+/* A wheel with its marks behind it, and its buckets, of which one at most has
+ * a chunk. */
+static struct {
+    twi_wheel wheel;
+    uint64_t marks[WORDS];
+} whole;
+static twi_wheel *const wheel = &whole.wheel;
+static uint64_t *const marks = whole.marks;
+static twi_bucket buckets[1 << SIZE_BITS];
+static twi_chunk chunk;
+
+static inline twi_chunk *chunk_at(unsigned n)
+{
+    (void)n;
+    return &chunk;
+}
+
+#define KNOWN_CHUNKS 1
+#include "known.h"
 
 static bool is_marked(uint32_t index)
 {
@@ -23,7 +40,7 @@ static bool is_marked(uint32_t index)
 static void make_bitmap(unsigned size_bits)
 {
     set_size(size_bits);
-    wheel.marks = marks;
+    ASSERT(twi_marks(wheel) == marks);
     for (uint32_t word = 0; word < WORDS; word++) {
         marks[word] = 0;
         if (word * 64 <= tw.size_mask)
@@ -36,7 +53,7 @@ static void make_bitmap(unsigned size_bits)
 
 static uint32_t ahead_of_clock(uint32_t index)
 {
-    uint32_t own = twi_index_of(&tw, &wheel, tw.clock);
+    uint32_t own = twi_index_of(&tw, wheel, tw.clock);
     return (index + tw.size_mask + 1 - own) & tw.size_mask;
 }
 
@@ -55,13 +72,52 @@ void find_mark(void)
 {
     uint32_t first;
     make_bitmap(SIZE_BITS);
-    wheel.shift = any_below(64);
+    wheel->shift = any_below(64);
     tw.clock = nondet_u64();
-    if (twi_find_mark(&tw, &wheel, &first)) {
+    if (twi_find_mark(&tw, wheel, &first)) {
         check_first(first);
         REACHED("the end, one found");
     } else {
         ASSERT(!is_marked(any_below(tw.size_mask + 1)));
         REACHED("the end, none found");
     }
+}
+
+/* Any empty bucket: its mark goes, and it has no span, but its chunk. */
+static void prove_unmark(uint32_t index)
+{
+    twi_bucket *bucket = &buckets[index];
+    if (nondet_bool())
+        bucket->front = bucket->room = &chunk.slots[any_below(TWI_SLOTS)];
+    bucket->earliest = nondet_u64();
+    bucket->latest = nondet_u64();
+    bool has_chunk = bucket->room != NULL;
+    twi_unmark(wheel, bucket);
+    ASSERT(!is_marked(index));
+    ASSERT(bucket->earliest == UINT64_MAX && bucket->latest == 0);
+    ASSERT(twi_is_empty(bucket));
+    ASSERT(bucket->room == (has_chunk ? chunk.slots : NULL));
+    if (has_chunk)
+        REACHED("the end, with a chunk");
+    else
+        REACHED("the end, without one");
+}
+
+/* Any bitmap and bucket, marked or unmarked: no other mark changes. */
+void mark(void)
+{
+    make_bitmap(SIZE_BITS);
+    wheel->buckets = buckets;
+    uint32_t index = any_below(tw.size_mask + 1);
+    uint32_t other = any_below(tw.size_mask + 1);
+    ASSUME(index != other);
+    bool was_marked = is_marked(other);
+    if (nondet_bool()) {
+        twi_mark(wheel, index);
+        ASSERT(is_marked(index));
+        REACHED("the end, marked");
+    } else {
+        prove_unmark(index);
+    }
+    ASSERT(is_marked(other) == was_marked);
 }
