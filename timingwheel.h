@@ -2227,7 +2227,7 @@ static inline tw_timer *twi_take_first(timingwheel *tw, twi_wheel *wheel)
  * A call fires, in this order: overdue timers; then, one at a time, the first
  * timer of the head of the delay queue, until that is not due. */
 
-/* The timers aside of the wheels of which one is due, or may be, by `target` and
+/* Those aside of the wheels of which one is due, or may be, by `target` and
  * before all that are in wheels: those owed, or else those stuck; or NULL. */
 TWI_COLD twi_bucket *twi_aside_due(timingwheel *tw, uint64_t target)
 {
