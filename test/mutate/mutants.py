@@ -16,17 +16,16 @@ import sys
 # Functions that do nothing a test could see, or only in a debug build.
 WITHOUT_EFFECT = {
     'twi_prefetch',  # asks the cache for what will be wanted soon
-    'twi_prefetch_few',
+
     'tw_strerror',   # its sentences have a test that reads them
     'twi_is_elsewhere',  # for TW_DEBUG
 }
 
-# A line with one of these words is about prefetching, for TW_DEBUG alone, or
-# about what cannot happen.
+# A line with one of these words is about prefetching, or for TW_DEBUG alone.
 # What TWI_RARE wraps is changed like anything else, TWI_RARE itself is not.
 WORDS_WITHOUT_EFFECT = re.compile(
     r'\b(TWI_PREFETCH|twi_prefetch\w*|TWI_AHEAD|ahead|seen|TWI_RULE\w*|'
-    r'TWI_SEAL|seal|TWI_ALWAYS)\b')
+    r'TWI_SEAL|seal)\b')
 
 # Short cuts answer false where they do not apply, and the general way follows.
 # One that applies less often costs time alone: such mutants are not made.
@@ -46,7 +45,7 @@ SAVES_LOOK = 'tw->has_asides'
 # First values that are set anew before anything reads them; they stand there so
 # that no memory is left indeterminate.
 FIRST_VALUES = re.compile(
-    r'^ *(wheel->first = 0|slab->unused = 0|uint32_t index = 0);$')
+    r'^ *(wheel->first = wheel->buckets|slab->unused = 0|uint32_t index = 0);$')
 
 # Constants that any number would do for: how large the first slab is, and from
 # how many timers on a bucket is worth cascading.
@@ -69,10 +68,9 @@ LOOKALIKES = [
     ['first', 'end'],
     ['earliest', 'latest'],
     ['low', 'high'],
-    ['chunks', 'cut', 'idle'],
     ['now', 'clock'],
     ['size_mask', 'size_bits'],
-    ['fired', 'cascaded'],
+    ['handled', 'cascaded'],
     ['advancing', 'visiting'],
     ['TWI_OWED', 'TWI_OVERDUE', 'TWI_STUCK', 'TWI_DRAINED'],
     ['TW_OK', 'TW_EINVAL', 'TW_ENOMEM', 'TW_EFULL', 'TW_EBUSY'],
