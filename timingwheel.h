@@ -1,4 +1,4 @@
-/* timingwheel.h - v1.0.0 - timers for event loops, in one header
+/* timingwheel.h - v1.1.0 - timers for event loops, in one header
 
    A hierarchical timing wheel: any number of timers, started, cancelled and
    put off in constant time, fired in exact order and never early, with no
@@ -356,7 +356,7 @@
 #include <stdint.h>
 
 #define TW_VERSION_MAJOR 1
-#define TW_VERSION_MINOR 0
+#define TW_VERSION_MINOR 1
 #define TW_VERSION_PATCH 0
 
 /* Linkage: TW_STATIC keeps every function inside the including file, without
@@ -3159,6 +3159,11 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 
 /* CHANGES
 
+   1.1.0  2026-11-24  Overdue timers fire first, in the order in which they were
+                      started; to postpone one is to start it. The next
+                      deadline may be early after a cancel. TW_OWNER, tw_dump,
+                      the mailbox. tw_next_deadline and tw_wait take a const
+                      timingwheel. The core is made anew.
    1.0.0  2026-11-21  The first version.
 
    LICENCE

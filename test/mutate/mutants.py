@@ -16,7 +16,6 @@ import sys
 # Functions that do nothing a test could see, or only in a debug build.
 WITHOUT_EFFECT = {
     'twi_prefetch',  # asks the cache for what will be wanted soon
-
     'tw_strerror',   # its sentences have a test that reads them
     'twi_is_elsewhere',  # for TW_DEBUG
 }
