@@ -55,9 +55,9 @@ endif()
 endef
 
 # What `make check` needs beyond a C compiler: sanitizers, valgrind, static
-# analysis; coverage, proofs, mutation; and the compilers and emulators of other
-# machines; the libraries of the recipes for event loops. gcc-12-multilib and not
-# gcc-multilib, which cannot be there together with cross compilers.
+# analysis; coverage, proofs, mutation; the compilers and emulators of other
+# machines. gcc-12-multilib and not gcc-multilib, which cannot be there together
+# with cross compilers.
 CHECK_PACKAGES = clang clang-tidy libclang-rt-dev cppcheck valgrind \
 	universal-ctags libc6-dev-i386 \
 	gcc-$(shell gcc -dumpversion 2>/dev/null)-multilib \

@@ -406,8 +406,8 @@ sources() {
 
 # The other programs, held to the same warnings; what needs a package that is
 # missing here is left out by the benchmark too. The recipes for event loops are
-# held to them by loops.sh, which knows their libraries; those in test/hosts need
-# the sources of the hosts, and are compiled with them.
+# held to them by loops.sh, which knows their libraries; those in test/hosts
+# need the sources of the hosts, and are compiled with them.
 gate_programs() {
     glib=$(pkg-config --cflags glib-2.0 2>/dev/null) || glib=
     for file in test/loops/epoll.c \

@@ -631,10 +631,9 @@ static void add_bucket(const twi_bucket *bucket, unsigned where)
     if (twi_is_empty(bucket) && play->tidiness != AS_LEFT)
         return;
     add(where * 4 + 1 + !twi_is_empty(bucket));
-    if (twi_is_empty(bucket))
-        add((uint64_t)(bucket->room - twi_last_chunk(bucket)->slots));
-    else
-        add_slots(bucket);
+    add_slots(bucket);
+    if (!in_wheel && play->tidiness == AS_LEFT)
+        add(relative(bucket->earliest));
     if (!in_wheel)
         return;
     if (has_timers(bucket))
