@@ -307,13 +307,17 @@ static void post_start(item *it, uint64_t id, uint64_t random)
     tw_post_start(&box, &it->remote, tick << ID_BITS | id);
 }
 
-/* Lets the loop make a turn, lest the producers be through before it is. It has
- * been woken, or it would not; and nothing is ordered by the looking. */
+/* Lets the loop make a turn, lest the producers be through before it; but not
+ * for long, as it may have made it before we look, and sleep now. Nothing is
+ * ordered by the looking. */
 static void wait_for_turn(void)
 {
     uint64_t then = atomic_load_explicit(&clock_now, memory_order_relaxed);
-    while (atomic_load_explicit(&clock_now, memory_order_relaxed) == then)
+    for (int i = 0; i < 100; i++) {
+        if (atomic_load_explicit(&clock_now, memory_order_relaxed) != then)
+            return;
         sched_yield();
+    }
 }
 
 /* One post in 32 is of a timer of its own, which may be gone before the call
