@@ -356,7 +356,7 @@
 #include <stdint.h>
 
 #define TW_VERSION_MAJOR 1
-#define TW_VERSION_MINOR 1
+#define TW_VERSION_MINOR 2
 #define TW_VERSION_PATCH 0
 
 /* Linkage: TW_STATIC keeps every function inside the including file, without
@@ -451,8 +451,14 @@ struct tw_timer {
  * idle) is the connection whose `idle` it is. In C++ that type has to be of
  * standard layout; for one that is not, put the timer and a pointer to the
  * object into a struct, and follow the pointer of TW_OWNER of that. */
+#ifdef __cplusplus
+#define TW_OWNER(timer, type, member)                                   \
+    (reinterpret_cast<type *>(reinterpret_cast<uintptr_t>(timer) -      \
+                              offsetof(type, member)))
+#else
 #define TW_OWNER(timer, type, member) \
-    ((type *)(void *)((char *)(timer)-offsetof(type, member)))
+    ((type *)((uintptr_t)(timer)-offsetof(type, member)))
+#endif
 
 /* What follows up to the functions is private; it stands here because
  * `timingwheel` must be complete for you to place one. Behind each field stands
@@ -464,130 +470,133 @@ struct tw_timer {
 #endif
 #define TWI_SLOTS (TWI_CHUNK_BYTES / sizeof(void *) - 4)
 
-/* Most chunks of timers that are sorted rather than moved down: some thousand
- * timers; few where memory, and so the stack, is short. */
+/* A bucket is crowded if it has more chunks than this: its timers are moved
+ * down, ahead of time, in batches of TWI_BATCH chunks. The timers of any other
+ * bucket, up to TWI_CROWD, are sorted. Where memory is short, so is the stack,
+ * and the limit is low. */
 #if UINTPTR_MAX > UINT32_MAX
 #define TWI_RUN_CHUNKS 80
 #else
 #define TWI_RUN_CHUNKS 8
 #endif
+#ifndef TWI_CROWD_CHUNKS
+#define TWI_CROWD_CHUNKS TWI_RUN_CHUNKS
+#endif
 #ifndef TWI_CROWD
 #define TWI_CROWD (TWI_RUN_CHUNKS * TWI_SLOTS)
 #endif
+#ifndef TWI_BATCH
+#define TWI_BATCH 16
+#endif
 
 /* Up to 12 timers of one bucket. A chunk starts at a multiple of its size, so
- * that the address of a slot tells its chunk. */
+ * that the address of a slot gives its chunk. */
 typedef struct twi_chunk {
-    struct twi_chunk *next;    /* in its bucket, or of those unused: twi_    */
-    struct twi_chunk *prev;    /* add_chunk, twi_push_front; who takes       */
-                               /* chunks out                                 */
-    struct twi_bucket *bucket; /* which it is in: twi_take_chunk, twi_append */
-    uint8_t ordinal;           /* its number in its slab, from 1: twi_add_   */
-                               /* slab                                       */
-    uint8_t dead;              /* slots from front to room that hold NULL,   */
-                               /* their timers having been cancelled: twi_   */
-                               /* clear; who takes such slots out            */
-    tw_timer *slots[TWI_SLOTS]; /* twi_fill, twi_clear                       */
+    struct twi_chunk *next;     /* in its bucket, or among the unused chunks */
+    struct twi_chunk *prev;     /* in its bucket                             */
+    struct twi_bucket *bucket;  /* that it is in; NULL: it is unused         */
+    size_t number;              /* above that of prev: by one, or by more if */
+                                /* chunks in between have left               */
+    tw_timer *slots[TWI_SLOTS]; /* NULL: dead                                */
 } twi_chunk;
 
 /* The timers of one step of one wheel: those of each tick in start order. */
 typedef struct twi_bucket {
     uint64_t earliest; /* the span of ticks that its timers were placed for; */
-    uint64_t latest;   /* UINT64_MAX and 0 if none: twi_widen, twi_reset;    */
-                       /* twi_await_front, as the first ones have fired      */
-    tw_timer **front;  /* its first slot: twi_push_front, twi_pop_front      */
+    uint64_t latest;   /* UINT64_MAX and 0 if it has none                    */
+    tw_timer **front;  /* its first slot                                     */
     tw_timer **room;   /* the next free slot; or the end of a full chunk; or */
-                       /* NULL, without a chunk: tw_start, twi_push_back,    */
-                       /* twi_pop_back, twi_take_back                        */
+                       /* NULL, if the bucket has no chunk                   */
 } twi_bucket;
+
+/* What has been done to the first bucket of a wheel. */
+enum twi_progress {
+    TWI_UNTOUCHED, /* nothing yet, or other timers have come in since        */
+    TWI_SORTED,    /* its timers fire from the front                         */
+    TWI_CASCADING  /* it is crowded, and some of its timers have moved down  */
+};
 
 /* One wheel. It enters the delay queue with its first bucket. */
 typedef struct twi_wheel {
-    uint64_t earliest;    /* what the delay queue knows it by: twi_queue_    */
-                          /* earlier, twi_queue_later                        */
-    uint64_t step;        /* ticks that a bucket spans: twi_add_wheel, as    */
-                          /* all that follows up to `shift`                  */
-    uint64_t near_turn;   /* a turn of the wheel but for two steps           */
-    twi_bucket *buckets;
+    uint64_t earliest;    /* its place in the delay queue: a tick            */
+    uint64_t step;        /* ticks that a bucket spans                       */
+    uint64_t least;       /* a tick is surely for this wheel if it is so far */
+    uint64_t until;       /* ahead of the clock, and before this tick        */
+    uint64_t moved_at;    /* the clock when timers were last moved ahead     */
+    twi_bucket *buckets;  /* two turns: twice as many as steps in a turn     */
     void *memory;         /* as TW_MALLOC gave it                            */
     unsigned level;       /* its number, from 0 for the finest               */
     unsigned shift;       /* log2 of step                                    */
-    twi_bucket *first;    /* the first bucket that may have timers:          */
-                          /* twi_offer, twi_account                          */
-    uint32_t queue_index; /* in the delay queue, or TWI_UNQUEUED: twi_queue_ */
-                          /* set, twi_unqueue                                */
-    bool sorted;          /* the timers of its first bucket fire from the    */
-} twi_wheel;              /* front: twi_note_sorted; who brings others in    */
+    twi_bucket *first;    /* the first bucket that may have timers           */
+    uint32_t queue_index; /* in the delay queue, or TWI_UNQUEUED             */
+    enum twi_progress progress; /* of `first`                                */
+    bool may_be_crowded;  /* a bucket may have become crowded                */
+} twi_wheel;
 
-/* A piece of memory cut into chunks; it stands in the place of chunk 0. All is
- * written by twi_add_slab, but `unused`. */
+/* A piece of memory cut into chunks. It stands where chunk 0 would. */
 typedef struct twi_slab {
     struct twi_slab *next;
-    void *memory;    /* as TW_MALLOC gave it                                 */
-    timingwheel *tw; /* whose it is; for TW_DEBUG                            */
-    uint32_t chunks; /* how many follow                                      */
-    uint32_t unused; /* how many of them are in no bucket: twi_trim_slabs    */
+    void *memory;  /* as TW_MALLOC gave it                                   */
+    size_t chunks; /* how many follow                                        */
 } twi_slab;
 
 /* Buckets outside of the wheels. */
 enum twi_aside {
-    TWI_OVERDUE, /* started overdue since the call began: for the next one   */
-    TWI_OWED,    /* overdue before it began: fire in it, before all others   */
+    TWI_OVERDUE, /* started overdue, in start order                          */
     TWI_STUCK,   /* postponed, and could not be moved for want of memory     */
     TWI_DRAINED, /* taken out by tw_drain, not visited yet                   */
     TWI_ASIDES
 };
 
 struct timingwheel {
-    uint64_t clock;      /* in ticks: twi_set_clock, twi_end                 */
+    uint64_t clock;      /* in ticks                                         */
     uint64_t next;       /* the tick of the head of the delay queue, or      */
-                         /* UINT64_MAX: twi_queue_set, twi_unqueue           */
-    uint64_t tick;       /* time units per tick: tw_init                     */
-    size_t count;        /* timers pending: twi_put_in, tw_cancel, twi_take_ */
-                         /* due, tw_drain                                    */
-    size_t most;         /* how many may be: tw_init; 0 while tw_foreach     */
-                         /* visits, and after tw_destroy                     */
-    twi_chunk *unused;   /* chunks that are in no bucket: twi_give_back,     */
-                         /* twi_take_chunk                                   */
-    uint32_t size_mask;  /* wheel_size - 1: tw_init                          */
-    uint32_t size_bits;  /* log2 of wheel_size: tw_init                      */
+                         /* UINT64_MAX                                       */
+    uint64_t tick;       /* time units per tick                              */
+    size_t count;        /* timers pending                                   */
+    size_t most;         /* how many may be; 0 while tw_foreach visits, and  */
+                         /* after tw_destroy                                 */
+    twi_chunk *unused;   /* chunks that are in no bucket                     */
+    uint32_t size_mask;  /* buckets per wheel - 1: 2 * wheel_size - 1        */
+    uint32_t size_bits;  /* log2 of wheel_size                               */
     uint32_t queued;     /* wheels in the delay queue                        */
-    bool advancing;      /* inside a call that fires, or tw_drain: twi_fire_ */
-                         /* due, tw_drain                                    */
-    bool has_asides;     /* timers may be overdue, owed or stuck: twi_place_ */
-                         /* overdue, twi_make_do, twi_aside_due              */
+    bool advancing;      /* inside a call that fires, or tw_drain            */
+    bool has_asides;     /* timers may be overdue or stuck                   */
 
-    /* These two are for speed alone; twi_forget forgets both.               */
-    twi_wheel *usual;    /* the wheel of the start before, if it is still in */
-                         /* the delay queue, ticks are of one unit, and no   */
-                         /* limit is set: twi_place, twi_unqueue. Hold and   */
-                         /* restart 8 to 14 % at 10 k; that it tells of the  */
-                         /* tick and the limit, expire 10 % at 1 M           */
-    tw_timer **last;     /* the slot of the last start: tw_start, twi_place. */
-                         /* Startstop 20 to 40 %                             */
+    /* These two are for speed alone; twi_forget clears both.                */
+    twi_wheel *usual;    /* the wheel of the start before; NULL unless it is */
+                         /* in the delay queue, ticks are of one unit, and   */
+                         /* no limit is set                                  */
+    tw_timer **last;     /* the slot of the last start                       */
 
-    uint64_t now;        /* the clock in time units, as it was handed in:    */
-                         /* twi_set_clock, twi_end                           */
-    uint64_t quick_after; /* to postpone a timer that is due later than this */
-                         /* is one store: twi_set_clock, twi_note_sorted     */
-    uint64_t handled;    /* timers fired or cascaded since tw_init: twi_     */
-                         /* take_due, twi_cascade, twi_move_on               */
-    uint64_t cascaded;   /* those of them that cascaded: the latter two      */
-    uint64_t stop;       /* at so many handled the call ends: twi_begin      */
-    uint8_t level_of[64]; /* the level that spans a distance, by its log2:   */
-                         /* tw_init                                          */
+    uint64_t now;        /* the clock in time units, as it was handed in     */
+    uint64_t handled;    /* timers fired or cascaded since tw_init           */
+    uint64_t cascaded;   /* those of them that cascaded                      */
+    uint64_t stop;       /* at so many handled the call ends                 */
+    uint64_t ahead_at;   /* no timer has to be moved ahead before the clock  */
+                         /* is this                                          */
+    uint64_t due_until;  /* the tick up to which timers fire before those    */
+    size_t overdue_until; /* overdue timers that stand at this position, or  */
+                         /* behind it                                        */
+    size_t overdue_end;  /* the position behind all timers that were overdue */
+                         /* when the call began                              */
+    size_t in_use;       /* chunks that are in buckets                       */
+    size_t homes;        /* buckets that have a chunk                        */
+    size_t chunks;       /* in all slabs                                     */
+    twi_slab *swept;     /* the slab that is swept next; NULL: the first     */
+    size_t swept_chunks; /* how many of its chunks have been                 */
+    uint8_t level_of[64]; /* the level that spans a distance, by its log2    */
     twi_bucket aside[TWI_ASIDES];
-    twi_wheel *wheels[TWI_LEVELS]; /* NULL until needed: twi_add_wheel,      */
-                         /* twi_remove_wheel                                 */
-    twi_wheel *queue[TWI_LEVELS]; /* the delay queue: twi_queue_set          */
-    twi_slab *slabs;     /* newest first: twi_add_slab, twi_remove_slab      */
-    size_t chunks;       /* in all slabs: these two                          */
-    size_t bytes_held;   /* got from TW_MALLOC: twi_allocate, _deallocate    */
-    void *alloc_context; /* as configured: tw_init                           */
-    uint32_t seal;       /* TWI_SEAL from tw_init to tw_destroy; for TW_DEBUG */
-    bool visiting;       /* inside tw_foreach; not beside `advancing`, lest  */
-                         /* one load takes both: it would have to wait for   */
-                         /* the last store to either (hold at 100: 12 %)     */
+    twi_wheel *wheels[TWI_LEVELS]; /* NULL until needed                      */
+    twi_wheel *queue[TWI_LEVELS];  /* the delay queue                        */
+    twi_slab *slabs;     /* newest first                                     */
+    size_t reserved;     /* how many timers tw_reserve has provided for      */
+    size_t bytes_held;   /* got from TW_MALLOC                               */
+    void *alloc_context; /* as configured                                    */
+    const timingwheel *self; /* where it is, from tw_init to tw_destroy      */
+    bool visiting;       /* inside tw_foreach; apart from `advancing`, lest  */
+                         /* one load takes both and waits for the last store */
+                         /* to either                                        */
 };
 
 /* ------------------------------------------------------------ functions --- */
@@ -683,6 +692,10 @@ TW_DEF tw_state tw_timer_state(const tw_timer *timer);
 
 /* The deadline last asked for, not rounded; 0 if never started. */
 TW_DEF uint64_t tw_deadline(const tw_timer *timer);
+
+/* deadline - now, or 0 if that is below 0; 0 for a timer that is not pending,
+ * and for NULL. */
+TW_DEF uint64_t tw_remaining(const tw_timer *timer, uint64_t now);
 
 /* Allocates now what could be needed later: after TW_OK, `timers` timers
  * pending at once with deadlines up to `horizon` (an absolute time) cannot
@@ -908,16 +921,21 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #define TWI_RULE(expr, sentence) ((void)0)
 #endif
 
+/* How a timer is fired. `timer` may be freed memory afterwards. */
+#ifndef TW_CALL
+#define TW_CALL(tw, timer) ((timer)->callback((tw), (timer)))
+#endif
+
 /* Misuse of a wheel or timer, as far as it can be noticed. */
-#define TWI_SEAL UINT32_C(0x7717ee15)
-#define TWI_RULE_READY(tw)              \
-    TWI_RULE((tw)->seal == TWI_SEAL,    \
-             "the wheel is used before tw_init or after tw_destroy")
+#define TWI_RULE_READY(tw)                                                \
+    TWI_RULE((tw)->self == (tw),                                          \
+             "the wheel is used before tw_init or after tw_destroy, or "  \
+             "was moved or copied")
 #define TWI_RULE_OWN(tw, timer)                                           \
     TWI_RULE(!twi_is_elsewhere((tw), (timer)),                            \
              "the timer is pending on another wheel: cancel it there first")
 #define TWI_RULE_INTACT(timer, slot)                                      \
-    TWI_RULE((timer)->place == (uintptr_t)(slot),                         \
+    TWI_RULE(twi_slot_of(timer) == (slot),                                \
              "a pending timer was freed, moved or overwritten")
 
 /* TWI_COLD: hardly ever called. TWI_APART: kept out of its callers, so that
@@ -939,6 +957,13 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #define TWI_COLD static
 #define TWI_INSIDE static inline
 #define TWI_RARE(expr) (expr)
+#endif
+
+/* In front of a function in which unsigned numbers wrap on purpose. */
+#if defined(__clang__)
+#define TWI_WRAPS __attribute__((no_sanitize("integer")))
+#else
+#define TWI_WRAPS
 #endif
 
 #ifdef __cplusplus
@@ -982,27 +1007,36 @@ static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline)
     return tick + (tick * tw->tick != deadline);
 }
 
-/* When a tick begins, in time units; UINT64_MAX if that is beyond 64 bits. */
-static inline uint64_t twi_time_of(const timingwheel *tw, uint64_t tick)
-{
-    if (tw->tick != 1 && tick > UINT64_MAX / tw->tick)
-        return UINT64_MAX;
-    return tick * tw->tick;
-}
-
 static inline bool twi_is_pending(const tw_timer *timer)
 {
     return timer->place > (uintptr_t)TW_CANCELLED;
 }
 
+/* Set in the place of a timer whose bucket has been sorted: if that timer is
+ * postponed, it has to leave. Such a bucket has timers of several ticks. */
+#define TWI_SORTED_BIT 1u
+
+/* The slot of a pending timer. */
+static inline tw_timer **twi_slot_of(const tw_timer *timer)
+{
+    return (tw_timer **)(timer->place & ~(uintptr_t)TWI_SORTED_BIT);
+}
+
 /* --------------------------------------------------------------- memory ---
- * Chunks are cut from slabs and never given back alone: those that are in no
- * bucket stand in one list. A slab is never less than an eighth of all there
- * is, up to its largest size, so that a reserve may grow by one timer at a
- * time. */
+ * Chunks are cut from slabs. A chunk that is in no bucket stands in one list of
+ * unused chunks. A slab has at least an eighth of the chunks that there are, up
+ * to its largest size, so that a reserve may grow by one timer at a time.
+ *
+ * A cancelled timer leaves a dead slot, and nothing else. Chunks without a
+ * timer are found later, by sweeping: whoever needs a chunk while chunks are
+ * poorly filled looks at a few more chunks, slab by slab, and takes those
+ * without a timer out of their buckets. */
 
 #define TWI_LEAST_CHUNKS 7   /* a first slab of 1 KiB                        */
-#define TWI_MOST_CHUNKS 255  /* as many as an ordinal can tell: 32 KiB       */
+#define TWI_MOST_CHUNKS 255  /* 32 KiB                                       */
+#define TWI_SPARE_CHUNKS 128 /* see twi_is_sparse                            */
+#define TWI_SWEEP 2          /* chunks to look at for each chunk taken then, */
+#define TWI_LONG_SWEEP 64    /* and before a slab is allocated               */
 
 typedef char twi_chunk_has_its_size
     [sizeof(twi_chunk) == TWI_CHUNK_BYTES ? 1 : -1];
@@ -1032,95 +1066,223 @@ static inline twi_chunk *twi_chunk_of(tw_timer *const *slot)
     return (twi_chunk *)((uintptr_t)slot & ~(uintptr_t)(TWI_CHUNK_BYTES - 1));
 }
 
-static twi_slab *twi_slab_of(twi_chunk *chunk)
+/* Chunk `i` of a slab, from 1. */
+static inline twi_chunk *twi_chunk_in(twi_slab *slab, size_t i)
 {
-    return (twi_slab *)(void *)(chunk - chunk->ordinal);
+    return (twi_chunk *)(void *)slab + i;
 }
 
 #ifdef TW_DEBUG
-/* True if `timer` is pending, but on another wheel. */
+/* True if `timer` is pending, but in no bucket of this wheel. */
 static inline bool twi_is_elsewhere(const timingwheel *tw,
                                     const tw_timer *timer)
 {
-    return twi_is_pending(timer) &&
-           twi_slab_of(twi_chunk_of((tw_timer **)timer->place))->tw != tw;
+    if (!twi_is_pending(timer))
+        return false;
+    uintptr_t bucket = (uintptr_t)twi_chunk_of(twi_slot_of(timer))->bucket;
+    if (bucket - (uintptr_t)tw->aside < sizeof(tw->aside))
+        return false;
+    for (unsigned level = 0; level < TWI_LEVELS; level++)
+        if (tw->wheels[level] != NULL &&
+            bucket - (uintptr_t)tw->wheels[level]->buckets <=
+                tw->size_mask * sizeof(twi_bucket))
+            return false;
+    return true;
 }
 #endif
 
-/* These chunks, which are linked, are in no bucket any more. */
+/* Puts a chunk that has left its bucket among the unused chunks. */
+static inline void twi_give_back(timingwheel *tw, twi_chunk *chunk)
+{
+    chunk->bucket = NULL;
+    chunk->next = tw->unused;
+    tw->unused = chunk;
+    tw->in_use--;
+}
+
+/* The same for the chunks from `first` to `last`, which are linked. */
 static inline void twi_give_back_all(timingwheel *tw, twi_chunk *first,
                                      twi_chunk *last)
 {
+    size_t chunks = 1;
+    for (twi_chunk *chunk = first; chunk != last; chunk = chunk->next) {
+        chunk->bucket = NULL;
+        chunks++;
+    }
+    last->bucket = NULL;
     last->next = tw->unused;
     tw->unused = first;
+    tw->in_use -= chunks;
 }
 
-static inline void twi_give_back(timingwheel *tw, twi_chunk *chunk)
-{
-    twi_give_back_all(tw, chunk, chunk);
-}
-
-/* Adds `chunks` unused chunks, or more, so that slabs grow; or as many as a
- * slab may have. False if memory has run out. */
-TWI_COLD bool twi_add_slab(timingwheel *tw, size_t chunks)
+/* Allocates a slab with exactly `chunks` unused chunks, at most
+ * TWI_MOST_CHUNKS. False if memory has run out. */
+TWI_COLD bool twi_add_exact_slab(timingwheel *tw, size_t chunks)
 {
     void *memory;
-    if (chunks < tw->chunks / 8)
-        chunks = tw->chunks / 8;
-    if (chunks < TWI_LEAST_CHUNKS)
-        chunks = TWI_LEAST_CHUNKS;
-    if (chunks > TWI_MOST_CHUNKS)
-        chunks = TWI_MOST_CHUNKS;
     void *start = twi_allocate(tw, (chunks + 1) * TWI_CHUNK_BYTES, &memory);
     if (start == NULL)
         return false;
     twi_slab *slab = (twi_slab *)start;
     slab->next = tw->slabs;
     slab->memory = memory;
-    slab->tw = tw;
-    slab->chunks = (uint32_t)chunks;
-    slab->unused = 0;
+    slab->chunks = chunks;
     tw->slabs = slab;
     tw->chunks += chunks;
-    for (; chunks != 0; chunks--) {
-        twi_chunk *chunk = (twi_chunk *)start + chunks;
-        chunk->ordinal = (uint8_t)chunks;
-        for (unsigned i = 0; i < TWI_SLOTS; i++)
-            chunk->slots[i] = NULL; /* what is prefetched was written once */
-        twi_give_back(tw, chunk);
+    for (size_t i = chunks; i != 0; i--) {
+        twi_chunk *chunk = twi_chunk_in(slab, i);
+        chunk->bucket = NULL;
+        chunk->next = tw->unused;
+        tw->unused = chunk;
+        for (unsigned j = 0; j < TWI_SLOTS; j++)
+            chunk->slots[j] = NULL; /* what is prefetched was written once */
     }
     return true;
 }
 
-/* Frees the slab that *link leads to; its chunks must be known no more. */
+/* Adds `chunks` unused chunks, or more, so that slabs grow; or as many as a
+ * slab may have. False if memory has run out. */
+TWI_COLD bool twi_add_slab(timingwheel *tw, size_t chunks)
+{
+    if (chunks < tw->chunks / 8)
+        chunks = tw->chunks / 8;
+    if (chunks < TWI_LEAST_CHUNKS)
+        chunks = TWI_LEAST_CHUNKS;
+    if (chunks > TWI_MOST_CHUNKS)
+        chunks = TWI_MOST_CHUNKS;
+    return twi_add_exact_slab(tw, chunks);
+}
+
+/* Frees the slab that *link leads to. The caller has taken its chunks out of
+ * every list. */
 static void twi_remove_slab(timingwheel *tw, twi_slab **link)
 {
     twi_slab *slab = *link;
     *link = slab->next;
     tw->chunks -= slab->chunks;
-    twi_deallocate(tw, (slab->chunks + (size_t)1) * TWI_CHUNK_BYTES,
-                   slab->memory);
+    tw->swept = NULL;
+    twi_deallocate(tw, (slab->chunks + 1) * TWI_CHUNK_BYTES, slab->memory);
 }
 
-/* An unused chunk for a bucket, which the caller links; NULL if memory has run
- * out. */
+/* Takes a chunk that has no timer out of its bucket. */
+static void twi_remove_chunk(timingwheel *tw, twi_chunk *chunk)
+{
+    twi_bucket *bucket = chunk->bucket;
+    twi_chunk *next = chunk->next, *prev = chunk->prev;
+    if (prev != NULL)
+        prev->next = next;
+    else
+        bucket->front = next == NULL ? NULL : next->slots;
+    if (next != NULL)
+        next->prev = prev;
+    else
+        bucket->room = prev == NULL ? NULL : prev->slots + TWI_SLOTS;
+    tw->homes -= bucket->room == NULL;
+    twi_give_back(tw, chunk);
+}
+
+/* True if no timer is in the slots from `slot` to before `end`. */
+static inline bool twi_are_dead(tw_timer *const *slot, tw_timer *const *end)
+{
+    uintptr_t timers = 0;
+    for (; slot != end; slot++)
+        timers |= (uintptr_t)*slot;
+    return timers == 0;
+}
+
+/* True if a chunk is in a bucket and has no timer. Positions of overdue timers
+ * go on from the last chunk of their bucket, which therefore stays. */
+static inline bool twi_is_dead(const timingwheel *tw, const twi_chunk *chunk)
+{
+    const twi_bucket *bucket = chunk->bucket;
+    if (bucket == NULL)
+        return false;
+    if (chunk->prev != NULL && chunk->next != NULL)
+        return twi_are_dead(chunk->slots, chunk->slots + TWI_SLOTS);
+    if (chunk->next == NULL && bucket == &tw->aside[TWI_OVERDUE])
+        return false;
+    return twi_are_dead(
+        chunk->prev == NULL ? bucket->front : chunk->slots,
+        chunk->next == NULL ? bucket->room : chunk->slots + TWI_SLOTS);
+}
+
+/* Looks at the next `chunks` chunks of the slabs, until `wanted` chunks are
+ * unused, and takes those without a timer out of their buckets. */
+TWI_APART void twi_sweep(timingwheel *tw, size_t chunks, size_t wanted)
+{
+    for (; chunks != 0 && tw->chunks - tw->in_use < wanted; chunks--) {
+        if (tw->swept == NULL || tw->swept_chunks == tw->swept->chunks) {
+            tw->swept = tw->swept == NULL ? NULL : tw->swept->next;
+            if (tw->swept == NULL)
+                tw->swept = tw->slabs;
+            tw->swept_chunks = 0;
+        }
+        twi_chunk *chunk = twi_chunk_in(tw->swept, ++tw->swept_chunks);
+        TWI_PREFETCH((char *)chunk + 8 * TWI_CHUNK_BYTES);
+        TWI_PREFETCH((char *)chunk + 17 * TWI_CHUNK_BYTES / 2);
+        if (twi_is_dead(tw, chunk))
+            twi_remove_chunk(tw, chunk);
+    }
+}
+
+/* Sweeps until `chunks` chunks are unused, if that many can be found. While no
+ * more timers are pending than were reserved, they can; and if more than one in
+ * nine chunks has no timer, they are found soon. */
+static bool twi_sweep_all(timingwheel *tw, size_t chunks)
+{
+    twi_sweep(tw, tw->chunks, chunks);
+    return tw->chunks - tw->in_use >= chunks;
+}
+
+/* True if chunks are poorly filled, on average to less than half. The first
+ * chunk of each bucket does not count. */
+static inline bool twi_is_sparse(const timingwheel *tw)
+{
+    return tw->in_use - tw->homes > tw->count / 4 + TWI_SPARE_CHUNKS;
+}
+
+/* Makes sure that `chunks` chunks are unused, when they are not. */
+TWI_COLD bool twi_find_chunks(timingwheel *tw, size_t chunks)
+{
+    if (tw->count <= tw->reserved && twi_sweep_all(tw, chunks))
+        return true;
+    if (twi_is_sparse(tw))
+        twi_sweep(tw, TWI_LONG_SWEEP, chunks);
+    while (tw->chunks - tw->in_use < chunks)
+        if (!twi_add_slab(tw, chunks - (tw->chunks - tw->in_use)))
+            return tw->chunks / 9 * 8 >= tw->count + chunks &&
+                   twi_sweep_all(tw, chunks);
+    return true;
+}
+
+/* Makes sure that `chunks` chunks are unused; false if memory has run out. Takes
+ * chunks without a timer out of any bucket: a caller looks at its own bucket
+ * after this. */
+static inline bool twi_provide(timingwheel *tw, size_t chunks)
+{
+    if (TWI_RARE(twi_is_sparse(tw)))
+        twi_sweep(tw, TWI_SWEEP, SIZE_MAX);
+    return tw->chunks - tw->in_use >= chunks || twi_find_chunks(tw, chunks);
+}
+
+/* Takes an unused chunk for a bucket. The caller has provided it, and links
+ * it. */
 static inline twi_chunk *twi_take_chunk(timingwheel *tw, twi_bucket *bucket)
 {
-    if (tw->unused == NULL && !twi_add_slab(tw, 1))
-        return NULL;
     twi_chunk *chunk = tw->unused;
     tw->unused = chunk->next;
+    tw->in_use++;
     TWI_PREFETCH(tw->unused);
     chunk->next = NULL;
     chunk->prev = NULL;
     chunk->bucket = bucket;
-    chunk->dead = 0;
+    chunk->number = 0;
     return chunk;
 }
 
-/* The timers of a chunk will be wanted soon. Misses that overlap are what makes
- * chunks faster than a linked list of timers. (Left to itself gcc may take this
- * for a function without effect, and leave out its calls.) */
+/* Prefetches the timers of a chunk. Misses that overlap are what makes chunks
+ * faster than a linked list of timers. (Left to itself gcc may take this for a
+ * function without effect, and leave out its calls.) */
 TWI_INSIDE void twi_prefetch(const twi_chunk *chunk)
 {
     if (chunk != NULL)
@@ -1132,9 +1294,9 @@ TWI_INSIDE void twi_prefetch(const twi_chunk *chunk)
  * A bucket is a deque of slots, with the oldest timer of each tick in front.
  * All its chunks are full, but for the slots before `front` and from `room` on:
  * so a start writes its slot and `room`, and nothing else of a chunk. A cancel
- * leaves a dead slot. A chunk leaves the bucket when all its slots are dead or
- * `front` has passed them; but the last one of an emptied bucket stays, so that
- * few timers cause no traffic of chunks. */
+ * leaves a dead slot. A chunk leaves the bucket when `front` has passed it, or
+ * when a sweep finds no timer in it. The last chunk of an emptied bucket stays,
+ * so that few timers cause no traffic of chunks. */
 
 static inline twi_chunk *twi_last_chunk(const twi_bucket *bucket)
 {
@@ -1167,34 +1329,66 @@ static inline void twi_fill(tw_timer **slot, tw_timer *timer)
     timer->place = (uintptr_t)slot;
 }
 
+/* The same in a bucket that is being sorted. */
+static inline void twi_fill_sorted(tw_timer **slot, tw_timer *timer)
+{
+    *slot = timer;
+    timer->place = (uintptr_t)slot | TWI_SORTED_BIT;
+}
+
 static inline void twi_widen(twi_bucket *bucket, uint64_t tick)
 {
     bucket->earliest = tick < bucket->earliest ? tick : bucket->earliest;
     bucket->latest = tick > bucket->latest ? tick : bucket->latest;
 }
 
-/* Makes a bucket an empty one, which has `chunk` or, if that is NULL, none. */
-static inline void twi_reset(twi_bucket *bucket, twi_chunk *chunk)
+/* Makes a bucket an empty one, without a chunk. */
+static inline void twi_reset(twi_bucket *bucket)
 {
     bucket->earliest = UINT64_MAX;
     bucket->latest = 0;
-    bucket->front = bucket->room = chunk == NULL ? NULL : chunk->slots;
+    bucket->front = bucket->room = NULL;
 }
 
-/* A new chunk behind the others of a bucket, which has no room; false if memory
- * has run out. */
-static inline bool twi_add_chunk(timingwheel *tw, twi_bucket *bucket)
+/* A bucket has so many chunks now, on one side of its first one, that it may
+ * become crowded: its wheel, if it is in one, is looked at. */
+TWI_COLD void twi_expect_crowd(timingwheel *tw, const twi_bucket *bucket)
+{
+    for (unsigned level = 1; level < TWI_LEVELS; level++) {
+        twi_wheel *wheel = tw->wheels[level];
+        if (wheel != NULL &&
+            (uintptr_t)bucket - (uintptr_t)wheel->buckets <=
+                tw->size_mask * sizeof(twi_bucket)) {
+            wheel->may_be_crowded = true;
+            tw->ahead_at = 0;
+        }
+    }
+}
+
+/* Puts an unused chunk, which has been provided, behind the others of a bucket
+ * that has no room. */
+static inline void twi_link_chunk(timingwheel *tw, twi_bucket *bucket)
 {
     twi_chunk *chunk = twi_take_chunk(tw, bucket);
-    if (TWI_RARE(chunk == NULL))
-        return false;
     if (bucket->room == NULL) {
         bucket->front = chunk->slots;
     } else {
         chunk->prev = twi_last_chunk(bucket);
+        chunk->number = chunk->prev->number + 1;
         chunk->prev->next = chunk;
+        if (TWI_RARE(chunk->number == TWI_CROWD_CHUNKS / 2))
+            twi_expect_crowd(tw, bucket);
     }
     bucket->room = chunk->slots;
+}
+
+/* The same with a chunk that has to be found; false if memory has run out. */
+static inline bool twi_add_chunk(timingwheel *tw, twi_bucket *bucket)
+{
+    if (TWI_RARE(!twi_provide(tw, 1)))
+        return false;
+    tw->homes += bucket->room == NULL;
+    twi_link_chunk(tw, bucket);
     return true;
 }
 
@@ -1206,36 +1400,49 @@ static inline tw_timer **twi_push_back(timingwheel *tw, twi_bucket *bucket)
     return bucket->room++;
 }
 
+/* A new chunk in front of the others of a bucket; false if memory has run
+ * out. */
+static inline bool twi_add_front_chunk(timingwheel *tw, twi_bucket *bucket)
+{
+    if (TWI_RARE(!twi_provide(tw, 1)))
+        return false;
+    twi_chunk *chunk = twi_take_chunk(tw, bucket);
+    if (bucket->room == NULL) {
+        bucket->room = chunk->slots + TWI_SLOTS;
+        tw->homes++;
+    } else {
+        chunk->next = twi_chunk_of(bucket->front);
+        chunk->number = chunk->next->number - 1;
+        chunk->next->prev = chunk;
+        if (TWI_RARE(chunk->number + TWI_CROWD_CHUNKS / 2 == 0))
+            twi_expect_crowd(tw, bucket);
+    }
+    bucket->front = chunk->slots + TWI_SLOTS;
+    return true;
+}
+
 /* The next slot in front of all others; NULL if memory has run out. The first
  * chunk is filled from its end. */
 static inline tw_timer **twi_push_front(timingwheel *tw, twi_bucket *bucket)
 {
-    bool is_empty = twi_is_empty(bucket);
-    if (bucket->room == NULL ||
-        (!is_empty && bucket->front == twi_chunk_of(bucket->front)->slots)) {
-        twi_chunk *chunk = twi_take_chunk(tw, bucket);
-        if (chunk == NULL)
-            return NULL;
-        if (!is_empty) {
-            chunk->next = twi_chunk_of(bucket->front);
-            chunk->next->prev = chunk;
-        }
-        bucket->front = chunk->slots + TWI_SLOTS;
-    } else if (is_empty) {
-        bucket->front = twi_last_chunk(bucket)->slots + TWI_SLOTS;
-    }
-    if (is_empty)
-        bucket->room = bucket->front;
+    if (bucket->room != NULL && twi_is_empty(bucket))
+        bucket->front = bucket->room = twi_last_chunk(bucket)->slots + TWI_SLOTS;
+    else if ((bucket->room == NULL ||
+              bucket->front == twi_chunk_of(bucket->front)->slots) &&
+             !twi_add_front_chunk(tw, bucket))
+        return NULL;
     return --bucket->front;
 }
 
 /* Removes the front slot, the last of its chunk or bucket; false if that was
- * the last of the bucket. */
+ * the last of the bucket. Its chunk is then used again from the start, with the
+ * next number, so that no position in the bucket comes twice. */
 TWI_APART bool twi_pop_chunk(timingwheel *tw, twi_bucket *bucket)
 {
     twi_chunk *chunk = twi_chunk_of(bucket->front), *next = chunk->next;
     if (bucket->front + 1 == bucket->room) {
         bucket->front = bucket->room = chunk->slots;
+        chunk->number++;
         return false;
     }
     bucket->front = next->slots;
@@ -1255,11 +1462,15 @@ static inline bool twi_pop_front(timingwheel *tw, twi_bucket *bucket)
     return true;
 }
 
-/* Removes dead slots from the front; false if there are no others. */
+#define TWI_SKIP (8 * TWI_SLOTS) /* most dead slots to be skipped at a time  */
+
+/* Removes dead slots from the front; false if there are no others. The front
+ * slot may still be dead: a bucket with many is cleared little by little. */
 static inline bool twi_skip_dead(timingwheel *tw, twi_bucket *bucket)
 {
-    while (TWI_RARE(*bucket->front == NULL)) {
-        twi_chunk_of(bucket->front)->dead--;
+    for (size_t left = TWI_SKIP; TWI_RARE(*bucket->front == NULL); left--) {
+        if (left == 0)
+            return true;
         if (!twi_pop_front(tw, bucket))
             return false;
     }
@@ -1272,8 +1483,6 @@ static inline bool twi_pop_back(timingwheel *tw, twi_bucket *bucket)
 {
     tw_timer **slot = bucket->room - 1;
     twi_chunk *chunk = twi_chunk_of(slot);
-    if (*slot == NULL)
-        chunk->dead--;
     bucket->room = slot;
     if (slot == bucket->front)
         return false;
@@ -1295,67 +1504,37 @@ static void twi_cut_off(timingwheel *tw, twi_bucket *bucket, tw_timer **slot)
     bucket->room = slot + 1;
 }
 
-/* Takes a chunk whose slots are all dead out of its bucket, unless it is the
- * only one. */
-TWI_APART void twi_drop_chunk(timingwheel *tw, twi_chunk *chunk)
-{
-    twi_bucket *bucket = chunk->bucket;
-    if (chunk->prev == NULL && chunk->next == NULL) {
-        bucket->front = bucket->room = chunk->slots;
-        chunk->dead = 0;
-        return;
-    }
-    if (chunk->prev != NULL)
-        chunk->prev->next = chunk->next;
-    else
-        bucket->front = chunk->next->slots;
-    if (chunk->next != NULL)
-        chunk->next->prev = chunk->prev;
-    else
-        bucket->room = chunk->prev->slots + TWI_SLOTS;
-    twi_give_back(tw, chunk);
-}
-
-/* Empties a slot, whose timer has left. */
-static inline void twi_clear(timingwheel *tw, tw_timer **slot)
-{
-    twi_chunk *chunk = twi_chunk_of(slot);
-    *slot = NULL;
-    chunk->dead++;
-    if (TWI_RARE(chunk->dead == TWI_SLOTS))
-        twi_drop_chunk(tw, chunk);
-}
-
-/* Hands all that is in `from` to an aside bucket, behind what that has. Slots
+/* Moves all that is in `from` to an aside bucket, behind what that has. Slots
  * without a timer that get between others are dead from then on. */
 TWI_COLD void twi_append(timingwheel *tw, twi_bucket *from, twi_bucket *to)
 {
     if (twi_is_empty(from))
         return;
     twi_chunk *first = twi_chunk_of(from->front);
-    first->bucket = to;
-    for (twi_chunk *chunk = first->next; chunk != NULL; chunk = chunk->next)
+    for (twi_chunk *chunk = first; chunk != NULL; chunk = chunk->next)
         chunk->bucket = to;
     if (twi_is_empty(to)) {
-        if (to->room != NULL)
+        if (to->room != NULL) {
             twi_give_back(tw, twi_last_chunk(to));
+            tw->homes--;
+        }
         *to = *from;
     } else {
+        tw->homes--;
         twi_chunk *last = twi_last_chunk(to);
-        for (; !twi_is_chunk_end(to->room); last->dead++)
+        while (!twi_is_chunk_end(to->room))
             *to->room++ = NULL;
-        for (; from->front != first->slots; first->dead++)
+        while (from->front != first->slots)
             *--from->front = NULL;
         last->next = first;
         first->prev = last;
         to->room = from->room;
         twi_widen(to, from->earliest);
-        if (last->dead == TWI_SLOTS)
-            twi_drop_chunk(tw, last);
-        if (first->dead == TWI_SLOTS)
-            twi_drop_chunk(tw, first);
+        for (size_t gap = last->number + 1 - first->number; first != NULL;
+             first = first->next)
+            first->number += gap;
     }
-    twi_reset(from, NULL);
+    twi_reset(from);
 }
 
 /* ---------------------------------------------------------- delay queue ---
@@ -1430,6 +1609,7 @@ static void twi_unqueue(timingwheel *tw, twi_wheel *wheel)
     uint32_t i = wheel->queue_index;
     twi_wheel *last = tw->queue[--tw->queued];
     wheel->queue_index = TWI_UNQUEUED;
+    wheel->may_be_crowded = false;
     if (tw->usual == wheel)
         tw->usual = NULL;
     if (tw->queued == 0) {
@@ -1442,8 +1622,11 @@ static void twi_unqueue(timingwheel *tw, twi_wheel *wheel)
 
 /* --------------------------------------------------------------- wheels ---
  * Bucket b of the wheel at a level holds the ticks t with t >> shift = b modulo
- * wheel_size, for the wheel_size steps from the clock's own step on. This
- * window slides with the clock, so that no bucket ever holds two turns. */
+ * the number of buckets, from the clock's own step on. This window slides with
+ * the clock. A wheel has buckets for two turns: a tick in the clock's own step
+ * of the next coarser wheel, or in the step after that, is within reach. So a
+ * coarser wheel takes ticks from two steps ahead of the clock's own on. The
+ * bucket of its next step gets no new timer any more, and can only shrink. */
 
 /* One bit a bucket, set if it may have timers. */
 static inline uint64_t *twi_marks(twi_wheel *wheel)
@@ -1469,7 +1652,9 @@ TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
     twi_wheel *wheel = (twi_wheel *)start;
     wheel->earliest = UINT64_MAX;
     wheel->step = UINT64_C(1) << level * tw->size_bits;
-    wheel->near_turn = wheel->step * (tw->size_mask - 1);
+    wheel->least = level == 0 ? 1 : 2 * wheel->step;
+    wheel->until = 0;
+    wheel->moved_at = 0;
     wheel->buckets = (twi_bucket *)(void *)((char *)start +
                                             twi_wheel_bytes(tw)) - size;
     wheel->memory = memory;
@@ -1477,9 +1662,10 @@ TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
     wheel->queue_index = TWI_UNQUEUED;
     wheel->level = level;
     wheel->shift = level * tw->size_bits;
-    wheel->sorted = false;
+    wheel->progress = TWI_UNTOUCHED;
+    wheel->may_be_crowded = false;
     for (size_t i = 0; i < size; i++) {
-        twi_reset(&wheel->buckets[i], NULL);
+        twi_reset(&wheel->buckets[i]);
         twi_marks(wheel)[i / 64] = 0;
     }
     tw->wheels[level] = wheel;
@@ -1508,14 +1694,14 @@ static inline uint32_t twi_index_of(const timingwheel *tw,
     return (uint32_t)(tick >> wheel->shift & tw->size_mask);
 }
 
-/* The finest level whose window holds `tick`, which is not behind the clock: by
- * distance, or one more, as the clock stands somewhere within its own step. */
+/* The level for `tick`, which is not behind the clock: by distance; or the next
+ * finer one, if the tick is in the clock's own step or the step after that. */
 static inline unsigned twi_level_of(const timingwheel *tw, uint64_t tick)
 {
     uint64_t distance = tick - tw->clock;
     unsigned level = tw->level_of[twi_highest_bit(distance | 1)];
     unsigned shift = level * tw->size_bits;
-    return level + ((tick >> shift) - (tw->clock >> shift) > tw->size_mask);
+    return level - (level != 0 && (tick >> shift) - (tw->clock >> shift) <= 1);
 }
 
 /* Index of the first bucket with a mark, from the clock's own on and round;
@@ -1547,7 +1733,13 @@ static inline void twi_unmark(twi_wheel *wheel, twi_bucket *bucket)
 {
     uint32_t index = (uint32_t)(bucket - wheel->buckets);
     twi_marks(wheel)[index / 64] &= ~(UINT64_C(1) << (index % 64));
-    twi_reset(bucket, bucket->room ? twi_last_chunk(bucket) : NULL);
+    bucket->earliest = UINT64_MAX;
+    bucket->latest = 0;
+    if (bucket->room != NULL) {
+        twi_chunk *chunk = twi_last_chunk(bucket);
+        chunk->number = 0;
+        bucket->front = bucket->room = chunk->slots;
+    }
 }
 
 /* Enters a wheel that is in the delay queue there by its first bucket that has
@@ -1555,7 +1747,7 @@ static inline void twi_unmark(twi_wheel *wheel, twi_bucket *bucket)
 static void twi_offer(timingwheel *tw, twi_wheel *wheel)
 {
     uint32_t index;
-    wheel->sorted = false;
+    wheel->progress = TWI_UNTOUCHED;
     while (twi_find_mark(tw, wheel, &index)) {
         twi_bucket *bucket = &wheel->buckets[index];
         if (!twi_is_empty(bucket) && twi_skip_dead(tw, bucket)) {
@@ -1577,7 +1769,7 @@ static inline void twi_account(timingwheel *tw, twi_wheel *wheel,
     twi_widen(bucket, tick);
     if (wheel->queue_index == TWI_UNQUEUED || tick < wheel->earliest) {
         wheel->first = bucket;
-        wheel->sorted = false;
+        wheel->progress = TWI_UNTOUCHED;
         twi_queue_earlier(tw, wheel, tick);
     }
 }
@@ -1588,13 +1780,24 @@ static inline void twi_account(timingwheel *tw, twi_wheel *wheel,
  * is for the wheel that took the timer before: it writes the slot, the bucket,
  * its mark and the timer. */
 
-/* True if `wheel`, which waits for no later tick, is surely the finest whose
- * window holds `tick`: a step ahead or more, so that the next finer one does
- * not reach it, but not a turn. */
-static inline bool twi_is_wheel_for(const timingwheel *tw,
-                                    const twi_wheel *wheel, uint64_t tick)
+/* True if `wheel` is surely the one for `tick`: two steps ahead or more (one in
+ * wheel 0), but within the clock's own step of the next coarser wheel, or the
+ * step after that, as far as was known when `until` was set. A tick behind the
+ * clock wraps, and is as far ahead as no other. */
+TWI_WRAPS static inline bool twi_is_wheel_for(const timingwheel *tw,
+                                              const twi_wheel *wheel,
+                                              uint64_t tick)
 {
-    return tick - tw->clock - wheel->step < wheel->near_turn;
+    return tick - tw->clock - wheel->least <= UINT64_MAX / 2 &&
+           tick < wheel->until;
+}
+
+/* The tick from which on a wheel is too fine; UINT64_MAX if there is none. */
+static uint64_t twi_end_of(const timingwheel *tw, const twi_wheel *wheel)
+{
+    unsigned shift = wheel->shift + tw->size_bits;
+    uint64_t end = shift < 64 ? ((tw->clock >> shift) + 2) << shift : 0;
+    return end > tw->clock ? end : UINT64_MAX;
 }
 
 /* A slot for a tick ahead of the clock, in the finest wheel for it, which may
@@ -1613,21 +1816,28 @@ TWI_APART tw_timer **twi_place(timingwheel *tw, uint64_t tick)
     if (slot == NULL)
         return NULL;
     twi_account(tw, wheel, index, tick);
-    if (tw->tick == 1 && tw->most == SIZE_MAX)
+    if (tw->tick == 1 && tw->most == SIZE_MAX) {
         tw->usual = wheel;
+        wheel->until = twi_end_of(tw, wheel);
+    }
     tw->last = slot;
     return slot;
 }
 
-/* A slot for an overdue timer. */
+/* A slot for an overdue timer. Its position must not come twice: it is not to
+ * be taken back. */
 static tw_timer **twi_place_overdue(timingwheel *tw, uint64_t tick)
 {
     twi_bucket *overdue = &tw->aside[TWI_OVERDUE];
+    bool is_first = twi_is_empty(overdue);
     tw_timer **slot = twi_push_back(tw, overdue);
     if (slot == NULL)
         return NULL;
+    if (is_first)
+        overdue->earliest = tick;
     twi_widen(overdue, tick);
     tw->has_asides = true;
+    tw->last = NULL;
     return slot;
 }
 
@@ -1635,14 +1845,12 @@ static tw_timer **twi_place_overdue(timingwheel *tw, uint64_t tick)
 static inline void twi_put_in(timingwheel *tw, tw_timer *timer,
                               uint64_t deadline, tw_timer **slot)
 {
-    tw_timer **before = (tw_timer **)timer->place;
-    bool was_pending = twi_is_pending(timer);
-    twi_fill(slot, timer);
-    timer->deadline = deadline;
-    if (was_pending)
-        twi_clear(tw, before);
+    if (twi_is_pending(timer))
+        *twi_slot_of(timer) = NULL;
     else
         tw->count++;
+    twi_fill(slot, timer);
+    timer->deadline = deadline;
 }
 
 /* Why a timer cannot be started while tw->count is tw->most or above. */
@@ -1673,12 +1881,28 @@ TWI_APART int twi_start_anyhow(timingwheel *tw, tw_timer *timer,
     return TW_OK;
 }
 
-/* tw_start where all that is missing is a chunk. */
-TWI_APART int twi_start_in_new_chunk(timingwheel *tw, tw_timer *timer,
-                                     uint64_t deadline, twi_bucket *bucket)
+/* Starts a timer for a tick that is not before the first one of `wheel`, in its
+ * bucket `index`, which has room. */
+static inline int twi_start_in(timingwheel *tw, tw_timer *timer, uint64_t tick,
+                               twi_wheel *wheel, uint32_t index)
 {
-    return twi_add_chunk(tw, bucket) ? tw_start(tw, timer, deadline)
-                                     : TW_ENOMEM;
+    twi_bucket *bucket = &wheel->buckets[index];
+    tw_timer **slot = bucket->room++;
+    tw->last = slot;
+    twi_mark(wheel, index);
+    twi_widen(bucket, tick);
+    twi_put_in(tw, timer, tick, slot);
+    return TW_OK;
+}
+
+/* The same in a bucket without room. */
+TWI_APART int twi_start_in_new_chunk(timingwheel *tw, tw_timer *timer,
+                                     uint64_t tick, twi_wheel *wheel)
+{
+    uint32_t index = twi_index_of(tw, wheel, tick);
+    return twi_add_chunk(tw, &wheel->buckets[index])
+               ? twi_start_in(tw, timer, tick, wheel, index)
+               : TW_ENOMEM;
 }
 
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
@@ -1693,16 +1917,9 @@ TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
         TWI_RARE(!twi_is_wheel_for(tw, wheel, tick)))
         return twi_start_anyhow(tw, timer, deadline);
     uint32_t index = twi_index_of(tw, wheel, tick);
-    twi_bucket *bucket = &wheel->buckets[index];
-    tw_timer **slot = bucket->room;
-    if (TWI_RARE(twi_is_chunk_end(slot)))
-        return twi_start_in_new_chunk(tw, timer, deadline, bucket);
-    bucket->room = slot + 1;
-    tw->last = slot;
-    twi_mark(wheel, index);
-    twi_widen(bucket, tick);
-    twi_put_in(tw, timer, deadline, slot);
-    return TW_OK;
+    if (TWI_RARE(twi_is_chunk_end(wheel->buckets[index].room)))
+        return twi_start_in_new_chunk(tw, timer, tick, wheel);
+    return twi_start_in(tw, timer, tick, wheel, index);
 }
 
 /* The multiple of the highest power of two in low..high, low <= high. */
@@ -1732,9 +1949,8 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
 }
 
 /* ------------------------------------------------- cancelling, postponing ---
- * Neither looks at a wheel or at the delay queue: a cancelled timer leaves a
- * dead slot, a postponed one its slot with a later deadline, and both are found
- * when their bucket comes up. */
+ * A cancelled timer leaves a dead slot. A postponed timer keeps its slot, with
+ * a later deadline. Both are found when their bucket comes up. */
 
 /* Where the last start was into this slot, its bucket has room there again: one
  * timer that is started and cancelled over and over fills no chunks. (A second
@@ -1755,9 +1971,9 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
         return false;
     TWI_RULE_READY(tw);
     TWI_RULE_OWN(tw, timer);
-    tw_timer **slot = (tw_timer **)timer->place;
-    if (slot != tw->last || !twi_take_back(slot))
-        twi_clear(tw, slot);
+    tw_timer **last = tw->last;
+    if (timer->place != (uintptr_t)last || !twi_take_back(last))
+        *twi_slot_of(timer) = NULL;
     timer->place = TW_CANCELLED;
     tw->count--;
     return true;
@@ -1766,28 +1982,25 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
 /* The bucket that a pending timer is in. */
 static inline const twi_bucket *twi_home(const tw_timer *timer)
 {
-    return twi_chunk_of((tw_timer **)timer->place)->bucket;
+    return twi_chunk_of(twi_slot_of(timer))->bucket;
 }
 
 /* tw_postpone where more than the deadline has to be written: a timer whose
- * deadline has passed, or that is in a sorted bucket, is started anew. If that
- * cannot be, the deadline is written all the same in a sorted bucket, which
- * no longer counts as sorted; the other stays as it was. */
+ * deadline has passed, or whose bucket has been sorted, is started anew. Without
+ * memory for that, the deadline of the latter is written all the same, and its
+ * bucket does not count as sorted any more; the former stays as it was. */
 TWI_COLD int twi_postpone_anyhow(timingwheel *tw, tw_timer *timer,
                                  uint64_t deadline)
 {
-    if (!twi_is_pending(timer) || deadline < timer->deadline)
-        return tw_start(tw, timer, deadline);
-    if (deadline == timer->deadline)
+    if (twi_is_pending(timer) && deadline == timer->deadline)
         return TW_OK;
-    if (timer->deadline <= tw->now)
-        return tw_start(tw, timer, deadline);
+    int status = tw_start(tw, timer, deadline);
+    if (status == TW_OK || !twi_is_pending(timer) ||
+        deadline < timer->deadline || timer->deadline <= tw->now)
+        return status;
     for (uint32_t i = 0; i < tw->queued; i++)
-        if (tw->queue[i]->sorted && tw->queue[i]->first == twi_home(timer)) {
-            if (tw_start(tw, timer, deadline) == TW_OK)
-                return TW_OK;
-            tw->queue[i]->sorted = false;
-        }
+        if (tw->queue[i]->first == twi_home(timer))
+            tw->queue[i]->progress = TWI_UNTOUCHED;
     timer->deadline = deadline;
     return TW_OK;
 }
@@ -1799,7 +2012,7 @@ TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     TWI_RULE_READY(tw);
     TWI_RULE_OWN(tw, timer);
     if (!twi_is_pending(timer) || deadline < timer->deadline ||
-        timer->deadline <= tw->quick_after)
+        timer->deadline <= tw->now || (timer->place & TWI_SORTED_BIT) != 0)
         return twi_postpone_anyhow(tw, timer, deadline);
     timer->deadline = deadline;
     return TW_OK;
@@ -1821,20 +2034,40 @@ static inline uint64_t twi_key_of(const timingwheel *tw,
     return tick <= bucket->latest ? tick : bucket->earliest;
 }
 
-/* How many timers a bucket has; more than TWI_CROWD if they are not worth
- * sorting. They are on their way into the cache then. */
+/* True if a bucket has too many chunks to be sorted. Chunks that left it have
+ * left gaps in the numbers of the others, which are closed as far as this
+ * looks. */
+static bool twi_is_crowded(const twi_bucket *bucket)
+{
+    twi_chunk *chunk = twi_chunk_of(bucket->front);
+    const twi_chunk *last = twi_last_chunk(bucket);
+    size_t number = chunk->number, limit = number + TWI_CROWD_CHUNKS;
+    if (last->number - number < TWI_CROWD_CHUNKS)
+        return false;
+    for (; number != limit; chunk = chunk->next) {
+        chunk->number = number++;
+        if (chunk == last)
+            return false;
+    }
+    return true;
+}
+
+/* How many timers a bucket has that is not crowded. They are on their way into
+ * the cache then. */
 static size_t twi_count_timers(const twi_bucket *bucket)
 {
-    const twi_chunk *chunk = twi_last_chunk(bucket);
-    size_t count = (size_t)(bucket->room - chunk->slots);
-    count -= (size_t)(bucket->front - twi_chunk_of(bucket->front)->slots);
-    for (;; count += TWI_SLOTS) {
-        count -= chunk->dead;
-        twi_prefetch(chunk);
-        chunk = chunk->prev;
-        if (chunk == NULL || count > TWI_CROWD + TWI_SLOTS)
-            return count;
+    size_t count = 0;
+    tw_timer *const *slot = bucket->front;
+    for (const twi_chunk *chunk = twi_chunk_of(slot); chunk != NULL;
+         chunk = chunk->next, slot = chunk == NULL ? NULL : chunk->slots) {
+        tw_timer *const *end =
+            chunk->next == NULL ? bucket->room : chunk->slots + TWI_SLOTS;
+        for (; slot != end; slot++) {
+            TWI_PREFETCH(*slot);
+            count += *slot != NULL;
+        }
     }
+    return count;
 }
 
 /* Sorts up to TWI_SLOTS timers into their first chunk by counting how many come
@@ -1861,9 +2094,8 @@ static void twi_sort_few(timingwheel *tw, twi_bucket *bucket)
         places[count++] = place;
     }
     slot = twi_chunk_of(bucket->front)->slots;
-    twi_chunk_of(slot)->dead = 0;
     for (unsigned i = 0; i < count; i++)
-        twi_fill(slot + places[i], timers[i]);
+        twi_fill_sorted(slot + places[i], timers[i]);
     bucket->front = slot;
     twi_cut_off(tw, bucket, slot + count - 1);
 }
@@ -1882,7 +2114,7 @@ static void twi_add_up(uint64_t *counts)
 }
 
 /* Sorts `count` timers by eight bits of their keys: each moves to the slot that
- * its rank tells, in chunks that take the place of the old ones. False if
+ * its rank gives, in chunks that take the place of the old ones. False if
  * memory has run out. */
 static bool twi_sort_pass(timingwheel *tw, twi_bucket *bucket, size_t count,
                           unsigned shift)
@@ -1890,17 +2122,14 @@ static bool twi_sort_pass(timingwheel *tw, twi_bucket *bucket, size_t count,
     tw_timer **slots[TWI_RUN_CHUNKS], **slot;
     uint8_t keys[TWI_RUN_CHUNKS * TWI_SLOTS], *key = keys;
     uint64_t counts[64] = {0};
-    size_t chunks = 0;
+    size_t chunks = (count + TWI_SLOTS - 1) / TWI_SLOTS;
+    if (!twi_provide(tw, chunks))
+        return false;
     const twi_bucket old = *bucket; /* the compiler knows: not in `keys` */
-    for (bucket->room = NULL; chunks * TWI_SLOTS < count; chunks++) {
-        if (!twi_add_chunk(tw, bucket)) {
-            if (chunks != 0)
-                twi_give_back_all(tw, twi_chunk_of(bucket->front),
-                                  twi_last_chunk(bucket));
-            *bucket = old;
-            return false;
-        }
-        slots[chunks] = bucket->room;
+    bucket->room = NULL;
+    for (size_t i = 0; i < chunks; i++) {
+        twi_link_chunk(tw, bucket);
+        slots[i] = bucket->room;
         bucket->room += TWI_SLOTS;
     }
     bucket->room -= chunks * TWI_SLOTS - count;
@@ -1918,16 +2147,18 @@ static bool twi_sort_pass(timingwheel *tw, twi_bucket *bucket, size_t count,
             unsigned bit = *key % 4 * 16;
             unsigned rank = (unsigned)(counts[*key / 4] >> bit) & UINT16_MAX;
             counts[*key++ / 4] += UINT64_C(1) << bit;
-            twi_fill(&slots[rank / TWI_SLOTS][rank % TWI_SLOTS], *slot);
+            twi_fill_sorted(&slots[rank / TWI_SLOTS][rank % TWI_SLOTS], *slot);
         }
     twi_give_back_all(tw, twi_chunk_of(old.front), twi_last_chunk(&old));
     return true;
 }
 
-/* Sorts a bucket; false if it has no timers or too many, or if memory has run
- * out. */
+/* Sorts a bucket; false if it has no timers or too many, if to move them down
+ * costs less and fits into this call, or if memory has run out. */
 TWI_APART bool twi_sort(timingwheel *tw, twi_bucket *bucket)
 {
+    if (twi_is_crowded(bucket))
+        return false;
     size_t count = twi_count_timers(bucket);
     if (count == 0 || count > TWI_CROWD)
         return false;
@@ -1936,7 +2167,7 @@ TWI_APART bool twi_sort(timingwheel *tw, twi_bucket *bucket)
         return true;
     }
     uint64_t differ = bucket->earliest ^ bucket->latest;
-    if (differ >= 256 && count < 64)
+    if (differ >= 256 && count < 64 && count <= tw->stop - tw->handled)
         return false;
     for (unsigned shift = 0; differ != 0; differ >>= 8, shift += 8)
         if (!twi_sort_pass(tw, bucket, count, shift))
@@ -1944,34 +2175,33 @@ TWI_APART bool twi_sort(timingwheel *tw, twi_bucket *bucket)
     return true;
 }
 
-/* The first bucket of a wheel is sorted, or has timers of one tick. */
-static inline void twi_note_sorted(timingwheel *tw, twi_wheel *wheel,
-                                   const twi_bucket *bucket)
-{
-    uint64_t latest = twi_time_of(tw, bucket->latest);
-    wheel->sorted = true;
-    if (latest > tw->quick_after)
-        tw->quick_after = latest;
-}
-
 /* A wheel whose first bucket is sorted waits for the front timer of that; but
  * not for one that was postponed before, which is to be moved on now. */
 static inline void twi_await_front(timingwheel *tw, twi_wheel *wheel,
                                    twi_bucket *bucket)
 {
-    uint64_t tick = twi_tick_of(tw, (*bucket->front)->deadline);
-    if (tick != wheel->earliest && tick <= bucket->latest) {
+    const tw_timer *timer = *bucket->front;
+    uint64_t tick = timer == NULL ? 0 : twi_tick_of(tw, timer->deadline);
+    if (tick > wheel->earliest && tick <= bucket->latest) {
         bucket->earliest = tick;
         twi_queue_later(tw, wheel, tick);
     }
 }
 
+/* A call that has passed dead slots only, but many, counts that towards its
+ * limit. */
+static inline void twi_spend(timingwheel *tw)
+{
+    if (tw->stop != tw->handled)
+        tw->stop--;
+}
+
 /* ------------------------------------------------------------ cascading ---
- * A bucket with too many timers is moved down when its first one is due. Those
- * of one tick that wait in different wheels stand in start order from the
- * coarsest to the finest, as the later one was started nearer to its tick. So
- * timers are taken from the back, and each is put in front of its new bucket,
- * in the coarsest wheel on its way down that may have one of its tick. */
+ * The timers of a crowded bucket are moved down to finer wheels. Those of one
+ * tick that wait in different wheels stand in start order from the coarsest to
+ * the finest, as the later one was started nearer to its tick. So timers are
+ * taken from the back, and each is put in front of its new bucket, in the
+ * coarsest wheel on its way down that may have one of its tick. */
 
 #define TWI_AHEAD 3 /* chunks whose timers are prefetched while cascading    */
 
@@ -1985,12 +2215,14 @@ static inline bool twi_may_have(const timingwheel *tw, const twi_wheel *wheel,
     return bucket->earliest <= tick && bucket->latest >= tick;
 }
 
-/* A slot for a timer from the first bucket of the wheel `from`; NULL if memory
- * has run out. One that was postponed beyond its step starts anew. */
+/* A slot for a timer from the bucket of the step `step` of the wheel `from`;
+ * NULL if memory has run out. A timer that was postponed beyond that step is
+ * placed anew. */
 static inline tw_timer **twi_place_below(timingwheel *tw,
-                                         const twi_wheel *from, uint64_t tick)
+                                         const twi_wheel *from, uint64_t step,
+                                         uint64_t tick)
 {
-    if (tick >> from->shift != tw->clock >> from->shift)
+    if (tick >> from->shift != step)
         return twi_place(tw, tick);
     unsigned level = from->level - 1;
     if (level != 0)
@@ -2006,46 +2238,60 @@ static inline tw_timer **twi_place_below(timingwheel *tw,
     tw_timer **slot = twi_push_front(tw, &wheel->buckets[index]);
     if (slot == NULL)
         return NULL;
-    wheel->sorted = false;
+    if (wheel->first == &wheel->buckets[index])
+        wheel->progress = TWI_UNTOUCHED;
     twi_account(tw, wheel, index, tick);
     return slot;
 }
 
-/* Moves the timers of the first bucket of a wheel down, as far as the call may
- * go; false if it had to stop for want of memory. */
-TWI_APART bool twi_cascade(timingwheel *tw, twi_wheel *wheel)
+enum twi_moved { TWI_MOVED_ALL, TWI_MOVED_SOME, TWI_NO_MEMORY };
+
+/* Moves the timers of the bucket of the step `step` of a wheel down, from the
+ * back: all of them; or some, if `chunks` chunks have been emptied or the call
+ * may do no more; or as many as there is memory for. */
+TWI_APART enum twi_moved twi_move_down(timingwheel *tw, twi_wheel *wheel,
+                                       uint64_t step, size_t chunks)
 {
-    twi_bucket *bucket = wheel->first;
+    twi_bucket *bucket = &wheel->buckets[step & tw->size_mask];
     const twi_chunk *chunk = NULL, *ahead = twi_last_chunk(bucket);
+    uint64_t moved = tw->cascaded;
     for (unsigned i = 0; i < TWI_AHEAD && ahead != NULL; i++) {
         twi_prefetch(ahead);
         ahead = ahead->prev;
     }
     do {
+        tw_timer *timer = bucket->room[-1];
         if (chunk != twi_last_chunk(bucket)) {
+            if (chunk != NULL && tw->cascaded == moved)
+                twi_spend(tw); /* that chunk had no timer */
+            if (chunks-- == 0 || tw->handled == tw->stop)
+                return TWI_MOVED_SOME;
             chunk = twi_last_chunk(bucket);
+            moved = tw->cascaded;
             if (ahead != NULL) {
                 twi_prefetch(ahead);
                 ahead = ahead->prev;
                 TWI_PREFETCH(ahead);
             }
         }
-        tw_timer *timer = bucket->room[-1];
         if (timer == NULL)
             continue;
         if (tw->handled == tw->stop)
-            return true;
+            return TWI_MOVED_SOME;
         TWI_RULE_INTACT(timer, bucket->room - 1);
         uint64_t tick = twi_tick_of(tw, timer->deadline);
-        tw_timer **slot = twi_place_below(tw, wheel, tick);
+        tw_timer **slot = twi_place_below(tw, wheel, step, tick);
         if (slot == NULL)
-            return false;
+            return TWI_NO_MEMORY;
         twi_fill(slot, timer);
         tw->handled++;
         tw->cascaded++;
     } while (twi_pop_back(tw, bucket));
-    twi_offer(tw, wheel);
-    return true;
+    if (bucket == wheel->first)
+        twi_offer(tw, wheel);
+    else
+        twi_unmark(wheel, bucket);
+    return TWI_MOVED_ALL;
 }
 
 /* Places a timer anew that was postponed; false if memory has run out. */
@@ -2098,8 +2344,7 @@ TWI_COLD void twi_sort_anyhow(timingwheel *tw, twi_bucket *bucket)
     bucket->earliest = twi_tick_of(tw, timer->deadline);
     for (slot = bucket->front;; slot = twi_after(slot), timer = next) {
         next = (tw_timer *)timer->place;
-        twi_chunk_of(slot)->dead = 0;
-        twi_fill(slot, timer);
+        twi_fill_sorted(slot, timer);
         if (next == NULL)
             break;
     }
@@ -2113,7 +2358,6 @@ TWI_COLD void twi_make_do(timingwheel *tw, twi_wheel *wheel)
 {
     twi_bucket *bucket = wheel->first;
     uint64_t last = tw->clock | ((UINT64_C(1) << wheel->shift) - 1);
-    wheel->sorted = false;
     twi_sort_anyhow(tw, bucket);
     if (bucket->earliest > last) {
         twi_append(tw, bucket, &tw->aside[TWI_STUCK]);
@@ -2122,7 +2366,7 @@ TWI_COLD void twi_make_do(timingwheel *tw, twi_wheel *wheel)
     } else {
         if (bucket->latest > last)
             bucket->latest = last;
-        twi_note_sorted(tw, wheel, bucket);
+        wheel->progress = TWI_SORTED;
         twi_queue_later(tw, wheel, bucket->earliest);
     }
 }
@@ -2135,8 +2379,6 @@ static inline void twi_set_clock(timingwheel *tw, uint64_t tick, uint64_t now)
 {
     tw->clock = tick;
     tw->now = now;
-    if (tw->quick_after < now)
-        tw->quick_after = now;
 }
 
 /* The clock goes on to `tick`, unless it has been there. */
@@ -2151,13 +2393,19 @@ TWI_APART void twi_come_up(timingwheel *tw, twi_wheel *wheel,
                            twi_bucket *bucket)
 {
     bool is_one_tick = bucket->earliest == bucket->latest;
-    if (is_one_tick || twi_sort(tw, bucket)) {
-        twi_note_sorted(tw, wheel, bucket);
+    if (wheel->progress != TWI_CASCADING &&
+        (is_one_tick || twi_sort(tw, bucket))) {
+        wheel->progress = TWI_SORTED;
         if (!is_one_tick)
             twi_await_front(tw, wheel, bucket);
-    } else if (!twi_cascade(tw, wheel)) {
-        twi_make_do(tw, wheel);
+        return;
     }
+    enum twi_moved moved =
+        twi_move_down(tw, wheel, tw->clock >> wheel->shift, SIZE_MAX);
+    if (moved == TWI_MOVED_SOME)
+        wheel->progress = TWI_CASCADING;
+    else if (moved == TWI_NO_MEMORY)
+        twi_make_do(tw, wheel);
 }
 
 /* The front timer of a sorted bucket is not due: it has been postponed before,
@@ -2182,14 +2430,19 @@ static inline tw_timer *twi_take_front(timingwheel *tw, twi_wheel *wheel,
 {
     tw_timer *timer = *bucket->front;
     if (TWI_RARE(timer == NULL)) {
-        twi_chunk_of(bucket->front)->dead--;
-    } else {
-        TWI_RULE_INTACT(timer, bucket->front);
-        if (TWI_RARE(timer->deadline > tw->now)) {
-            if (!twi_pass_front(tw, wheel, bucket))
-                return NULL;
-            timer = NULL;
-        }
+        if (!twi_skip_dead(tw, bucket))
+            twi_offer(tw, wheel);
+        else if (*bucket->front == NULL)
+            twi_spend(tw);
+        else
+            twi_await_front(tw, wheel, bucket);
+        return NULL;
+    }
+    TWI_RULE_INTACT(timer, bucket->front);
+    if (TWI_RARE(timer->deadline > tw->now)) {
+        if (!twi_pass_front(tw, wheel, bucket))
+            return NULL;
+        timer = NULL;
     }
     if (twi_pop_front(tw, bucket) && twi_skip_dead(tw, bucket))
         twi_await_front(tw, wheel, bucket);
@@ -2216,45 +2469,117 @@ static inline tw_timer *twi_take_first(timingwheel *tw, twi_wheel *wheel)
     }
     if (twi_is_empty(bucket))
         twi_offer(tw, wheel); /* all that was in it has been cancelled */
-    else if (wheel->sorted)
+    else if (wheel->progress == TWI_SORTED)
         return twi_take_front(tw, wheel, bucket);
     else
         twi_come_up(tw, wheel, bucket);
     return NULL;
 }
 
-/* --------------------------------------------------- calls that advance ---
- * A call fires, in this order: overdue timers; then, one at a time, the first
- * timer of the head of the delay queue, until that is not due. */
+/* -------------------------------------------------------------- overdue ---
+ * Overdue timers stand in one bucket in start order, and are counted off by
+ * position: the number of a chunk times its slots, and the slot's index. Those
+ * from `overdue_end` on were started since the running call began, and wait for
+ * the next. A call fires, in this order: overdue timers before `overdue_until`,
+ * timers of ticks up to `due_until`, the other overdue timers, and then all up
+ * to its target. The first two are the same as the last two, except after a
+ * limited call that has left something due: that comes before the timers that
+ * were started overdue since. */
 
-/* Those aside of the wheels of which one is due, or may be, by `target` and
- * before all that are in wheels: those owed, or else those stuck; or NULL. */
-TWI_COLD twi_bucket *twi_aside_due(timingwheel *tw, uint64_t target)
+TWI_WRAPS static inline size_t twi_position(tw_timer *const *slot)
 {
-    twi_bucket *due = NULL;
-    tw->has_asides = !twi_is_empty(&tw->aside[TWI_OVERDUE]);
-    for (unsigned i = TWI_STUCK; i >= TWI_OWED; i--) {
-        twi_bucket *bucket = &tw->aside[i];
-        if (twi_is_empty(bucket))
-            continue;
-        tw->has_asides = true;
-        if (bucket->earliest <= target && bucket->earliest <= tw->next)
-            due = bucket;
-    }
-    return due;
+    const twi_chunk *chunk = twi_chunk_of(slot);
+    return chunk->number * TWI_SLOTS + (size_t)(slot - chunk->slots);
 }
 
-/* Takes the first of them out that is due. NULL if there is none: then one that
- * is stuck is moved on, for which there is memory again, or it is found when
- * the next is due. */
-TWI_COLD tw_timer *twi_take_aside(timingwheel *tw, twi_bucket *bucket)
+/* True if a slot stands before a position. Positions wrap, in theory. */
+TWI_WRAPS static inline bool twi_is_before_position(tw_timer *const *slot,
+                                                    size_t position)
 {
+    return position - twi_position(slot) - 1 < SIZE_MAX / 2;
+}
+
+/* True if the first overdue timer stands before a position. */
+static inline bool twi_is_overdue_before(const timingwheel *tw, size_t position)
+{
+    const twi_bucket *overdue = &tw->aside[TWI_OVERDUE];
+    return !twi_is_empty(overdue) &&
+           twi_is_before_position(overdue->front, position);
+}
+
+/* Begins a call that fires up to `target`, while timers may be overdue. */
+TWI_COLD void twi_begin_overdue(timingwheel *tw, uint64_t target)
+{
+    const twi_bucket *overdue = &tw->aside[TWI_OVERDUE];
+    tw->overdue_end = overdue->room == NULL
+                          ? tw->overdue_until
+                          : twi_position(overdue->room - 1) + 1;
+    if (tw->due_until > target)
+        tw->due_until = target;
+    const twi_bucket *stuck = &tw->aside[TWI_STUCK];
+    bool is_left =
+        twi_is_overdue_before(tw, tw->overdue_until) ||
+        (tw->queued != 0 && tw->next <= tw->due_until) ||
+        (!twi_is_empty(stuck) && stuck->earliest <= tw->due_until);
+    if (is_left && twi_is_overdue_before(tw, tw->overdue_end) &&
+        tw->overdue_until != tw->overdue_end)
+        return; /* others are overdue since */
+    tw->overdue_until = tw->overdue_end;
+    tw->due_until = target;
+}
+
+enum twi_source { TWI_NOT_DUE, TWI_BY_WHEEL, TWI_BY_OVERDUE, TWI_BY_STUCK };
+
+/* Where the next timer that is due by `target` is, while timers may be overdue
+ * or stuck. */
+TWI_COLD enum twi_source twi_find_due(timingwheel *tw, uint64_t target)
+{
+    const twi_bucket *stuck = &tw->aside[TWI_STUCK];
+    for (;;) {
+        if (twi_is_overdue_before(tw, tw->overdue_until))
+            return TWI_BY_OVERDUE;
+        if (!twi_is_empty(stuck) && stuck->earliest <= tw->due_until &&
+            stuck->earliest <= tw->next)
+            return TWI_BY_STUCK;
+        if (tw->queued != 0 && tw->next <= tw->due_until)
+            return TWI_BY_WHEEL;
+        if (tw->due_until == target && tw->overdue_until == tw->overdue_end)
+            break;
+        tw->due_until = target;
+        tw->overdue_until = tw->overdue_end;
+    }
+    tw->has_asides =
+        !twi_is_empty(&tw->aside[TWI_OVERDUE]) || !twi_is_empty(stuck);
+    return TWI_NOT_DUE;
+}
+
+/* Takes the first overdue timer out; NULL if only dead slots were there. */
+TWI_COLD tw_timer *twi_take_overdue(timingwheel *tw)
+{
+    twi_bucket *overdue = &tw->aside[TWI_OVERDUE];
+    tw_timer *timer = *overdue->front;
+    if (timer == NULL) {
+        if (twi_skip_dead(tw, overdue) && *overdue->front == NULL)
+            twi_spend(tw);
+        return NULL;
+    }
+    TWI_RULE_INTACT(timer, overdue->front);
+    (void)twi_pop_front(tw, overdue);
+    return timer;
+}
+
+/* Takes the first stuck timer out that is due. NULL if there is none: then one
+ * is moved on, if there is memory for it again, or it is found when the next is
+ * due. */
+TWI_COLD tw_timer *twi_take_stuck(timingwheel *tw)
+{
+    twi_bucket *stuck = &tw->aside[TWI_STUCK];
     tw_timer **left = NULL, *due = NULL;
     uint64_t earliest = UINT64_MAX;
-    if (!twi_skip_dead(tw, bucket))
+    if (!twi_skip_dead(tw, stuck))
         return NULL;
-    twi_go_on(tw, bucket->earliest);
-    for (tw_timer **slot = bucket->front; slot != bucket->room;
+    twi_go_on(tw, stuck->earliest);
+    for (tw_timer **slot = stuck->front; slot != stuck->room;
          slot = twi_after(slot)) {
         if (*slot == NULL)
             continue;
@@ -2267,22 +2592,28 @@ TWI_COLD tw_timer *twi_take_aside(timingwheel *tw, twi_bucket *bucket)
         if (left == slot && tick <= tw->clock)
             due = *slot;
         if (earliest <= tw->clock) {
-            earliest = bucket->earliest; /* others are due as well */
+            earliest = stuck->earliest; /* others are due as well */
             break;
         }
     }
-    bucket->earliest = earliest;
-    if (left == bucket->front)
-        (void)twi_pop_front(tw, bucket);
+    stuck->earliest = earliest;
+    if (left == stuck->front)
+        (void)twi_pop_front(tw, stuck);
     else if (left != NULL)
-        twi_clear(tw, left);
+        *left = NULL;
     return due;
 }
 
+/* --------------------------------------------------- calls that advance ---
+ * A call fires overdue timers; then, one at a time, the first timer of the head
+ * of the delay queue, until that is not due; and then moves timers of crowded
+ * buckets ahead. */
+
 static inline bool twi_is_due(timingwheel *tw, uint64_t target)
 {
-    return (tw->next <= target && tw->queued != 0) ||
-           (TWI_RARE(tw->has_asides) && twi_aside_due(tw, target) != NULL);
+    if (TWI_RARE(tw->has_asides))
+        return twi_find_due(tw, target) != TWI_NOT_DUE;
+    return tw->next <= target && tw->queued != 0;
 }
 
 /* Takes out the next timer that is due by the tick `target`, and marks it
@@ -2293,13 +2624,17 @@ static inline tw_timer *twi_take_due(timingwheel *tw, uint64_t target)
     do {
         if (tw->handled == tw->stop)
             return NULL;
-        twi_bucket *aside = NULL;
+        enum twi_source source = TWI_BY_WHEEL;
         if (TWI_RARE(tw->has_asides))
-            aside = twi_aside_due(tw, target);
-        if (aside != NULL)
-            timer = twi_take_aside(tw, aside);
-        else if (tw->next <= target && tw->queued != 0)
+            source = twi_find_due(tw, target);
+        else if (tw->next > target || tw->queued == 0)
+            return NULL;
+        if (source == TWI_BY_WHEEL)
             timer = twi_take_first(tw, tw->queue[0]);
+        else if (source == TWI_BY_OVERDUE)
+            timer = twi_take_overdue(tw);
+        else if (source == TWI_BY_STUCK)
+            timer = twi_take_stuck(tw);
         else
             return NULL;
     } while (timer == NULL);
@@ -2309,32 +2644,113 @@ static inline tw_timer *twi_take_due(timingwheel *tw, uint64_t target)
     return timer;
 }
 
-/* Begins a call that handles up to `limit` timers, and tells up to which tick.
- * What was started overdue is owed from now on. */
-static inline uint64_t twi_begin(timingwheel *tw, uint64_t now, size_t limit)
+/* Begins a call that handles up to `limit` timers; returns the tick up to which
+ * it fires. */
+TWI_WRAPS static inline uint64_t twi_begin(timingwheel *tw, uint64_t now,
+                                           size_t limit)
 {
     uint64_t target = TWI_RARE(tw->tick != 1) ? now / tw->tick : now;
-    if (TWI_RARE(tw->has_asides))
-        twi_append(tw, &tw->aside[TWI_OVERDUE], &tw->aside[TWI_OWED]);
+    if (target < tw->clock)
+        target = tw->clock;
     tw->stop = tw->handled + limit;
-    return target < tw->clock ? tw->clock : target;
+    if (TWI_RARE(tw->has_asides))
+        twi_begin_overdue(tw, target);
+    else
+        tw->due_until = target;
+    return target;
+}
+
+/* ------------------------------------------------------------- no spikes ---
+ * A crowded bucket is moved down while the clock is in the step before its own,
+ * in proportion to the time that has passed: so no call has to move it at once,
+ * and when it comes up it has few enough timers to be sorted. It gets no new
+ * timers meanwhile (see "wheels"). Timers are taken from the back, in batches,
+ * and their order stays as it is. What a loop that sleeps for a whole step has
+ * not moved is moved when the bucket comes up. */
+
+/* left * passed / span, rounded up, where passed < span. */
+static size_t twi_share_of(size_t left, uint64_t passed, uint64_t span)
+{
+    unsigned bits = twi_highest_bit(span);
+    if (bits > 31) { /* 32 bits are exact enough */
+        passed >>= bits - 31;
+        span >>= bits - 31;
+    }
+    return (size_t)(((uint64_t)left * passed + span - 1) / span);
+}
+
+/* How many chunks of the bucket of the next step of a wheel have to be moved
+ * down by now. Lowers *look_at to the clock at which to ask again. */
+static size_t twi_chunks_ahead(const timingwheel *tw, const twi_wheel *wheel,
+                               uint64_t *look_at)
+{
+    uint64_t step = (tw->clock >> wheel->shift) + 1;
+    uint64_t start = step << wheel->shift, at = start;
+    const twi_bucket *bucket = &wheel->buckets[step & tw->size_mask];
+    size_t chunks = 0;
+    if (!wheel->may_be_crowded || start < tw->clock)
+        return 0; /* there is no next step beyond 64 bits */
+    uint64_t from = start - wheel->step;
+    bool is_begun = from < wheel->moved_at;
+    if (is_begun)
+        from = wheel->moved_at;
+    if (!twi_is_empty(bucket) && bucket->earliest != bucket->latest) {
+        size_t left = twi_last_chunk(bucket)->number -
+                      twi_chunk_of(bucket->front)->number + 1;
+        if (is_begun || twi_is_crowded(bucket)) {
+            uint64_t span = start - from;
+            chunks = twi_share_of(left, tw->clock - from, span);
+            if (chunks < TWI_BATCH)
+                chunks = 0;
+            if (left > TWI_BATCH)
+                at = from + span / left * TWI_BATCH +
+                     span % left * TWI_BATCH / left;
+        }
+    }
+    if (at < *look_at)
+        *look_at = at;
+    return chunks;
+}
+
+/* Moves timers of crowded buckets down that are ahead of the clock. */
+TWI_APART void twi_move_ahead(timingwheel *tw)
+{
+    uint64_t look_at = UINT64_MAX;
+    for (uint32_t i = 0; i < tw->queued;) {
+        twi_wheel *wheel = tw->queue[i++];
+        size_t chunks = twi_chunks_ahead(tw, wheel, &look_at);
+        if (chunks == 0)
+            continue;
+        if (tw->handled == tw->stop)
+            return; /* the next call goes on */
+        uint64_t step = (tw->clock >> wheel->shift) + 1;
+        wheel->moved_at = tw->clock;
+        (void)twi_move_down(tw, wheel, step, chunks);
+        look_at = UINT64_MAX;
+        i = 0; /* the queue may have changed */
+    }
+    tw->ahead_at = look_at;
 }
 
 /* Ends a call after which nothing is left to do: the clock is `now`, unless it
- * was further on. */
+ * was further on. Only a wheel with more timers than can be sorted, or with many
+ * chunks without a timer, has a crowded bucket. */
 static inline void twi_end(timingwheel *tw, uint64_t now, uint64_t target)
 {
     twi_set_clock(tw, target, now > tw->now ? now : tw->now);
+    if (target >= tw->ahead_at &&
+        (tw->count > TWI_CROWD || twi_is_sparse(tw)))
+        twi_move_ahead(tw);
 }
 
-/* Fires what is due by the tick `target`; tells how many timers. */
+/* Fires what is due by the tick `target`; returns how many timers. */
 TWI_APART size_t twi_fire_due(timingwheel *tw, uint64_t now, uint64_t target)
 {
     size_t fired = 0;
     tw->advancing = true;
     for (tw_timer *timer; (timer = twi_take_due(tw, target)) != NULL; fired++)
         if (timer->callback != NULL)
-            timer->callback(tw, timer);
+            TW_CALL(tw, timer);
     tw->advancing = false;
     if (!twi_is_due(tw, target))
         twi_end(tw, now, target);
@@ -2383,40 +2799,38 @@ TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 
 /* -------------------------------------------- next deadline and periods --- */
 
-/* The tick at which something has to happen next; false if nothing is pending
- * but what is being drained. */
-static inline bool twi_find_next(const timingwheel *tw, uint64_t *tick)
+/* When something has to happen next, in time units; false if nothing is pending
+ * that the clock can reach. What is being drained does not count. */
+static inline bool twi_find_next(const timingwheel *tw, uint64_t *deadline)
 {
-    *tick = tw->next;
+    uint64_t tick = tw->next;
     if (TWI_RARE(tw->has_asides))
         for (unsigned i = 0; i < TWI_DRAINED; i++)
-            if (!twi_is_empty(&tw->aside[i]) && tw->aside[i].earliest < *tick)
-                *tick = tw->aside[i].earliest;
+            if (!twi_is_empty(&tw->aside[i]) && tw->aside[i].earliest < tick)
+                tick = tw->aside[i].earliest;
+    if (tw->tick != 1 && tick > UINT64_MAX / tw->tick)
+        return false;
+    *deadline = tick * tw->tick;
     return tw->count != 0 && (tw->has_asides || tw->queued != 0);
 }
 
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline)
 {
-    uint64_t tick;
-    if (tw == NULL || deadline == NULL || !twi_find_next(tw, &tick))
+    uint64_t next;
+    if (tw == NULL || deadline == NULL || !twi_find_next(tw, &next))
         return false;
-    *deadline = twi_time_of(tw, tick);
+    *deadline = next;
     return true;
 }
 
 TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest)
 {
-    uint64_t tick;
-    if (tw == NULL || !twi_find_next(tw, &tick))
+    uint64_t next;
+    if (tw == NULL || !twi_find_next(tw, &next))
         return longest;
-    if (tick <= tw->clock)
+    if (next <= now || next <= tw->now)
         return 0;
-    if (tw->tick != 1 && tick > UINT64_MAX / tw->tick)
-        return longest; /* the clock cannot reach it */
-    uint64_t deadline = tick * tw->tick;
-    if (deadline <= now)
-        return 0;
-    return deadline - now < longest ? deadline - now : longest;
+    return next - now < longest ? next - now : longest;
 }
 
 TW_DEF uint64_t tw_after(uint64_t now, uint64_t delay)
@@ -2461,16 +2875,25 @@ static size_t twi_visit_bucket(const twi_bucket *bucket, tw_visitor *visit,
     return visited;
 }
 
+/* The buckets one after the other: those of the wheels, and those aside; NULL
+ * behind the last. `*at` is 0 at first. */
+static twi_bucket *twi_next_bucket(timingwheel *tw, size_t *at)
+{
+    size_t size = (size_t)tw->size_mask + 1;
+    size_t end = (tw->level_of[63] + (size_t)1) * size;
+    while (*at < end && tw->wheels[*at / size] == NULL)
+        *at += size;
+    size_t i = (*at)++;
+    if (i < end)
+        return &tw->wheels[i / size]->buckets[i % size];
+    return i - end < TWI_ASIDES ? &tw->aside[i - end] : NULL;
+}
+
 static size_t twi_visit_all(timingwheel *tw, tw_visitor *visit, void *context)
 {
-    size_t visited = 0;
-    for (unsigned level = 0; level < TWI_LEVELS; level++)
-        if (tw->wheels[level] != NULL)
-            for (size_t i = 0; i <= tw->size_mask; i++)
-                visited += twi_visit_bucket(&tw->wheels[level]->buckets[i],
-                                            visit, context);
-    for (unsigned i = 0; i < TWI_ASIDES; i++)
-        visited += twi_visit_bucket(&tw->aside[i], visit, context);
+    size_t visited = 0, at = 0;
+    for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;)
+        visited += twi_visit_bucket(bucket, visit, context);
     return visited;
 }
 
@@ -2506,9 +2929,12 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
     for (unsigned i = 0; i < TWI_DRAINED; i++)
         twi_append(tw, &tw->aside[i], bucket);
     tw->has_asides = false;
-    while (!twi_is_empty(bucket) && twi_skip_dead(tw, bucket)) {
+    tw->overdue_until = tw->overdue_end = 0; /* positions begin anew */
+    while (!twi_is_empty(bucket)) {
         tw_timer *timer = *bucket->front;
         (void)twi_pop_front(tw, bucket);
+        if (timer == NULL)
+            continue;
         timer->place = TW_IDLE;
         tw->count--;
         drained++;
@@ -2535,18 +2961,18 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     for (size_t i = 0; i < sizeof(*tw); i++)
         ((unsigned char *)tw)[i] = 0;
     tw->tick = config->tick == 0 ? 1 : config->tick;
-    tw->now = tw->quick_after = config->start;
+    tw->now = config->start;
     tw->clock = config->start / tw->tick;
     tw->next = UINT64_MAX;
     tw->most = config->max_pending == 0 ? SIZE_MAX : config->max_pending;
-    tw->size_mask = size - 1;
+    tw->size_mask = 2 * size - 1;
     tw->size_bits = twi_highest_bit(size);
     tw->alloc_context = config->alloc_context;
-    tw->seal = TWI_SEAL;
+    tw->self = tw;
     for (unsigned i = 0; i < 64; i++)
         tw->level_of[i] = (uint8_t)(i / tw->size_bits);
     for (unsigned i = 0; i < TWI_ASIDES; i++)
-        twi_reset(&tw->aside[i], NULL);
+        twi_reset(&tw->aside[i]);
     return TW_OK;
 }
 
@@ -2577,76 +3003,148 @@ TW_DEF void tw_destroy(timingwheel *tw)
         twi_remove_slab(tw, &tw->slabs);
     (void)tw_init(tw, NULL);
     tw->most = 0;
-    tw->seal = 0;
+    tw->self = NULL;
 }
 
-/* Takes dead slots out of the front of a bucket and, if it is empty, its chunk
- * away. */
-static void twi_trim_bucket(timingwheel *tw, twi_bucket *bucket)
+/* Takes chunks without a timer out of their buckets, and frees slabs of which
+ * no chunk is in a bucket then. */
+static void twi_trim_slabs(timingwheel *tw)
 {
-    if (!twi_is_empty(bucket))
-        (void)twi_skip_dead(tw, bucket);
-    if (twi_is_empty(bucket) && bucket->room != NULL) {
-        twi_give_back(tw, twi_last_chunk(bucket));
-        twi_reset(bucket, NULL);
+    twi_bucket *overdue = &tw->aside[TWI_OVERDUE];
+    while (!twi_is_empty(overdue) && *overdue->front == NULL)
+        (void)twi_pop_front(tw, overdue);
+    if (twi_is_empty(overdue) && overdue->room != NULL) {
+        twi_give_back(tw, twi_last_chunk(overdue));
+        twi_reset(overdue);
+        tw->homes--;
+        tw->overdue_until = tw->overdue_end = 0; /* positions begin anew */
+    }
+    for (twi_slab *slab = tw->slabs; slab != NULL; slab = slab->next)
+        for (size_t i = 1; i <= slab->chunks; i++)
+            if (twi_is_dead(tw, twi_chunk_in(slab, i)))
+                twi_remove_chunk(tw, twi_chunk_in(slab, i));
+    tw->unused = NULL;
+    for (twi_slab **link = &tw->slabs; *link != NULL;) {
+        twi_slab *slab = *link;
+        twi_chunk *unused = tw->unused;
+        size_t in_use = 0;
+        for (size_t i = slab->chunks; i != 0; i--) {
+            twi_chunk *chunk = twi_chunk_in(slab, i);
+            in_use += chunk->bucket != NULL;
+            if (chunk->bucket == NULL) {
+                chunk->next = tw->unused;
+                tw->unused = chunk;
+            }
+        }
+        if (in_use != 0) {
+            link = &slab->next;
+        } else {
+            tw->unused = unused;
+            twi_remove_slab(tw, link);
+        }
     }
 }
 
-/* The same for all of a wheel; and the wheel, if it has no timers. */
+/* Frees a wheel, if it has no timers. */
 static void twi_trim_wheel(timingwheel *tw, twi_wheel *wheel)
 {
-    for (uint32_t i = 0; i <= tw->size_mask; i++)
-        twi_trim_bucket(tw, &wheel->buckets[i]);
     if (wheel->queue_index != TWI_UNQUEUED)
         twi_offer(tw, wheel);
     if (wheel->queue_index == TWI_UNQUEUED)
         twi_remove_wheel(tw, wheel->level);
 }
 
-/* Frees slabs of which no chunk is in a bucket. */
-static void twi_trim_slabs(timingwheel *tw)
+/* How many chunks the timers of a bucket need, if no slot is dead. */
+static size_t twi_chunks_needed(const twi_bucket *bucket)
 {
-    for (twi_slab *slab = tw->slabs; slab != NULL; slab = slab->next)
-        slab->unused = 0;
-    for (twi_chunk *chunk = tw->unused; chunk != NULL; chunk = chunk->next)
-        twi_slab_of(chunk)->unused++;
-    for (twi_chunk **link = &tw->unused; *link != NULL;)
-        if (twi_slab_of(*link)->unused == twi_slab_of(*link)->chunks)
-            *link = (*link)->next;
-        else
-            link = &(*link)->next;
-    for (twi_slab **link = &tw->slabs; *link != NULL;)
-        if ((*link)->unused == (*link)->chunks)
-            twi_remove_slab(tw, link);
-        else
-            link = &(*link)->next;
+    size_t timers = 0;
+    for (tw_timer **slot = bucket->front; slot != bucket->room;
+         slot = twi_after(slot))
+        timers += *slot != NULL;
+    return (timers + TWI_SLOTS - 1) / TWI_SLOTS;
+}
+
+/* Moves the timers of a bucket into unused chunks, which have been provided.
+ * The caller disposes of the chunks that they were in. */
+static void twi_pack(timingwheel *tw, twi_bucket *bucket)
+{
+    twi_bucket packed = *bucket;
+    size_t before = 0;
+    packed.front = packed.room = NULL;
+    for (tw_timer **slot = bucket->front; slot != bucket->room;
+         slot = twi_after(slot)) {
+        if (*slot == NULL)
+            continue;
+        if (twi_is_chunk_end(packed.room)) {
+            twi_link_chunk(tw, &packed);
+            twi_last_chunk(&packed)->bucket = bucket;
+        }
+        before += twi_is_before_position(slot, tw->overdue_until);
+        (*slot)->place = (uintptr_t)packed.room |
+                         ((*slot)->place & TWI_SORTED_BIT);
+        *packed.room++ = *slot;
+    }
+    if (bucket == &tw->aside[TWI_OVERDUE])
+        tw->overdue_until = before; /* positions begin anew */
+    tw->homes += packed.room != NULL;
+    *bucket = packed;
+}
+
+/* Moves all timers into slabs of the size that they need, if that saves much,
+ * and if there is memory for them. */
+static void twi_pack_all(timingwheel *tw)
+{
+    size_t needed = 0, held = 0, at = 0, left, chunks;
+    twi_slab *old = tw->slabs, **link = &tw->slabs;
+    twi_chunk *unused = tw->unused;
+    for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;)
+        needed += twi_chunks_needed(bucket);
+    for (const twi_slab *slab = old; slab != NULL; slab = slab->next)
+        held += slab->chunks + 2; /* with its head, and what aligns it */
+    if (tw->chunks == needed || held / 7 <= needed / 5)
+        return;
+    tw->unused = NULL;
+    for (left = needed; left != 0; left -= chunks) {
+        chunks = left < TWI_MOST_CHUNKS ? left : TWI_MOST_CHUNKS;
+        if (twi_add_exact_slab(tw, chunks))
+            continue;
+        while (tw->slabs != old)
+            twi_remove_slab(tw, &tw->slabs);
+        tw->unused = unused;
+        return;
+    }
+    tw->in_use = tw->homes = at = 0;
+    for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;)
+        twi_pack(tw, bucket);
+    while (*link != old)
+        link = &(*link)->next;
+    while (*link != NULL)
+        twi_remove_slab(tw, link);
 }
 
 TW_DEF void tw_trim(timingwheel *tw)
 {
     if (tw == NULL || twi_is_busy(tw))
         return;
+    twi_forget(tw);
+    tw->reserved = 0;
+    twi_trim_slabs(tw);
     for (unsigned level = 0; level < TWI_LEVELS; level++)
         if (tw->wheels[level] != NULL)
             twi_trim_wheel(tw, tw->wheels[level]);
-    for (unsigned i = 0; i < TWI_ASIDES; i++)
-        twi_trim_bucket(tw, &tw->aside[i]);
-    twi_trim_slabs(tw);
+    twi_pack_all(tw);
 }
 
-/* What a reserve takes: the wheels up to `top`; a chunk a timer; two a bucket,
- * whose first and last may have no timers; and those to sort into. False if
- * memory has run out. */
+/* What a reserve takes: the wheels up to `top`, and chunks. Every timer may have
+ * a chunk for itself. To sort timers takes an eighth more chunks, and with these
+ * a sweep finds unused ones soon. A timer that is moved is in two chunks for a
+ * moment, and overdue timers keep one. False if memory has run out. */
 static bool twi_reserve_all(timingwheel *tw, size_t timers, unsigned top)
 {
-    size_t chunks = timers + (size_t)2 * TWI_ASIDES + TWI_RUN_CHUNKS;
-    for (unsigned level = 0; level <= tw->level_of[63]; level++) {
-        if (level <= top && tw->wheels[level] == NULL &&
-            twi_add_wheel(tw, level) == NULL)
+    size_t chunks = timers + timers / 8 + 8;
+    for (unsigned level = 0; level <= top; level++)
+        if (tw->wheels[level] == NULL && twi_add_wheel(tw, level) == NULL)
             return false;
-        if (tw->wheels[level] != NULL)
-            chunks += 2 * ((size_t)tw->size_mask + 1);
-    }
     while (tw->chunks < chunks)
         if (!twi_add_slab(tw, chunks - tw->chunks))
             return false;
@@ -2666,8 +3164,11 @@ TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon)
     for (unsigned level = 0; level <= tw->level_of[63]; level++)
         had |= (uint64_t)(tw->wheels[level] != NULL) << level;
     if (twi_reserve_all(tw, timers,
-                        tick <= tw->clock ? 0 : twi_level_of(tw, tick)))
+                        tick <= tw->clock ? 0 : twi_level_of(tw, tick))) {
+        if (tw->reserved < timers)
+            tw->reserved = timers;
         return TW_OK;
+    }
     while (tw->slabs != slabs)
         twi_remove_slab(tw, &tw->slabs);
     tw->unused = unused;
@@ -2706,6 +3207,13 @@ TW_DEF uint64_t tw_deadline(const tw_timer *timer)
     return timer == NULL ? 0 : timer->deadline;
 }
 
+TW_DEF uint64_t tw_remaining(const tw_timer *timer, uint64_t now)
+{
+    if (timer == NULL || !twi_is_pending(timer) || timer->deadline <= now)
+        return 0;
+    return timer->deadline - now;
+}
+
 TW_DEF const char *tw_strerror(int status)
 {
     switch (status) {
@@ -2731,7 +3239,10 @@ TW_DEF const char *tw_strerror(int status)
 
 static bool twi_has_timers(const twi_bucket *bucket)
 {
-    return !twi_is_empty(bucket) && twi_count_timers(bucket) != 0;
+    tw_timer **slot = bucket->front;
+    while (slot != bucket->room && *slot == NULL)
+        slot = twi_after(slot);
+    return slot != bucket->room;
 }
 
 TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
@@ -2746,9 +3257,7 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
     stats->fired = tw->handled - tw->cascaded;
     stats->cascaded = tw->cascaded;
     stats->bytes_held = tw->bytes_held;
-    stats->bytes_used = tw->chunks * TWI_CHUNK_BYTES;
-    for (const twi_chunk *chunk = tw->unused; chunk; chunk = chunk->next)
-        stats->bytes_used -= TWI_CHUNK_BYTES;
+    stats->bytes_used = tw->in_use * TWI_CHUNK_BYTES;
     for (unsigned level = 0; level < TWI_LEVELS; level++)
         if (tw->wheels[level] != NULL) {
             stats->wheels++;
@@ -2849,34 +3358,39 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
     twi_say(write, context, "memory: % bytes, % used; % buckets", numbers + 6);
 }
 
-/* True if the slots slot .. end - 1 of a chunk are as the chunk counts them,
- * and no timer is before `earliest`; counts the timers in. */
+/* What tw_check has seen. */
+typedef struct twi_seen {
+    size_t timers;
+    size_t chunks; /* in buckets                                             */
+    size_t homes;  /* buckets that have a chunk                              */
+} twi_seen;
+
+/* True if the timers of the slots slot .. end - 1 know their slots, and none is
+ * before `earliest`; counts them in. */
 static bool twi_slots_are_sound(const timingwheel *tw, tw_timer **slot,
                                 tw_timer **end, uint64_t earliest,
-                                size_t *timers)
+                                twi_seen *seen)
 {
-    const twi_chunk *chunk = twi_chunk_of(slot);
-    unsigned dead = 0;
-    for (; slot != end; slot++)
+    for (; slot != end; slot++) {
         if (*slot == NULL)
-            dead++;
-        else if ((*slot)->place != (uintptr_t)slot ||
-                 twi_tick_of(tw, (*slot)->deadline) < earliest)
+            continue;
+        if (twi_slot_of(*slot) != slot ||
+            twi_tick_of(tw, (*slot)->deadline) < earliest)
             return false;
-        else
-            *timers += 1;
-    return dead == chunk->dead && dead < TWI_SLOTS;
+        seen->timers++;
+    }
+    return true;
 }
 
 /* True if a bucket's chunks stand right in its list, and only one that is alone
  * has no slot in use; counts its timers and chunks in. */
 static bool twi_bucket_is_sound(const timingwheel *tw, const twi_bucket *bucket,
-                                uint64_t earliest, size_t *timers,
-                                size_t *chunks)
+                                uint64_t earliest, twi_seen *seen)
 {
     const twi_chunk *prev = NULL;
     if (bucket->room == NULL || twi_is_chunk_end(bucket->front))
         return bucket->front == NULL;
+    seen->homes++;
     for (twi_chunk *chunk = twi_chunk_of(bucket->front), *next; chunk != NULL;
          prev = chunk, chunk = next) {
         tw_timer **slot = prev == NULL ? bucket->front : chunk->slots;
@@ -2886,22 +3400,29 @@ static bool twi_bucket_is_sound(const timingwheel *tw, const twi_bucket *bucket,
             end = bucket->room;
         if (chunk->prev != prev || chunk->bucket != bucket ||
             twi_chunk_of(end - 1) != chunk || end < slot ||
-            (end == slot && prev != NULL) ||
-            !twi_slots_are_sound(tw, slot, end, earliest, timers))
+            (prev != NULL &&
+             (end == slot || chunk->number - prev->number - 1 >= SIZE_MAX / 2)) ||
+            !twi_slots_are_sound(tw, slot, end, earliest, seen))
             return false;
-        *chunks += 1;
+        seen->chunks++;
     }
     return true;
 }
 
-/* True if the timers of a sorted bucket are in order: those postponed beyond
- * its span before it was sorted first. */
+/* True if the timers of a sorted bucket are in order, those first that were
+ * postponed beyond its span before it was sorted; and if each knows that it has
+ * to leave when it is postponed, unless all are of one tick. */
 static bool twi_order_is_sound(const timingwheel *tw, const twi_bucket *bucket)
 {
     uint64_t last = 0;
     for (tw_timer **slot = bucket->front; slot != bucket->room;
          slot = twi_after(slot)) {
-        uint64_t tick = *slot ? twi_tick_of(tw, (*slot)->deadline) : last;
+        if (*slot == NULL)
+            continue;
+        uint64_t tick = twi_tick_of(tw, (*slot)->deadline);
+        if (bucket->earliest < bucket->latest &&
+            ((*slot)->place & TWI_SORTED_BIT) == 0)
+            return false;
         if (tick > bucket->latest)
             continue;
         if (tick < last)
@@ -2922,7 +3443,7 @@ static bool twi_step_is_sound(const timingwheel *tw, twi_wheel *wheel,
         (bucket->earliest >> wheel->shift) - (tw->clock >> wheel->shift);
     if (bucket->earliest > bucket->latest)
         return twi_is_empty(bucket);
-    if (bucket == wheel->first && wheel->sorted &&
+    if (bucket == wheel->first && wheel->progress == TWI_SORTED &&
         !twi_order_is_sound(tw, bucket))
         return false;
     return (twi_marks(wheel)[index / 64] >> (index % 64) & 1) != 0 &&
@@ -2933,18 +3454,21 @@ static bool twi_step_is_sound(const timingwheel *tw, twi_wheel *wheel,
 /* True if a wheel's buckets are sound and it is in the delay queue by the first
  * of them, or, if it has no timers, not. */
 static bool twi_wheel_is_sound(const timingwheel *tw, twi_wheel *wheel,
-                               size_t *timers, size_t *chunks)
+                               twi_seen *seen)
 {
     uint32_t first;
     for (uint32_t i = 0; i <= tw->size_mask; i++) {
         const twi_bucket *bucket = &wheel->buckets[i];
-        if (!twi_bucket_is_sound(tw, bucket, bucket->earliest, timers,
-                                 chunks) ||
+        if (!twi_bucket_is_sound(tw, bucket, bucket->earliest, seen) ||
             !twi_step_is_sound(tw, wheel, i))
             return false;
     }
+    uint64_t next_step = ((tw->clock >> wheel->shift) + 1) << wheel->shift;
     if (!twi_find_mark(tw, wheel, &first))
         return wheel->queue_index == TWI_UNQUEUED && tw->usual != wheel;
+    if (wheel->may_be_crowded && next_step > tw->clock &&
+        tw->ahead_at > next_step)
+        return false;
     return wheel->first == &wheel->buckets[first] &&
            wheel->queue_index < tw->queued &&
            tw->queue[wheel->queue_index] == wheel;
@@ -2964,29 +3488,35 @@ static bool twi_queue_is_sound(const timingwheel *tw, size_t wheels)
 
 TW_DEF bool tw_check(const timingwheel *tw)
 {
-    size_t timers = 0, chunks = 0, wheels = 0;
+    twi_seen seen = {0, 0, 0};
+    size_t wheels = 0;
     bool has_asides = false;
-    if (tw == NULL)
+    if (tw == NULL || tw->self != tw)
         return false;
     for (unsigned level = 0; level < TWI_LEVELS; level++) {
         twi_wheel *wheel = tw->wheels[level];
         if (wheel == NULL)
             continue;
-        if (!twi_wheel_is_sound(tw, wheel, &timers, &chunks))
+        if (!twi_wheel_is_sound(tw, wheel, &seen))
             return false;
         wheels += wheel->queue_index != TWI_UNQUEUED;
     }
     for (unsigned i = 0; i < TWI_ASIDES; i++)
-        if (!twi_bucket_is_sound(tw, &tw->aside[i], 0, &timers, &chunks))
+        if (!twi_bucket_is_sound(tw, &tw->aside[i], 0, &seen))
             return false;
     for (unsigned i = 0; i < TWI_DRAINED; i++)
         has_asides |= !twi_is_empty(&tw->aside[i]);
-    for (const twi_chunk *chunk = tw->unused; chunk; chunk = chunk->next)
-        chunks++;
+    if (seen.timers != tw->count || seen.chunks != tw->in_use ||
+        seen.homes != tw->homes)
+        return false;
+    for (const twi_chunk *chunk = tw->unused; chunk; chunk = chunk->next) {
+        seen.chunks++;
+        if (chunk->bucket != NULL)
+            return false;
+    }
     if (tw->usual != NULL && (tw->tick != 1 || tw->most != SIZE_MAX))
         return false;
-    return timers == tw->count && chunks == tw->chunks &&
-           twi_queue_is_sound(tw, wheels) &&
+    return seen.chunks == tw->chunks && twi_queue_is_sound(tw, wheels) &&
            (tw->has_asides || !has_asides);
 }
 

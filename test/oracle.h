@@ -1,8 +1,9 @@
 /* oracle.h - the wheel's contract in its most obvious form: a sorted list.
  *
- * Timers are known by number. The pending ones stand in an array in the order
- * in which they have to fire: the overdue ones by start, then the others by the
- * tick of their deadline and by start. Nothing here knows how the library works
+ * Timers are known by number. The pending ones stand in an array: the overdue
+ * ones by start, then the others by the tick of their deadline and by start.
+ * They have to fire in this order; except that what a limited call has left due
+ * fires before timers that were started overdue since. Nothing here knows how the library works
  * inside. A test does everything twice, to the wheel and to the oracle, and the
  * oracle says what is wrong: functions that judge return NULL, or a sentence.
  *
@@ -51,6 +52,12 @@ typedef struct oracle {
     bool finished;         /* has the last one done all it had to?           */
     uint64_t sequence;     /* starts so far                                  */
     uint64_t before_call;  /* starts before the running call, or the last    */
+    uint64_t due_until;    /* timers of ticks up to this fire before those   */
+    uint64_t overdue_until; /* overdue timers whose sequence is not below    */
+                           /* this                                           */
+    uint64_t last_overdue; /* starts up to the last one that was overdue, or */
+                           /* 0                                              */
+    bool loose;            /* do cancelled timers blur which these two are?  */
     size_t count;          /* timers pending                                 */
     oracle_entry *entries; /* these, in firing order                         */
     oracle_timer *timers;  /* all timers, by number                          */
@@ -242,6 +249,8 @@ static inline void oracle_start(oracle *o, uint32_t id, uint64_t deadline,
     if (entry.tick_index <= oracle_clock(o))
         entry.tick_index = 0;
     entry.sequence = o->sequence++;
+    if (entry.tick_index == 0)
+        o->last_overdue = o->sequence;
     entry.id = id;
     entry.any_place = any_place && entry.tick_index != 0;
     oracle_insert(o, entry);
@@ -287,6 +296,7 @@ static inline void oracle_begin_drain(oracle *o)
 {
     o->stale.count = 0;
     o->stale_calls = 0;
+    o->last_overdue = 0;
 }
 
 /* One timer has been drained. */
@@ -327,6 +337,45 @@ static inline const char *oracle_judge_window(const oracle *o,
  * A call is oracle_begin, oracle_fire for each timer that the library fires,
  * and oracle_finish, or oracle_stop for one that may have stopped early. */
 
+/* Does an entry fire before those that the last limited call has not left? */
+static inline bool oracle_is_left(const oracle *o, const oracle_entry *entry)
+{
+    return entry->tick_index == 0 ? entry->sequence < o->overdue_until
+                                  : entry->tick_index <= o->due_until;
+}
+
+/* Is there such an entry? */
+static inline bool oracle_has_left(const oracle *o)
+{
+    for (size_t i = 0; i < o->count; i++)
+        if (oracle_is_left(o, &o->entries[i]))
+            return true;
+    return false;
+}
+
+/* May the library take a timer that has gone for such an entry? */
+static inline bool oracle_may_have_left(const oracle *o)
+{
+    return oracle_has_left(o) || o->stale_calls != 0 ||
+           (o->stale.count != 0 && o->stale.ticks[0] <= o->due_until);
+}
+
+/* Is a timer pending that was started overdue since? */
+static inline bool oracle_has_newer(const oracle *o)
+{
+    for (size_t i = 0; i < o->count && o->entries[i].tick_index == 0; i++)
+        if (o->entries[i].sequence >= o->overdue_until)
+            return true;
+    return false;
+}
+
+/* All that the running call has to fire is of one kind from now on. */
+static inline void oracle_forget_left(oracle *o)
+{
+    o->overdue_until = o->before_call;
+    o->due_until = o->target;
+}
+
 static inline void oracle_begin(oracle *o, uint64_t now)
 {
     o->call_now = now;
@@ -336,6 +385,14 @@ static inline void oracle_begin(oracle *o, uint64_t now)
     o->in_call = true;
     o->finished = false;
     o->before_call = o->sequence;
+    if (o->due_until > o->target)
+        o->due_until = o->target;
+    bool left = oracle_has_left(o), newer = oracle_has_newer(o);
+    bool may_keep =
+        oracle_may_have_left(o) && o->last_overdue > o->overdue_until;
+    o->loose |= may_keep && !(left && newer);
+    if (!(left && newer))
+        oracle_forget_left(o);
 }
 
 /* The first timer that the running call has to fire, or NULL. */
@@ -362,6 +419,10 @@ static inline const char *oracle_judge_turn(const oracle *o, size_t at)
         const oracle_entry *before = &o->entries[i];
         if (oracle_is_deferred(o, before))
             continue;
+        if (before->tick_index == 0 && entry->tick_index != 0 &&
+            (o->loose ||
+             (oracle_is_left(o, entry) && !oracle_is_left(o, before))))
+            continue;
         if (before->tick_index < entry->tick_index)
             return before->tick_index == 0
                        ? "fired before an overdue timer"
@@ -372,11 +433,17 @@ static inline const char *oracle_judge_turn(const oracle *o, size_t at)
                        : "fired before a timer of its tick that was started "
                          "first";
     }
-    return NULL;
+    if (o->loose || oracle_is_left(o, entry))
+        return NULL;
+    return oracle_has_left(o)
+               ? "fired before a timer that an earlier call has left due"
+               : NULL;
 }
 
-/* The library fires a timer. */
-static inline const char *oracle_fire(oracle *o, uint32_t id)
+/* The library fires a timer, with its clock at `now`. If it is an overdue one that
+ * had to wait for what was left, the clock may have moved on meanwhile, to the
+ * tick of a timer that has gone. */
+static inline const char *oracle_fire(oracle *o, uint32_t id, uint64_t now)
 {
     if (!oracle_is_pending(o, id))
         return "fired without being pending";
@@ -386,6 +453,11 @@ static inline const char *oracle_fire(oracle *o, uint32_t id)
     oracle_entry entry = oracle_remove(o, id);
     if (entry.tick_index > oracle_clock(o))
         o->now = entry.tick_index * o->tick;
+    if ((o->loose || (entry.tick_index == 0 && !oracle_is_left(o, &entry))) &&
+        now > o->now && now <= o->due_until * o->tick)
+        o->now = now;
+    if (!oracle_is_left(o, &entry))
+        oracle_forget_left(o);
     o->timers[id].state = TW_FIRED;
     return NULL;
 }
@@ -399,6 +471,8 @@ static inline const char *oracle_finish(oracle *o)
         o->now = o->call_now;
     o->in_call = false;
     o->finished = true;
+    o->loose = false;
+    oracle_forget_left(o);
     o->stale_calls -= o->stale_calls != 0;
     size_t passed = 0;
     while (passed < o->stale.count &&
@@ -419,10 +493,16 @@ static inline const char *oracle_stop(oracle *o, uint64_t now)
     if (now > o->now && now % o->tick != 0 &&
         (now != o->call_now || first != NULL))
         return "the clock does not stand at a tick";
-    if (now > o->now && first != NULL && first->tick_index < now / o->tick)
-        return "the clock has passed a timer that was due";
+    for (size_t i = 0; i < o->count && now > o->now; i++)
+        if (o->entries[i].tick_index != 0 &&
+            o->entries[i].tick_index < now / o->tick)
+            return "the clock has passed a timer that was due";
     o->now = now;
     o->in_call = false;
+    if (!oracle_has_left(o)) {
+        o->loose |= oracle_may_have_left(o);
+        oracle_forget_left(o);
+    }
     return NULL;
 }
 
@@ -431,17 +511,22 @@ static inline const char *oracle_stop(oracle *o, uint64_t now)
 /* Is what tw_next_deadline says right? Later than the first timer is always
  * wrong, where one is overdue later than the clock. Earlier is right only where
  * a timer has left that tick; and at the clock while a call is not finished,
- * which may have one to move that was postponed. */
+ * which may have one to move that was postponed. A tick beyond 64 bits is no
+ * deadline. */
 static inline const char *oracle_judge_next(const oracle *o, bool found,
                                             uint64_t deadline)
 {
-    if (!found || o->count == 0)
-        return found == (o->count != 0) ? NULL : "next deadline: wrong result";
-    uint64_t exact = o->entries[0].tick_index, tick_index = deadline / o->tick;
+    uint64_t exact = o->count == 0 ? 0 : o->entries[0].tick_index;
+    bool is_out_of_reach = exact > UINT64_MAX / o->tick;
+    if (o->count == 0 || !found)
+        return found == (o->count != 0 && !is_out_of_reach)
+                   ? NULL
+                   : "next deadline: wrong result";
     uint64_t latest = exact == 0 ? o->now : oracle_time_of(o, exact);
+    uint64_t tick_index = deadline / o->tick;
     if (deadline > latest)
         return "the next deadline is too late";
-    if (exact != 0 && deadline == latest)
+    if (exact != 0 && !is_out_of_reach && deadline == latest)
         return NULL;
     if (deadline % o->tick != 0)
         return "the next deadline is not a tick";
@@ -454,14 +539,11 @@ static inline const char *oracle_judge_next(const oracle *o, bool found,
     return "the next deadline is too early";
 }
 
-/* What tw_wait has to answer, given what tw_next_deadline says. Where the
- * next timer is out of the clock's reach there is nothing to wake up for. */
-static inline uint64_t oracle_wait(const oracle *o, uint64_t next,
+/* What tw_wait has to answer, given what tw_next_deadline says. */
+static inline uint64_t oracle_wait(const oracle *o, bool found, uint64_t next,
                                    uint64_t now, uint64_t longest)
 {
-    if (o->count == 0)
-        return longest;
-    if (o->entries[0].tick_index > UINT64_MAX / o->tick && next == UINT64_MAX)
+    if (!found)
         return longest;
     if (next / o->tick <= oracle_clock(o) || next <= now)
         return 0;
