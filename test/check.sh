@@ -62,6 +62,8 @@ options_for() {
     model-valgrind) echo "--seed $seed --operations 40000" ;;
     model-*) echo "--seed $seed --operations 500000" ;;
     exhaustive-* | states-*) echo --quick ;;
+    work-valgrind) echo --seed "$seed" --operations 1000000 ;;
+    work-*) echo --seed "$seed" --operations 5000000 ;;
     fuzz-*) echo test/fuzz/corpus/* ;;
     esac
 }
@@ -168,6 +170,10 @@ for kind in tsan asan litmus mistakes; do
 done
 part together model-spin 'exec test/model/run.sh'
 part together cost 'exec test/cost.sh'
+for cc in gcc clang; do
+    part together "work.$cc" \
+        "CC=$cc exec test/work.sh --seed $seed --operations 500000000"
+done
 part together install 'exec test/install.sh'
 part together gdb 'exec test/gdb/run.sh'
 part together loops 'exec test/loops.sh'
