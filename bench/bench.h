@@ -29,6 +29,9 @@ typedef enum bench_workload {
     BENCH_LIMIT,
     BENCH_STILL_RESTART,
     BENCH_STILL_POSTPONE,
+    BENCH_CALLS_MINUTE,
+    BENCH_CALLS_HOUR,
+    BENCH_CALLS_IDLE,
     BENCH_WORKLOADS
 } bench_workload;
 
@@ -56,8 +59,10 @@ typedef struct bench_trace {
 typedef struct bench_job {
     size_t n;        /* timers                                             */
     uint64_t seed;   /* of all random numbers                              */
-    uint64_t rounds; /* a round is n operations                            */
+    uint64_t rounds; /* a round is n operations; calls-*: `longest` calls  */
     const bench_trace *trace;
+    uint64_t longest; /* calls-*: ticks, the longest delay                 */
+    uint64_t packets; /* calls-idle: packets per tick; 0 in the others     */
 } bench_job;
 
 /* A part of a run. A phase that does not count prepares the one that does. */
@@ -84,9 +89,12 @@ typedef struct bench_result {
     size_t bytes;      /* that the engine holds, all timers pending; 0 if
                           it does not tell                                 */
     size_t timer_size;
-    uint64_t calls; /* workload limit: calls measured                 */
+    uint64_t calls; /* limit and calls-*: calls measured              */
     double quantiles[BENCH_QUANTILES]; /* of these, in ns                  */
     double idle[BENCH_QUANTILES]; /* of loops that wait for their median    */
+    double moved;        /* calls-*: timers moved without firing, per call */
+    uint64_t most_moved; /* in the call that moved the most                */
+    uint64_t fired_with_most; /* timers fired in the same call             */
     const char *failure; /* NULL, or what went wrong                       */
 } bench_result;
 
@@ -94,10 +102,18 @@ typedef struct bench_result {
  * engine's own functions compiled into it. NULL: the engine cannot do that. */
 typedef void bench_function(const bench_job *job, bench_result *result);
 
+/* The workloads calls-*, in parts: engines in one process take turns. */
+typedef struct bench_calls {
+    void (*begin)(const bench_job *job, bench_result *result);
+    bool (*slice)(void); /* some calls; false after the last call          */
+    void (*end)(bench_result *result);
+} bench_calls;
+
 typedef struct bench_engine {
     const char *name;
     const char *what;
-    bench_function *workloads[BENCH_WORKLOADS];
+    bench_function *workloads[BENCH_WORKLOADS]; /* all except calls-*      */
+    const bench_calls *calls;
 } bench_engine;
 
 /* What is not here, or does not link (libraries.sh tried), is left out. */
@@ -120,6 +136,7 @@ typedef struct bench_engine {
 #endif
 
 extern const bench_engine bench_wheel;
+extern const bench_engine bench_wheel_late;
 extern const bench_engine bench_heap4;
 extern const bench_engine bench_heap2;
 extern const bench_engine bench_rbtree;

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
 # report.awk - results.jsonl in; the tables of table.md out, and the medians as
-# a table for gnuplot in the file named by `medians`. Fails if two engines did
-# not fire the same, or if the wheel woke its loop more often than a heap.
+# a table for gnuplot in the file named by `medians`, those of single calls in
+# the file named by `calls`. Fails if two engines did not fire the same, or if
+# the wheel woke its loop more often than a heap.
 
 function field(name,    at, value)
 {
@@ -56,7 +57,7 @@ function fail(message)
         if (!(input in rank))
             rank[input] = (input ~ /^[0-9]+$/) ? input + 0 : 0
         places[++place_count] = place
-        if (field("workload") !~ /-pages$/)
+        if (field("workload") !~ /-pages$|^calls-/)
             column[input]
     }
     # Of two cells with the same engine the one with more rounds counts.
@@ -76,6 +77,19 @@ function fail(message)
         limit[key, count[key]] = quantiles("")
         idle[key, count[key]] = quantiles("idle_")
     }
+    if (field("workload") ~ /^calls-/) {
+        for (i = 1; i <= 5; i++) {
+            call[key, i, count[key]] = field(quantile[i])
+            wait[key, i, count[key]] = field("idle_" quantile[i])
+        }
+        moved[key] = field("moved")
+        most_moved[key] = field("most_moved")
+        beside[key] = field("fired_with_most")
+    }
+}
+
+BEGIN {
+    split("p50 p99 p99.9 p99.99 max", quantile, " ")
 }
 
 # A row of a table: how long calls took.
@@ -87,9 +101,14 @@ function quantiles(prefix)
 }
 
 # The median of the first count[key] of values[key, ...].
-function median(values, key,    n, i, j, x, sorted)
+function median(values, key)
 {
-    n = count[key]
+    return median_of(values, key, count[key])
+}
+
+# The median of values[key, 1] to values[key, n].
+function median_of(values, key, n,    i, j, x, sorted)
+{
     for (i = 1; i <= n; i++) {
         x = values[key, i]
         for (j = i - 1; j > 0 && sorted[j] > x; j--)
@@ -142,6 +161,9 @@ function sort_places(    i, j, w, place, order)
     order["still-restart"] = w + 2
     order["still-postpone"] = w + 3
     order["expire-small-pages"] = w + 4
+    order["calls-minute"] = w + 5
+    order["calls-hour"] = w + 6
+    order["calls-idle"] = w + 7
     for (i = 2; i <= place_count; i++) {
         place = places[i]
         for (j = i; j > 1 && comes_before(place, places[j - 1], order); j--)
@@ -202,7 +224,7 @@ function print_all(    w, i, e, place, line, key)
     for (i = 1; i <= place_count; i++) {
         place = places[i]
         split(place, part, SUBSEP)
-        if (part[1] ~ /^still-|-pages$/)
+        if (part[1] ~ /^still-|-pages$|^calls-/)
             continue
         line = "| " part[1] " | " \
             (rank[part[2]] ? short_number(rank[part[2]]) : part[2]) " |"
@@ -351,6 +373,80 @@ function print_limits(    i, j, key)
     }
 }
 
+# A quantile of all runs: the median; of the maxima the least, because all runs
+# make the same calls.
+function call_time(values, key, q,    i, least)
+{
+    if (q < 5)
+        return median_of(values, key SUBSEP q, count[key])
+    least = values[key, q, 1]
+    for (i = 2; i <= count[key]; i++)
+        if (values[key, q, i] < least)
+            least = values[key, q, i]
+    return least
+}
+
+# Five cells of a table, in us.
+function call_cells(values, key,    q, line)
+{
+    for (q = 1; q <= 5; q++)
+        line = line sprintf(" %.2f |", call_time(values, key, q) / 1000)
+    return line
+}
+
+function print_calls(    i, e, key, head)
+{
+    for (i = 1; i <= place_count; i++) {
+        split(places[i], part, SUBSEP)
+        if (part[1] !~ /^calls-/)
+            continue
+        if (!head++)
+            print "\nOne call of `tw_advance_clock` that moves the clock by" \
+                " a tick, wall clock in us: medians of the runs, and the" \
+                " least maximum. *waiting*: as many loops that only wait for" \
+                " the wheel's p50. *moved*: timers moved without firing, per" \
+                " call and in the call that moved the most; *fired*: in the" \
+                " same call.\n\n" \
+                "| workload | N | engine | p50 | p99 | p99.9 | p99.99 | max" \
+                " | moved per call | moved at most | fired |\n" \
+                "|---|---|---|---|---|---|---|---|---|---|---|"
+        for (e = 1; e <= all_count; e++) {
+            key = places[i] SUBSEP all[e]
+            if (key in count)
+                printf "| %s | %s | %s |%s %.2f | %d | %d |\n", part[1],
+                    short_number(rank[part[2]]), all[e],
+                    call_cells(call, key), moved[key], most_moved[key],
+                    beside[key]
+        }
+        key = places[i] SUBSEP "wheel"
+        if (key in count)
+            printf "| %s | %s | *waiting* |%s  |  |  |\n", part[1],
+                short_number(rank[part[2]]), call_cells(wait, key)
+    }
+}
+
+# For the plot: workload, N, engine, number of the quantile, ns.
+function write_calls(    i, e)
+{
+    printf "" > calls
+    for (i = 1; i <= place_count; i++) {
+        if (places[i] !~ /^calls-/)
+            continue
+        for (e = 1; e <= all_count; e++)
+            write_call(places[i], all[e], all[e], call)
+        write_call(places[i], "wheel", "waiting", wait)
+    }
+}
+
+function write_call(place, engine, name, values,    q, key)
+{
+    key = place SUBSEP engine
+    split(place, part, SUBSEP)
+    for (q = 1; q <= 5 && key in count; q++)
+        printf "%s\t%s\t%s\t%d\t%.0f\n", part[1], part[2], name, q,
+            call_time(values, key, q) > calls
+}
+
 # Postponed and cancelled timers may leave a wake-up behind: that is promised.
 function check_wakeups(    i, wheel, heap)
 {
@@ -382,12 +478,13 @@ END {
                            " sparse", workloads, " ")
     engine_count = split("wheel heap4 heap2 rbtree list", engines, " ")
     library_count = split("libev libuv libevent glib", libraries, " ")
-    all_count = split("wheel heap4 heap2 rbtree list libev libuv libevent" \
-                      " glib", all, " ")
+    all_count = split("wheel wheel-late heap4 heap2 rbtree list libev libuv" \
+                      " libevent glib", all, " ")
     still_count = split("startstop still-restart still-postpone", stills, " ")
     sort_sizes()
     sort_places()
     write_medians()
+    write_calls()
     print machine "\n"
     if (size_count > 0) {
         print_ratios()
@@ -400,6 +497,7 @@ END {
     print_turns()
     print_pages()
     print_limits()
+    print_calls()
     check_wakeups()
     if (!failed)
         print "\nAll engines fired the same timers at the same ticks; those" \

@@ -156,15 +156,27 @@ wheel_cells() {
     fi
 }
 
+# The engines of such a cell run in one process and take turns.
+calls_cells() {
+    for n in ${SIZES:-1000000}; do
+        echo "calls-minute $n 8 wheel heap4 wheel-late"
+        echo "calls-hour $n 1 wheel heap4 wheel-late"
+        echo "calls-idle $n 2 wheel heap4 wheel-late"
+    done
+    [ -n "${SIZES:-}" ] || ! $full ||
+        echo 'calls-hour 10000000 1 wheel heap4 wheel-late'
+}
+
 grid() {
     for workload in ${WORKLOADS:-hold expire restart postpone startstop \
-        burst sparse trace limit still-restart still-postpone pages}; do
+        burst sparse trace limit calls still-restart still-postpone pages}; do
         case $workload in
         startstop) cells_of startstop && still_cells startstop ;;
         still-*) still_cells "$workload" ;;
         pages) page_cells ;;
         trace) trace_cells ;;
         limit) wheel_cells ;;
+        calls) calls_cells ;;
         *) cells_of "$workload" ;;
         esac
     done
@@ -214,13 +226,15 @@ finished() { cat "$work"/*.jsonl 2>/dev/null | wc -l; }
 
 # cell NAME WORKLOAD WHAT ROUNDS ENGINE...: every engine under hyperfine. Each
 # run adds its own JSON line to a log; hyperfine's wall times go beside it.
-# WORKLOAD-small-pages and -huge-pages are the same workload.
+# WORKLOAD-small-pages and -huge-pages are the same workload. In calls-* one
+# process runs all engines and adds one line per engine.
 cell() {
     name=$1 workload=$2 what=$3 rounds=$4
     shift 4
     [ "$rounds" = 0 ] && rounds= || rounds="--rounds $rounds"
     command=$timers
     [ "$workload" = "${workload%-huge-pages}" ] || command="env $huge $timers"
+    case $workload in calls-*) set -- "$(echo "$@" | tr ' ' ,)" ;; esac
     count=$#
     for engine in "$@"; do
         set -- "$@" -n "$engine" "$command $engine ${workload%-*-pages} $what \
@@ -246,11 +260,13 @@ cell() {
     fi
 }
 
-# collect NAME WORKLOAD INPUT. Warm-up runs are the first lines of each log. A
-# trace is named by its file.
+# collect NAME WORKLOAD INPUT. Warm-up runs are the first lines of each log; a
+# run adds a line per engine in the log's name. A trace is named by its file.
 collect() {
     for log in "$work/$1".*.jsonl; do
-        tail -n +$((warmup + 1)) "$log" | sed "s|^{|{\"input\": \"$3\", |
+        commas=$(basename "$log" | tr -dc ,)
+        tail -n +$((warmup * (${#commas} + 1) + 1)) "$log" |
+            sed "s|^{|{\"input\": \"$3\", |
             s|\"workload\": \"[^\"]*\"|\"workload\": \"$2\"|"
     done >>"$work/results.all"
     {
@@ -313,7 +329,8 @@ else
     machine >"$results/machine.txt"
 fi
 awk -v machine="$(cat "$results/machine.txt")" \
-    -v medians="$results/medians.tsv" -f report.awk \
+    -v medians="$results/medians.tsv" -v calls="$results/calls.tsv" \
+    -f report.awk \
     "$results/results.jsonl" >"$results/table.md" ||
     { cat "$results/table.md"; exit 1; }
 if command -v gnuplot >/dev/null 2>&1; then

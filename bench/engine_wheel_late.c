@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * engine_wheel_late.c - the bench's engine "wheel-late": timingwheel.h, but no
+ * bucket is cascaded ahead of time.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#define TWI_NO_AHEAD
+#define ENGINE_TABLE bench_wheel_late
+#define ENGINE_NAME "wheel-late"
+#define ENGINE_WHAT "timingwheel.h, no bucket cascaded ahead of time"
+
+#include "engine_wheel.h"
