@@ -1462,7 +1462,7 @@ static inline bool twi_pop_front(timingwheel *tw, twi_bucket *bucket)
     return true;
 }
 
-#define TWI_SKIP (8 * TWI_SLOTS) /* most dead slots to be skipped at a time  */
+#define TWI_SKIP (2 * TWI_SLOTS) /* most dead slots to be skipped at a time  */
 
 /* Removes dead slots from the front; false if there are no others. The front
  * slot may still be dead: a bucket with many is cleared little by little. */
@@ -2188,8 +2188,7 @@ static inline void twi_await_front(timingwheel *tw, twi_wheel *wheel,
     }
 }
 
-/* A call that has passed dead slots only, but many, counts that towards its
- * limit. */
+/* Counts work that handles no timer towards the limit of the call. */
 static inline void twi_spend(timingwheel *tw)
 {
     if (tw->stop != tw->handled)
@@ -2430,12 +2429,10 @@ static inline tw_timer *twi_take_front(timingwheel *tw, twi_wheel *wheel,
 {
     tw_timer *timer = *bucket->front;
     if (TWI_RARE(timer == NULL)) {
-        if (!twi_skip_dead(tw, bucket))
-            twi_offer(tw, wheel);
-        else if (*bucket->front == NULL)
-            twi_spend(tw);
-        else
+        if (twi_skip_dead(tw, bucket))
             twi_await_front(tw, wheel, bucket);
+        else
+            twi_offer(tw, wheel);
         return NULL;
     }
     TWI_RULE_INTACT(timer, bucket->front);
@@ -2559,8 +2556,7 @@ TWI_COLD tw_timer *twi_take_overdue(timingwheel *tw)
     twi_bucket *overdue = &tw->aside[TWI_OVERDUE];
     tw_timer *timer = *overdue->front;
     if (timer == NULL) {
-        if (twi_skip_dead(tw, overdue) && *overdue->front == NULL)
-            twi_spend(tw);
+        (void)twi_skip_dead(tw, overdue);
         return NULL;
     }
     TWI_RULE_INTACT(timer, overdue->front);
@@ -2616,12 +2612,19 @@ static inline bool twi_is_due(timingwheel *tw, uint64_t target)
     return tw->next <= target && tw->queued != 0;
 }
 
+/* Steps from one timer to the next that do not count towards the limit, such as
+ * sorting a bucket, or skipping dead slots. */
+#define TWI_FREE_STEPS 4
+
 /* Takes out the next timer that is due by the tick `target`, and marks it
  * fired; NULL if there is none, or if the call may do no more. */
 static inline tw_timer *twi_take_due(timingwheel *tw, uint64_t target)
 {
     tw_timer *timer = NULL;
+    unsigned steps = 0;
     do {
+        if (TWI_RARE(++steps > TWI_FREE_STEPS))
+            twi_spend(tw);
         if (tw->handled == tw->stop)
             return NULL;
         enum twi_source source = TWI_BY_WHEEL;
