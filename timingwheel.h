@@ -486,7 +486,7 @@ struct tw_timer {
 #define TWI_CROWD (TWI_RUN_CHUNKS * TWI_SLOTS)
 #endif
 #ifndef TWI_BATCH
-#define TWI_BATCH 16
+#define TWI_BATCH 24
 #endif
 
 /* Up to 12 timers of one bucket. A chunk starts at a multiple of its size, so
@@ -1036,7 +1036,7 @@ static inline tw_timer **twi_slot_of(const tw_timer *timer)
 #define TWI_MOST_CHUNKS 255  /* 32 KiB                                       */
 #define TWI_SPARE_CHUNKS 128 /* see twi_is_sparse                            */
 #define TWI_SWEEP 2          /* chunks to look at for each chunk taken then, */
-#define TWI_LONG_SWEEP 64    /* and before a slab is allocated               */
+#define TWI_LONG_SWEEP 32    /* and before a slab is allocated               */
 
 typedef char twi_chunk_has_its_size
     [sizeof(twi_chunk) == TWI_CHUNK_BYTES ? 1 : -1];
@@ -2715,14 +2715,16 @@ static size_t twi_chunks_ahead(const timingwheel *tw, const twi_wheel *wheel,
     return chunks;
 }
 
-/* Moves timers of crowded buckets down that are ahead of the clock. */
+/* Moves timers of crowded buckets down that are ahead of the clock. A second
+ * wheel waits for the next call, unless it is far behind. */
 TWI_APART void twi_move_ahead(timingwheel *tw)
 {
     uint64_t look_at = UINT64_MAX;
+    size_t least = 1;
     for (uint32_t i = 0; i < tw->queued;) {
         twi_wheel *wheel = tw->queue[i++];
         size_t chunks = twi_chunks_ahead(tw, wheel, &look_at);
-        if (chunks == 0)
+        if (chunks < least)
             continue;
         if (tw->handled == tw->stop)
             return; /* the next call goes on */
@@ -2730,6 +2732,7 @@ TWI_APART void twi_move_ahead(timingwheel *tw)
         wheel->moved_at = tw->clock;
         (void)twi_move_down(tw, wheel, step, chunks);
         look_at = UINT64_MAX;
+        least = 2 * TWI_BATCH;
         i = 0; /* the queue may have changed */
     }
     tw->ahead_at = look_at;

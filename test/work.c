@@ -104,8 +104,8 @@ static const struct {
     double most;
     unsigned share; /* percent of the operations of all searches              */
 } bounds[KINDS] = {
-    {"start", "blocks", 300, 5},
-    {"start within", "blocks", 300, 5},
+    {"start", "blocks", 700, 5},
+    {"start within", "blocks", 700, 5},
     {"start that allocates", "blocks per 16 bytes", 10, 5},
     {"cancel", "blocks", 20, 2},
     {"postpone", "blocks", 300, 5},
@@ -1641,7 +1641,7 @@ static void growth_limit_1(void)
 
 static void growth_limit_10(void)
 {
-    compare(measure_limit_10, 2 * SLACK, 400);
+    compare(measure_limit_10, 3 * SLACK, 400);
 }
 
 static void growth_limit_100(void)
