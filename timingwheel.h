@@ -1,8 +1,9 @@
-/* timingwheel.h - v1.1.0 - timers for event loops, in one header
+/* timingwheel.h - v1.2.0 - timers for event loops, in one header
 
    A hierarchical timing wheel: any number of timers, started, cancelled and
    put off in constant time, fired in exact order and never early, with no
-   fixed-rate tick. You own the loop, the clock and the timers.
+   fixed-rate tick and no latency spikes. You own the loop, the clock and the
+   timers.
 
    SPDX-License-Identifier: MIT (the text is at the end)
 
@@ -65,7 +66,10 @@
    is the reading of the turn before, from before the sleep: a time-out of 30 s
    counted from there after a minute's sleep has passed already, and fires at
    once. In a callback tw_now is the tick of the timer that fires: what a
-   simulation counts from, whose time is that of its events and no other.
+   simulation counts from, whose time is that of its events and no other. Step a
+   simulation by tw_next_deadline, as above. In one long call, a timer that a
+   callback starts for the very tick that fires is overdue, and fires in the
+   next call: after all later events of this one.
 
    Where the sleep counts in a coarser unit, round the wait up: rounded down,
    the loop spins until the deadline. Set tw_config.start to what the clock
@@ -82,7 +86,8 @@
    With a few hundred timers that are hardly ever postponed a heap is simpler,
    about as fast, and takes less memory. The library reads no clock and keeps
    nothing across restarts. A timingwheel belongs to one thread; two of them
-   share nothing.
+   share nothing. A timingwheel stays where it is, from tw_init to tw_destroy:
+   do not copy it, and do not keep it in an array that grows.
 
 
    WORDS
@@ -91,90 +96,106 @@
    clock           the reading that you last handed to tw_advance_clock
    deadline        absolute time, in your unit, from which a timer may fire
    timer           one tw_timer, embedded in a struct of yours
-   wheel           a ring of wheel_size buckets; wheel 0 has one per tick; also
-                   the whole, the timingwheel that all of them belong to
+   wheel           a ring of buckets; wheel 0 has one per tick; also the whole,
+                   the timingwheel that all of them belong to
    step            the ticks that one bucket spans: wheel_size times as many as
-                   in the wheel below
+                   in the next finer wheel
    bucket          the timers of one step of one wheel
    chunk           a block of pointers to timers, of which buckets are made
-   slot            the place of one such pointer; dead, if the timer that it
-                   was for has been cancelled
-   overflow wheel  the next coarser wheel: one of its buckets spans a whole turn
-                   of the wheel below; created on demand
-   cascade         to move a bucket's timers down to finer wheels when its time
-                   has come
+   slot            the place of one such pointer; dead, if its timer has left
+   overflow wheel  the next coarser wheel: one of its buckets spans wheel_size
+                   buckets of the finer wheel; created on demand
+   cascade         to move timers from a bucket to finer wheels
    delay queue     the min-heap of non-empty buckets, each wheel's earliest; its
                    head, and nothing else, moves the clock on
    overdue         started for a tick that the clock had reached already
    come up         of a bucket: its earliest tick is the next of all, and due
    sorted          of a bucket that has come up: its timers fire one by one from
                    the front
+   crowded         of a bucket: it has too many timers to be sorted, more than
+                   80 chunks of them
 
 
    HOW IT WORKS
 
-   With 256 buckets per wheel a 64-bit tick has eight digits, one a wheel. A
-   timer goes to the finest wheel whose window holds its tick: the 256 steps
-   from the clock's own. Windows slide with the clock.
+   With wheel_size 256 a 64-bit tick has eight digits, one per wheel. A step of
+   one wheel is 256 steps of the next finer wheel. A timer goes to the finest
+   wheel that reaches its tick: wheel 0 reaches the clock's own step of wheel 1
+   and the step after it, wheel 1 reaches the clock's own step of wheel 2 and
+   the step after it, and so on. Hence each wheel has buckets for two turns, 512
+   of them, and the bucket of the next step of a wheel gets no new timers.
 
        tick  00 00 00 00 00 01 2c 05
-                             |  |  '-- bucket of wheel 0, if within 256 ticks
-                             |  '----- bucket of wheel 1, if within 256 steps
+                             |  |  '-- bucket of wheel 0
+                             |  '----- bucket of wheel 1
                              '-------- bucket of wheel 2, and so on
 
        wheel    a bucket spans           it reaches, at a tick of 1 ms
-         0      1 tick                   256 ms
-         1      256 ticks                65 s
-         2      65,536 ticks             4.6 h
-         3      2^24 ticks               49 days
+         0      1 tick                   256 to 512 ms
+         1      256 ticks                65 to 131 s
+         2      65,536 ticks             4.6 to 9.3 h
+         3      2^24 ticks               49 to 99 days
         4..7    2^32 .. 2^56 ticks       35 years .. all of 64 bits
 
    The idea of hierarchical wheels is Varghese and Lauck's (1987), overflow
    wheels on demand and the delay queue are Kafka's. Unlike in Kafka's, a
    bucket's place in the delay queue is its earliest timer, not the start of its
    span, so that the clock jumps to the very tick at which something fires. Here
-   is a toy with wheels of 4 buckets, where two timers are few; [5 6 7] is a
-   bucket with timers for these ticks, * is the head of the delay queue:
+   is a toy with wheels of 4 steps, where three timers are a crowd; [9 10 11] is
+   a bucket with timers for these ticks, * is the head of the delay queue:
 
-       clock 0    wheel 0  [ ]  [1]* [ ]  [ ]         ticks 0..3
-                  wheel 1       [5 6 7]  [9 10]  [ ]  ticks 4..7 8..11 12..15
+       clock 0    wheel 0  [ ]  [1]* [ ]  ...           ticks 0..7
+                  wheel 1  [9 10 11]  [13 14]  ...      ticks 8..11  12..15
 
-       clock 1    1 has fired. Wheel 0 now reaches ticks 1..4, but 5, 6 and 7
-                  stay where they are until the earliest of them is due.
-                  wheel 1       [5 6 7]* [9 10]  [ ]
+       clock 1    1 has fired. The clock is still in the step 0..3, so that the
+                  step 8..11 is two steps ahead.
+                  wheel 1  [9 10 11]* [13 14]  ...
 
-       clock 5    5 came up: its bucket has cascaded, and 5 has fired.
-                  wheel 0  [6]* [7]                   ticks 5..8
-                  wheel 1       [ ]      [9 10]  [ ]
+       clock 9    9 came up: its bucket has cascaded, and 9 has fired.
+                  wheel 0  [ ]  [10]* [11] ...          ticks 8..15
+                  wheel 1             [13 14]  ...      ticks 12..15
 
    tw_dump draws this too, with a digit for the timers of each bucket, from the
-   clock's own on. Here at clock 1 and, cascaded, at clock 5:
+   clock's own on. Here at clock 1 and, cascaded, at clock 9:
 
    prints: dump.c
        clock: 1 (tick 1, of 1 time units)
        5 pending, 1 fired, 0 cascaded
-       wheel 0: step 1, ticks 1 to 4
-       [....] holds 0
-       wheel 1: step 4, ticks 0 to 15
-       [.32.] holds 5
-       queue: wheel 1 at tick 5
-       in no wheel: 0, overdue or postponed
-       clock: 5 (tick 5, of 1 time units)
-       4 pending, 2 fired, 3 cascaded
-       wheel 0: step 1, ticks 5 to 8
-       [.11.] holds 2
-       wheel 1: step 4, ticks 4 to 19
-       [.2..] holds 2
-       queue: wheel 0 at tick 6
+       wheel 0: step 1, ticks 1 to 8
+       [........] holds 0
+       wheel 1: step 4, ticks 0 to 31
+       [..32....] holds 5
        queue: wheel 1 at tick 9
        in no wheel: 0, overdue or postponed
+       clock: 9 (tick 9, of 1 time units)
+       4 pending, 2 fired, 3 cascaded
+       wheel 0: step 1, ticks 9 to 16
+       [.11.....] holds 2
+       wheel 1: step 4, ticks 8 to 39
+       [.2......] holds 2
+       queue: wheel 0 at tick 10
+       queue: wheel 1 at tick 13
+       in no wheel: 0, overdue or postponed
 
-   9 and 10 will fire straight from wheel 1: a bucket of one tick, or of up to
-   960 timers (96 on a 32-bit machine), does not cascade. When the first of them
-   is due they are sorted, and each fires from where it stands. (13 to 63 timers
-   more than 256 ticks apart do cascade: that costs less than to sort them.)
-   Each wheel keeps a bitmap of its buckets and enters the delay queue with the
-   first: the heap has one entry a wheel and is tiny.
+   13 and 14 will fire straight from wheel 1. A bucket that is not crowded is
+   sorted when its first timer is due, and each timer then fires from where it
+   stands. (13 to 63 timers whose ticks differ in more than the lowest byte
+   cascade: that costs less than to sort them.) A bucket of one tick is neither
+   sorted nor moved. Each wheel has a bitmap of its buckets, and enters the
+   delay queue with its first one: the queue has one entry per wheel and is
+   tiny.
+
+   NO SPIKES. A crowded bucket, with more than 80 chunks (8 on a 32-bit
+   machine), is moved down while the clock is in the step before its own, some
+   chunks in each call, in proportion to the time that has passed: when the
+   clock enters the bucket's step little is left. The bucket gets no new timers
+   meanwhile, so that it can only shrink. Timers leave from the back, and keep
+   their order.
+
+       wheel 2          | the clock's step   | the next step: |
+                        |   ^                | a crowd, moved |
+                            |                '--. down        |
+       wheel 1          |...|...............|. . v . . . . . .|   ...
 
    A bucket is a queue of pointers to timers, in chunks of two cache lines. The
    next timers are known in advance and fetched while the current one fires;
@@ -186,32 +207,40 @@
        | header | .  t1 t2 -  t3 ... t10 | <-> | header | t11 -  .  .  ... . |
                         a dead slot: its timer was cancelled   free
 
+   A cancel writes NULL into its slot, and does nothing else. A chunk that has
+   no timer left is found later: whoever takes a chunk while many are poorly
+   filled looks at two others, slab by slab, and takes those without a timer
+   out.
+
    The way of a timer, with the function that takes each step:
 
        1. tw_start              into the wheel that took the one before, if its
-                                tick is that far ahead; else ...
-       2. twi_place             ... into the finest wheel that reaches its tick:
+                                tick is surely for that wheel; else ...
+       2. twi_place             ... into the wheel for its tick:
        3. twi_push_back         to the end of its bucket there
        4. twi_account           which has a mark now; if it is the wheel's first
                                 the wheel moves up in the delay queue
        5. tw_postpone           writes a later deadline, and leaves it there
        6. tw_cancel             leaves a dead slot: the way ends here
-       7. twi_take_first        as its wheel is the head of the queue and due,
+       7. twi_move_ahead        its bucket is crowded and the next: back to 4 in
+                                a finer wheel, by twi_move_down
+       8. twi_take_first        as its wheel is the head of the queue and due,
                                 moves the clock on to its tick
-       8. twi_come_up           its first bucket has come up and is ...
-       9. twi_sort              ... sorted, if it has few enough timers, or
-      10. twi_cascade           moved down: back to 4, in a finer wheel
-      11. twi_take_front        it is due and leaves its bucket (twi_move_on: it
+       9. twi_come_up           its first bucket has come up and is ...
+      10. twi_sort              ... sorted, if it has few enough timers, or
+      11. twi_move_down         moved down: back to 4, in a finer wheel
+      12. twi_take_front        it is due and leaves its bucket (twi_move_on: it
                                 was postponed, back to 2)
-      12. tw_advance_clock      calls its callback; tw_poll hands it out
+      13. tw_advance_clock      calls its callback; tw_poll hands it out
 
    Cost: start, cancel and postpone are O(1), whatever is pending. A timer
-   cascades at most once a wheel on its way down, mostly never. Advancing over
-   any span in which nothing is due is O(1). Memory: 24 bytes a timer in your
+   cascades at most once per wheel on its way down, mostly never. Advancing over
+   any span in which nothing is due is O(1). Memory: 24 bytes per timer in your
    own struct, and about 11 in the chunks when they are full; a chunk of 128
-   bytes for each bucket that has been used. A wheel takes 32 bytes a bucket, 8
-   KiB with 256 of them (on a 32-bit machine 24 a bucket, 6 KiB): where memory
-   is short, choose fewer. Advancing takes less than 4 KB of stack.
+   bytes for each bucket that has been used. A wheel takes 16 KiB with
+   wheel_size 256: two buckets of 32 bytes per step (24 bytes on a 32-bit
+   machine). Where memory is short, choose a smaller wheel_size. Advancing takes
+   less than 4 KB of stack.
 
 
    CONTRACT
@@ -234,7 +263,8 @@
        32 bits that wraps has to be widened before: now += (uint32_t)(counter -
        (uint32_t)now), now being a uint64_t of yours.
     7. Any uint64_t is a deadline and a clock. A timer whose tick is beyond 64
-       bits stays pending.
+       bits stays pending, and wakes nobody: while no other timer is pending,
+       tw_next_deadline is false.
    Order
     8. Timers fire in order of their tick, within a tick in the order in which
        they were started; overdue ones first, in the order in which they were
@@ -246,28 +276,46 @@
        anew, even if no other is left in it. Waking then costs one call that
        fires nothing, at most one for each such timer. (Requests with one
        time-out, all answered in time, wake a loop once a time-out's length.)
+       Cascading ahead of time wakes nobody.
    10. tw_wait is 0 if something is due, else the time until the next deadline;
        longest if nothing is pending that the clock can reach.
    Work
    11. start, cancel and postpone are O(1). To postpone to a later time is one
-       store, and cannot fail; in a bucket that has come up and waits, sorted,
-       for its next timer the timer is moved at once. To postpone a timer whose
-       deadline has passed is to start it.
+       store, and cannot fail. Only a timer whose own bucket has come up, and
+       has been sorted, is moved at once. To postpone a timer whose deadline has
+       passed is to start it.
    12. tw_start_within takes the roundest tick in its window.
    13. tw_advance_clock_limit leaves what it does not get to for the next call,
-       in order. To sort one bucket of up to 960 timers does not count.
+       in order, and O(1) per unit of the limit, however large a bucket is. To
+       sort a bucket of up to 960 timers does not count; to pass many slots of
+       cancelled timers does. What a limited call leaves due fires before timers
+       that were started overdue since, so that overdue timers which start
+       themselves again starve nobody. (If several calls in a row leave
+       something: what the first of them left.)
    14. Memory is allocated for wheels and chunks, never per timer, and never by
        tw_cancel. After tw_reserve nothing that it covers allocates; a reserve
-       may grow by one timer at a time.
+       may grow by one timer at a time. After tw_trim the wheel holds at most
+       1.5 times the memory that its pending timers need when packed, and its
+       wheels in use.
    15. When memory runs out, a start is refused and changes no timer (it may
        have taken memory meanwhile); a timer already pending still fires in time
        and in order, though the loop may be woken more often than needed.
+   No spikes
+   16. A bucket with too many timers to be sorted is moved down before it is
+       due: a call that moves the clock by d ticks, while the bucket's own step
+       begins r ticks later, moves about the fraction d / (d + r) of what is
+       left, in batches of some 300 timers. So the longest call grows with the
+       timers that fire in it and with the time that has passed, not with the
+       number of timers pending. Moving ahead happens after all due timers have
+       fired, counts towards a limit, and is left out when memory is short. A
+       loop that slept through the whole step before pays for the bucket in one
+       call.
 
    Callbacks may start, cancel and postpone any timer, drain the wheel, and free
    the timer that fired. They may not advance, poll, trim or destroy the wheel
-   that they run under, which does nothing and answers 0 or NULL, nor leave by
-   longjmp or an exception. A timer is not pending while its callback runs. In a
-   tw_foreach visitor only its own timer may be cancelled.
+   that they run under, which does nothing and returns 0 or NULL, nor leave by
+   longjmp or an exception (but see TW_CALL). A timer is not pending while its
+   callback runs. In a tw_foreach visitor only its own timer may be cancelled.
 
    Periodic timers are started again from their callback. Miss a few periods,
    and one of these lines decides: to catch up on all of them, to count from
@@ -339,11 +387,28 @@
                                implementation, each its own
    TW_DEF                      any other linkage; defined wherever this header
                                is included, like TW_STATIC
+   TW_CALL(tw, timer)          how a timer is fired, see below; default
+                               (timer)->callback((tw), (timer))
    TW_DEBUG                    misuse ends in TW_ASSERT
    TW_ASSERT(expr)             with TW_DEBUG only; default assert, which NDEBUG
                                turns off
    TIMINGWHEEL_THREADS         the mailbox, for requests from other threads;
                                defined wherever this header is included
+
+   TW_CALL is one place in which to measure how late timers fire, to find slow
+   callbacks, to take a lock, or to catch an exception. The callback may free
+   the timer: read what you need before.
+
+       #define TW_CALL(tw, timer) fire(tw, timer) // declared before
+       static void fire(timingwheel *tw, tw_timer *timer)
+       {
+           note_lateness(clock_ms() - tw_deadline(timer));
+           timer->callback(tw, timer);
+       }
+
+       #define TW_CALL(tw, timer) \
+           try { (timer)->callback((tw), (timer)); } \
+           catch (const std::exception &e) { report(e); }
 
    The version is semantic, for the source: what a structure holds may change in
    any version, so compile all of a program with one copy.
@@ -408,17 +473,18 @@ typedef enum tw_state {
 typedef struct tw_config {
     uint64_t tick;       /* time units per tick; 0 = 1                     */
     uint64_t start;      /* the clock's first reading, in time units       */
-    uint32_t wheel_size; /* buckets per wheel: a power of two from 2 to
-                            4096; 0 = TW_DEFAULT_WHEEL_SIZE                */
+    uint32_t wheel_size; /* steps per turn of a wheel: a power of two from
+                            2 to 4096 (1024 where addresses have 16 bits);
+                            0 = TW_DEFAULT_WHEEL_SIZE                      */
     size_t max_pending;  /* most timers pending at once; 0 = no limit      */
     void *alloc_context; /* handed to TW_MALLOC and TW_FREE                */
 } tw_config;
 
 #define TW_DEFAULT_WHEEL_SIZE 256
 #if SIZE_MAX > 65535
-#define TWI_MOST_BUCKETS 4096
+#define TWI_MOST_STEPS 4096
 #else
-#define TWI_MOST_BUCKETS 1024 /* what memory of 16 bits could hold           */
+#define TWI_MOST_STEPS 1024 /* what memory of 16 bits could hold             */
 #endif
 
 /* What tw_get_stats tells. */
@@ -448,7 +514,8 @@ struct tw_timer {
     }
 
 /* The struct that a timer is a member of: TW_OWNER(timer, struct connection,
- * idle) is the connection whose `idle` it is. In C++ that type has to be of
+ * idle) is the connection whose `idle` it is. For a const timer name a const
+ * type. In C++ that type has to be of
  * standard layout; for one that is not, put the timer and a pointer to the
  * object into a struct, and follow the pointer of TW_OWNER of that. */
 #ifdef __cplusplus
@@ -601,10 +668,12 @@ struct timingwheel {
 
 /* ------------------------------------------------------------ functions --- */
 
-/* Sets up `tw`, whatever it held before; `config` NULL means every default.
- * Allocates nothing. Deadlines up to `start` have passed: if the clock that is
- * then used lags behind it, they fire at once. TW_EINVAL: tw is NULL, or
- * wheel_size is not a power of two from 2 to 4096. */
+/* Sets up `tw`, which may be memory that has never been written; `config` NULL
+ * means every default. Not for a wheel that has pending timers or memory:
+ * tw_destroy it first. From now on `tw` must stay where it is, up to
+ * tw_destroy. Allocates nothing. Deadlines up to `start` have passed: if the
+ * clock that is then used lags behind it, they fire at once. TW_EINVAL: tw is
+ * NULL, or wheel_size is not a power of two from 2 to 4096. */
 TW_DEF int tw_init(timingwheel *tw, const tw_config *config);
 
 /* Gives all memory back; timers still pending become idle. Refused inside a
@@ -649,11 +718,12 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
 
 /* The same, but handles at most `limit` timers, fired or cascaded; what is left
- * waits for the next call, in order. (To sort a bucket, of up to 960 timers,
- * does not count.) The clock stays with the last timer handled until all are;
- * tw_wait, asked with the same `now` or a later one, answers 0 meanwhile.
- * Returns how many fired, which may be 0 while there is more to do. limit 0
- * does nothing. */
+ * waits for the next call, in order, and fires before timers that are started
+ * overdue meanwhile. To sort a bucket, of up to 960 timers, does not count; to
+ * pass many slots of cancelled timers does. The clock stays with the last timer
+ * handled until all are; tw_wait, asked with the same `now` or a later one,
+ * answers 0 meanwhile. Returns how many fired, which may be 0 while there is
+ * more to do. limit 0 does nothing. */
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit);
 
@@ -664,9 +734,10 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
  * a call, and O(1) a timer cascaded. NULL inside a callback or visitor. */
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now);
 
-/* Tells when the next timer is due: its deadline rounded up to a tick, in time
- * units (UINT64_MAX if that tick is beyond 64 bits). False if none is pending;
- * *deadline is then left alone. O(1). */
+/* Gives the time at which the next timer is due: its deadline rounded up to a
+ * tick. The time may be early after a cancel, a postpone or a restart (promise
+ * 9). False if nothing is pending that the clock can reach; *deadline is then
+ * left alone. O(1). */
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
 
 /* How long a loop may sleep at `now`, in time units: 0 if something is due,
@@ -699,15 +770,21 @@ TW_DEF uint64_t tw_remaining(const tw_timer *timer, uint64_t now);
 
 /* Allocates now what could be needed later: after TW_OK, `timers` timers
  * pending at once with deadlines up to `horizon` (an absolute time) cannot
- * fail, nor does starting, advancing or sorting them allocate. Takes a chunk of
- * 128 bytes a timer and two a bucket (64 on a 32-bit machine), the price of the
- * worst case. `timers` is how many in all: as their number grows, ask for the
- * new total, which takes no more in the end than asking at once. TW_ENOMEM
- * changes nothing. TW_EINVAL: tw is NULL or has been destroyed. */
+ * fail, nor does starting, advancing or sorting them allocate. Takes the wheels
+ * up to `horizon`, 144 bytes per timer and about 1 KB (half of that on a 32-bit
+ * machine): every timer may have a chunk for itself. `timers` is how many in
+ * all: as their number grows, ask for the new total. TW_ENOMEM changes nothing.
+ * TW_EINVAL: tw is NULL or has been destroyed.
+ *
+ *     wheel_size    wheels up to an hour of ms    wheels up to UINT64_MAX
+ *     256           50 KB                         134 KB
+ *     16            8 KB                          20 KB                      */
 TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon);
 
-/* Gives back memory that holds no timer, a reserve included. Does nothing
- * inside a callback or visitor. Costs a walk over the unused memory. */
+/* Gives back memory that holds no timer, a reserve included, and packs the rest
+ * if that saves much: this takes new memory first, as much as the timers need,
+ * and is left out if there is none. Does nothing inside a callback or visitor.
+ * Costs a pass over all memory that is held. */
 TW_DEF void tw_trim(timingwheel *tw);
 
 /* Calls `visit` for every pending timer, in no particular order; returns how
@@ -844,43 +921,38 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
  *
  * In the order in which a timer meets it: memory; buckets, which are made of
  * it; the delay queue; wheels, which enter their buckets there; start, cancel,
- * postpone; a bucket that comes up, is sorted or cascades; the calls that
- * advance and fire. Then what looks at all of it: the next deadline, visiting
- * and draining, setting up and giving back, inspection; and the mailbox.
+ * postpone; a bucket that comes up, is sorted or cascades; overdue timers; the
+ * calls that advance and fire, and move timers ahead. Then what looks at all of
+ * it: the next deadline, visiting and draining, setting up and giving back,
+ * inspection; and the mailbox.
  *
  * ALWAYS TRUE between two calls and in every callback (tw_check looks):
  *
- * what            is always true of it                       who sees to it
- *
- * slot            from front up to before room, through the   twi_push_back,
- *                 chunks of its bucket: a timer that knows    twi_push_front,
- *                 its slot, or NULL, and then it is dead. No  twi_fill,
- *                 other slot is read, but to be prefetched.   twi_clear
- * chunk           full but for the slots before front in the  twi_add_chunk,
- *                 first and from room on in the last one of   twi_push_front,
- *                 a bucket; never all dead, if full.          twi_drop_chunk
- * bucket          Empty is front == room: it may have a       twi_pop_chunk
- *                 chunk, which has no timer, or none. It may
- *                 have dead slots alone, until it comes up.
- *                 earliest is no later than the tick of any   twi_widen,
- *                 of its timers, and latest no earlier, but   twi_unmark
- *                 for timers that were postponed. An empty
- *                 one has a span only if it has its mark.
- * wheel           Each bucket has one turn's timers: the      twi_level_of,
- *                 steps from the clock's own on. No timer is  twi_cascade
- *                 placed for the clock's own step, but in
- *                 wheel 0. A bucket with timers has its mark. twi_account
- * wheel->sorted   The timers of its first bucket fire from    twi_note_sorted,
- *                 the front: in order of tick, and those      twi_offer,
- *                 postponed beyond latest before all others.  twi_account
- * wheel->earliest No later than any of its timers, but for    twi_account,
- *                 postponed ones; what bucket `first` was     twi_offer,
- *                 entered with in the delay queue.            twi_await_front
- * delay queue     A heap of all wheels that have a mark; its  twi_queue_up,
- *                 head's tick is tw->next.                    twi_queue_down
- * tw->quick_after Not before the clock; not before a timer    twi_set_clock,
- *                 in a sorted bucket, but of those postponed  twi_note_sorted
- *                 before it was sorted.
+ * slot             From front up to before room, through the chunks of its
+ *                  bucket: a timer that knows its slot, or NULL, and then it is
+ *                  dead. No other slot is read, except to be prefetched.
+ * chunk            Full except for the slots before front in the first one of a
+ *                  bucket, and from room on in the last one. Numbers rise from
+ *                  the first chunk to the last.
+ * bucket           Empty is front == room: it may have a chunk, which has no
+ *                  timer, or none. Before it comes up it may have dead slots
+ *                  alone. earliest is no later than the tick of any of its
+ *                  timers, and latest no earlier, except for timers that were
+ *                  postponed. An empty one has a span only if it has its mark.
+ * wheel            Its buckets hold the steps from the clock's own on, two
+ *                  turns of them, so that no bucket holds two steps. Timers are
+ *                  placed two steps ahead of the clock's own or more, except in
+ *                  wheel 0. A bucket with timers has its mark.
+ * wheel->progress  TWI_SORTED: the timers of its first bucket fire from the
+ *                  front, in order of tick, and those postponed beyond latest
+ *                  before all others. Unless it has one tick, each of them has
+ *                  TWI_SORTED_BIT.
+ * wheel->earliest  No later than any of its timers: what bucket `first` was
+ *                  entered with in the delay queue.
+ * delay queue      A heap of all wheels that have a mark; its head's tick is
+ *                  tw->next.
+ * tw->ahead_at     Not after the next step of any wheel that may have a crowded
+ *                  bucket.
  *
  * A BUCKET, from its first timer to its last:
  *
@@ -892,7 +964,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
  *     |                        memory has run out               |
  *     '-------------- the last timer leaves --------------------'
  *
- *   cancel    FILLING, SORTED: its slot is dead, or room again, if that was the
+ *   cancel    FILLING, SORTED: its slot is dead, or free again, if that was the
  *             last start's
  *   postpone  FILLING: the deadline is written, and the timer moved on when its
  *             slot comes to the front, is sorted or cascades. SORTED: moved at
@@ -1255,9 +1327,9 @@ TWI_COLD bool twi_find_chunks(timingwheel *tw, size_t chunks)
     return true;
 }
 
-/* Makes sure that `chunks` chunks are unused; false if memory has run out. Takes
- * chunks without a timer out of any bucket: a caller looks at its own bucket
- * after this. */
+/* Makes sure that `chunks` chunks are unused; false if memory has run out.
+ * Takes chunks without a timer out of any bucket: a caller looks at its own
+ * bucket after this. */
 static inline bool twi_provide(timingwheel *tw, size_t chunks)
 {
     if (TWI_RARE(twi_is_sparse(tw)))
@@ -1352,7 +1424,8 @@ static inline void twi_reset(twi_bucket *bucket)
 
 /* A bucket has so many chunks now, on one side of its first one, that it may
  * become crowded: its wheel, if it is in one, is looked at. */
-TWI_COLD void twi_expect_crowd(timingwheel *tw, const twi_bucket *bucket)
+TWI_WRAPS TWI_COLD void twi_expect_crowd(timingwheel *tw,
+                                         const twi_bucket *bucket)
 {
     for (unsigned level = 1; level < TWI_LEVELS; level++) {
         twi_wheel *wheel = tw->wheels[level];
@@ -1402,7 +1475,8 @@ static inline tw_timer **twi_push_back(timingwheel *tw, twi_bucket *bucket)
 
 /* A new chunk in front of the others of a bucket; false if memory has run
  * out. */
-static inline bool twi_add_front_chunk(timingwheel *tw, twi_bucket *bucket)
+TWI_WRAPS static inline bool twi_add_front_chunk(timingwheel *tw,
+                                                 twi_bucket *bucket)
 {
     if (TWI_RARE(!twi_provide(tw, 1)))
         return false;
@@ -1426,7 +1500,8 @@ static inline bool twi_add_front_chunk(timingwheel *tw, twi_bucket *bucket)
 static inline tw_timer **twi_push_front(timingwheel *tw, twi_bucket *bucket)
 {
     if (bucket->room != NULL && twi_is_empty(bucket))
-        bucket->front = bucket->room = twi_last_chunk(bucket)->slots + TWI_SLOTS;
+        bucket->front = bucket->room =
+            twi_last_chunk(bucket)->slots + TWI_SLOTS;
     else if ((bucket->room == NULL ||
               bucket->front == twi_chunk_of(bucket->front)->slots) &&
              !twi_add_front_chunk(tw, bucket))
@@ -1506,7 +1581,8 @@ static void twi_cut_off(timingwheel *tw, twi_bucket *bucket, tw_timer **slot)
 
 /* Moves all that is in `from` to an aside bucket, behind what that has. Slots
  * without a timer that get between others are dead from then on. */
-TWI_COLD void twi_append(timingwheel *tw, twi_bucket *from, twi_bucket *to)
+TWI_WRAPS TWI_COLD void twi_append(timingwheel *tw, twi_bucket *from,
+                                   twi_bucket *to)
 {
     if (twi_is_empty(from))
         return;
@@ -1706,8 +1782,8 @@ static inline unsigned twi_level_of(const timingwheel *tw, uint64_t tick)
 
 /* Index of the first bucket with a mark, from the clock's own on and round;
  * false if there is none. */
-static inline bool twi_find_mark(const timingwheel *tw, twi_wheel *wheel,
-                                 uint32_t *index)
+TWI_WRAPS static inline bool twi_find_mark(const timingwheel *tw,
+                                           twi_wheel *wheel, uint32_t *index)
 {
     const uint64_t *marks = twi_marks(wheel);
     uint32_t from = twi_index_of(tw, wheel, tw->clock);
@@ -1793,7 +1869,8 @@ TWI_WRAPS static inline bool twi_is_wheel_for(const timingwheel *tw,
 }
 
 /* The tick from which on a wheel is too fine; UINT64_MAX if there is none. */
-static uint64_t twi_end_of(const timingwheel *tw, const twi_wheel *wheel)
+TWI_WRAPS static uint64_t twi_end_of(const timingwheel *tw,
+                                     const twi_wheel *wheel)
 {
     unsigned shift = wheel->shift + tw->size_bits;
     uint64_t end = shift < 64 ? ((tw->clock >> shift) + 2) << shift : 0;
@@ -1986,9 +2063,9 @@ static inline const twi_bucket *twi_home(const tw_timer *timer)
 }
 
 /* tw_postpone where more than the deadline has to be written: a timer whose
- * deadline has passed, or whose bucket has been sorted, is started anew. Without
- * memory for that, the deadline of the latter is written all the same, and its
- * bucket does not count as sorted any more; the former stays as it was. */
+ * deadline has passed, or whose bucket has been sorted, is started anew.
+ * Without memory for that, the deadline of the latter is written all the same,
+ * and its bucket does not count as sorted any more; the former stays. */
 TWI_COLD int twi_postpone_anyhow(timingwheel *tw, tw_timer *timer,
                                  uint64_t deadline)
 {
@@ -2018,6 +2095,12 @@ TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     return TW_OK;
 }
 
+/* How many more timers the call may handle. */
+TWI_WRAPS static inline uint64_t twi_left(const timingwheel *tw)
+{
+    return tw->stop - tw->handled;
+}
+
 /* -------------------------------------------------------------- sorting ---
  * When the first timer of a bucket is due, up to some thousand of them are
  * sorted by tick, and each then fires from where it stands: 30 ns a timer where
@@ -2037,7 +2120,7 @@ static inline uint64_t twi_key_of(const timingwheel *tw,
 /* True if a bucket has too many chunks to be sorted. Chunks that left it have
  * left gaps in the numbers of the others, which are closed as far as this
  * looks. */
-static bool twi_is_crowded(const twi_bucket *bucket)
+TWI_WRAPS static bool twi_is_crowded(const twi_bucket *bucket)
 {
     twi_chunk *chunk = twi_chunk_of(bucket->front);
     const twi_chunk *last = twi_last_chunk(bucket);
@@ -2103,7 +2186,7 @@ static void twi_sort_few(timingwheel *tw, twi_bucket *bucket)
 #define TWI_EACH UINT64_C(0x0001000100010001)
 
 /* Makes of 256 counts, four in a word, how many come before each. */
-static void twi_add_up(uint64_t *counts)
+TWI_WRAPS static void twi_add_up(uint64_t *counts)
 {
     uint64_t before = 0;
     for (unsigned i = 0; i < 64; i++) {
@@ -2167,7 +2250,7 @@ TWI_APART bool twi_sort(timingwheel *tw, twi_bucket *bucket)
         return true;
     }
     uint64_t differ = bucket->earliest ^ bucket->latest;
-    if (differ >= 256 && count < 64 && count <= tw->stop - tw->handled)
+    if (differ >= 256 && count < 64 && count <= twi_left(tw))
         return false;
     for (unsigned shift = 0; differ != 0; differ >>= 8, shift += 8)
         if (!twi_sort_pass(tw, bucket, count, shift))
@@ -2189,9 +2272,9 @@ static inline void twi_await_front(timingwheel *tw, twi_wheel *wheel,
 }
 
 /* Counts work that handles no timer towards the limit of the call. */
-static inline void twi_spend(timingwheel *tw)
+TWI_WRAPS static inline void twi_spend(timingwheel *tw)
 {
-    if (tw->stop != tw->handled)
+    if (twi_left(tw) != 0)
         tw->stop--;
 }
 
@@ -2255,6 +2338,8 @@ TWI_APART enum twi_moved twi_move_down(timingwheel *tw, twi_wheel *wheel,
     const twi_chunk *chunk = NULL, *ahead = twi_last_chunk(bucket);
     uint64_t moved = tw->cascaded;
     for (unsigned i = 0; i < TWI_AHEAD && ahead != NULL; i++) {
+        if (i * TWI_SLOTS >= twi_left(tw))
+            break;
         twi_prefetch(ahead);
         ahead = ahead->prev;
     }
@@ -2263,7 +2348,7 @@ TWI_APART enum twi_moved twi_move_down(timingwheel *tw, twi_wheel *wheel,
         if (chunk != twi_last_chunk(bucket)) {
             if (chunk != NULL && tw->cascaded == moved)
                 twi_spend(tw); /* that chunk had no timer */
-            if (chunks-- == 0 || tw->handled == tw->stop)
+            if (chunks-- == 0 || twi_left(tw) == 0)
                 return TWI_MOVED_SOME;
             chunk = twi_last_chunk(bucket);
             moved = tw->cascaded;
@@ -2275,7 +2360,7 @@ TWI_APART enum twi_moved twi_move_down(timingwheel *tw, twi_wheel *wheel,
         }
         if (timer == NULL)
             continue;
-        if (tw->handled == tw->stop)
+        if (twi_left(tw) == 0)
             return TWI_MOVED_SOME;
         TWI_RULE_INTACT(timer, bucket->room - 1);
         uint64_t tick = twi_tick_of(tw, timer->deadline);
@@ -2625,7 +2710,7 @@ static inline tw_timer *twi_take_due(timingwheel *tw, uint64_t target)
     do {
         if (TWI_RARE(++steps > TWI_FREE_STEPS))
             twi_spend(tw);
-        if (tw->handled == tw->stop)
+        if (twi_left(tw) == 0)
             return NULL;
         enum twi_source source = TWI_BY_WHEEL;
         if (TWI_RARE(tw->has_asides))
@@ -2726,7 +2811,7 @@ TWI_APART void twi_move_ahead(timingwheel *tw)
         size_t chunks = twi_chunks_ahead(tw, wheel, &look_at);
         if (chunks < least)
             continue;
-        if (tw->handled == tw->stop)
+        if (twi_left(tw) == 0)
             return; /* the next call goes on */
         uint64_t step = (tw->clock >> wheel->shift) + 1;
         wheel->moved_at = tw->clock;
@@ -2739,8 +2824,8 @@ TWI_APART void twi_move_ahead(timingwheel *tw)
 }
 
 /* Ends a call after which nothing is left to do: the clock is `now`, unless it
- * was further on. Only a wheel with more timers than can be sorted, or with many
- * chunks without a timer, has a crowded bucket. */
+ * was further on. Only a wheel with more timers than can be sorted, or with
+ * many chunks without a timer, has a crowded bucket. */
 static inline void twi_end(timingwheel *tw, uint64_t now, uint64_t target)
 {
     twi_set_clock(tw, target, now > tw->now ? now : tw->now);
@@ -2961,7 +3046,7 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     uint32_t size = config->wheel_size;
     if (size == 0)
         size = TW_DEFAULT_WHEEL_SIZE;
-    if (tw == NULL || size < 2 || size > TWI_MOST_BUCKETS ||
+    if (tw == NULL || size < 2 || size > TWI_MOST_STEPS ||
         (size & (size - 1)) != 0)
         return TW_EINVAL;
     for (size_t i = 0; i < sizeof(*tw); i++)
@@ -3141,10 +3226,10 @@ TW_DEF void tw_trim(timingwheel *tw)
     twi_pack_all(tw);
 }
 
-/* What a reserve takes: the wheels up to `top`, and chunks. Every timer may have
- * a chunk for itself. To sort timers takes an eighth more chunks, and with these
- * a sweep finds unused ones soon. A timer that is moved is in two chunks for a
- * moment, and overdue timers keep one. False if memory has run out. */
+/* What a reserve takes: the wheels up to `top`, and chunks. Every timer may
+ * have a chunk for itself. To sort timers takes an eighth more chunks, and with
+ * these a sweep finds unused ones soon. A timer that is moved is in two chunks
+ * for a moment, and overdue timers keep one. False if memory has run out. */
 static bool twi_reserve_all(timingwheel *tw, size_t timers, unsigned top)
 {
     size_t chunks = timers + timers / 8 + 8;
@@ -3305,8 +3390,9 @@ static void twi_pass_by(tw_timer *timer, void *context)
 }
 
 /* Two lines on a wheel: its ticks, and its buckets from the clock's own on. */
-TWI_COLD void twi_draw_wheel(const timingwheel *tw, const twi_wheel *wheel,
-                             tw_writer *write, void *context)
+TWI_WRAPS TWI_COLD void twi_draw_wheel(const timingwheel *tw,
+                                       const twi_wheel *wheel,
+                                       tw_writer *write, void *context)
 {
     static const char marks[] = ".123456789+#", tail[] = "] holds %";
     char row[1 + 64 + sizeof(tail)] = "[";
@@ -3390,8 +3476,9 @@ static bool twi_slots_are_sound(const timingwheel *tw, tw_timer **slot,
 
 /* True if a bucket's chunks stand right in its list, and only one that is alone
  * has no slot in use; counts its timers and chunks in. */
-static bool twi_bucket_is_sound(const timingwheel *tw, const twi_bucket *bucket,
-                                uint64_t earliest, twi_seen *seen)
+TWI_WRAPS static bool twi_bucket_is_sound(const timingwheel *tw,
+                                          const twi_bucket *bucket,
+                                          uint64_t earliest, twi_seen *seen)
 {
     const twi_chunk *prev = NULL;
     if (bucket->room == NULL || twi_is_chunk_end(bucket->front))
@@ -3407,7 +3494,8 @@ static bool twi_bucket_is_sound(const timingwheel *tw, const twi_bucket *bucket,
         if (chunk->prev != prev || chunk->bucket != bucket ||
             twi_chunk_of(end - 1) != chunk || end < slot ||
             (prev != NULL &&
-             (end == slot || chunk->number - prev->number - 1 >= SIZE_MAX / 2)) ||
+             (end == slot ||
+              chunk->number - prev->number - 1 >= SIZE_MAX / 2)) ||
             !twi_slots_are_sound(tw, slot, end, earliest, seen))
             return false;
         seen->chunks++;
@@ -3459,8 +3547,8 @@ static bool twi_step_is_sound(const timingwheel *tw, twi_wheel *wheel,
 
 /* True if a wheel's buckets are sound and it is in the delay queue by the first
  * of them, or, if it has no timers, not. */
-static bool twi_wheel_is_sound(const timingwheel *tw, twi_wheel *wheel,
-                               twi_seen *seen)
+TWI_WRAPS static bool twi_wheel_is_sound(const timingwheel *tw,
+                                         twi_wheel *wheel, twi_seen *seen)
 {
     uint32_t first;
     for (uint32_t i = 0; i <= tw->size_mask; i++) {
@@ -3695,6 +3783,11 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 
 /* CHANGES
 
+   1.2.0  2026-11-25  No spikes: crowded buckets cascade ahead of time. A cancel
+                      is one store. What a limited call leaves due fires before
+                      timers that were started overdue since. A timer that the
+                      clock cannot reach wakes nobody. tw_trim packs; tw_reserve
+                      takes less. tw_remaining, TW_CALL; TW_OWNER for const.
    1.1.0  2026-11-24  Overdue timers fire first, in the order in which they were
                       started; to postpone one is to start it. The next
                       deadline may be early after a cancel. TW_OWNER, tw_dump,

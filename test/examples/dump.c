@@ -20,7 +20,7 @@ static void print(const char *line, void *context)
 
 int main(void)
 {
-    static const uint64_t deadlines[] = {1, 5, 6, 7, 9, 10};
+    static const uint64_t deadlines[] = {1, 9, 10, 11, 13, 14};
     tw_config config = {0, 0, 4, 0, NULL};
     tw_timer timers[6];
     timingwheel tw;
@@ -32,7 +32,7 @@ int main(void)
     }
     tw_advance_clock(&tw, 1);
     tw_dump(&tw, print, stdout);
-    tw_advance_clock(&tw, 5);
+    tw_advance_clock(&tw, 9);
     tw_dump(&tw, print, stdout);
     tw_destroy(&tw);
     return 0;
