@@ -5,7 +5,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#define TWI_NO_AHEAD
+#define TWI_BATCH UINT32_MAX /* chunks, so that no batch is ever due */
 #define ENGINE_TABLE bench_wheel_late
 #define ENGINE_NAME "wheel-late"
 #define ENGINE_WHAT "timingwheel.h, no bucket cascaded ahead of time"
