@@ -1306,7 +1306,7 @@ static bool twi_sweep_all(timingwheel *tw, size_t chunks)
     return tw->chunks - tw->in_use >= chunks;
 }
 
-/* True if chunks are poorly filled, on average to less than half. The first
+/* True if chunks are poorly filled: on average to less than a third. The first
  * chunk of each bucket does not count. */
 static inline bool twi_is_sparse(const timingwheel *tw)
 {
