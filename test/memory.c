@@ -47,13 +47,28 @@ static uint64_t furthest; /* what callbacks start is due by then */
 /* About the call of tw_advance_clock that is running. */
 static struct {
     bool running;
-    uint64_t clock; /* before it                      */
-    uint64_t now;   /* its argument                   */
+    uint64_t clock;       /* before it                             */
+    uint64_t now;         /* its argument                          */
+    uint64_t target;      /* the last tick that it fires           */
+    uint64_t began_after; /* so many starts                        */
+    uint64_t reached;     /* the clock by now                      */
     const item *last;
+    bool last_left;
     uint64_t last_rank;
     uint64_t last_order;
     bool last_loose;
 } call;
+
+/* What limited calls have left due: timers of ticks up to `due_until`, and those
+ * overdue ones that were started before `overdue_until`. They fire first. A
+ * timer that has left its tick since `stale_tick` may blur what these are. */
+static struct {
+    uint64_t due_until;
+    uint64_t overdue_until;
+    uint64_t last_overdue; /* starts up to the last one that was overdue */
+    uint64_t stale_tick;   /* the earliest; UINT64_MAX: none             */
+    bool loose;            /* it has                                     */
+} left;
 
 /* For the line at the end of the output. */
 static size_t injected; /* runs in which an allocation failed         */
@@ -84,6 +99,8 @@ static void begin(uint32_t wheel_size, uint64_t tick_length, uint64_t start)
     starts = 0;
     furthest = UINT64_MAX;
     call.running = false;
+    memset(&left, 0, sizeof(left));
+    left.stale_tick = UINT64_MAX;
     random_state = 88172645463325252U;
     for (int i = 0; i < ITEMS; i++) {
         items[i] = idle;
@@ -127,10 +144,18 @@ static void check_all(void)
 
 /* ---------------------------------------------- steps, each checked at once */
 
+/* A timer leaves its tick before it fires. */
+static void note_stale(const item *it)
+{
+    if (it->pending && it->rank < left.stale_tick)
+        left.stale_tick = it->rank;
+}
+
 /* The item is pending now, until `deadline`. */
 static void note_start(item *it, uint64_t deadline, bool loose)
 {
     CHECK(tw_deadline(&it->timer) == deadline);
+    note_stale(it);
     pending += !it->pending;
     it->pending = true;
     it->refused = false;
@@ -138,6 +163,8 @@ static void note_start(item *it, uint64_t deadline, bool loose)
     it->due = tick_of(deadline);
     it->order = starts++;
     it->rank = it->due <= tw_now(&tw) / tick ? 0 : it->due;
+    if (it->rank == 0)
+        left.last_overdue = starts;
     it->deferred = call.running && it->rank == 0;
 }
 
@@ -220,6 +247,7 @@ static void postpone(item *it, uint64_t deadline)
     CHECK(tw_postpone(&tw, &it->timer, deadline) == TW_OK);
     if (deadline == before)
         return;
+    note_stale(it);
     it->due = tick_of(deadline);
     it->rank = it->due;
     it->loose = true;
@@ -230,23 +258,74 @@ static void cancel(item *it)
     size_t calls = memory.calls;
     CHECK(tw_cancel(&tw, &it->timer) == it->pending);
     CHECK(memory.calls == calls);
+    note_stale(it);
     pending -= it->pending;
     it->pending = false;
     it->refused = false;
 }
 
+static bool is_left(const item *it)
+{
+    return it->rank == 0 ? it->order < left.overdue_until
+                         : it->rank <= left.due_until;
+}
+
+/* All that the running call has to fire is of one kind from now on. */
+static void forget_left(void)
+{
+    left.overdue_until = call.began_after;
+    left.due_until = call.target;
+}
+
+static bool any_left(void)
+{
+    for (int i = 0; i < ITEMS; i++)
+        if (items[i].pending && is_left(&items[i]))
+            return true;
+    return false;
+}
+
+/* Is a timer pending that was started overdue since? */
+static bool any_newer(void)
+{
+    for (int i = 0; i < ITEMS; i++)
+        if (items[i].pending && items[i].rank == 0 && !is_left(&items[i]))
+            return true;
+    return false;
+}
+
+/* True if `it` may fire behind the one that fired before it in this call. */
+static bool is_in_turn(const item *it)
+{
+    if (call.last == NULL || left.loose)
+        return true;
+    if (call.last_left != is_left(it))
+        return call.last_left;
+    return call.last_rank < it->rank ||
+           (call.last_rank == it->rank &&
+            (call.last_loose || it->loose || call.last_order < it->order));
+}
+
 /* A timer has fired: it was due, not too early, and it was its turn. */
 static void note_fired(item *it)
 {
-    uint64_t clock = call.clock / tick;
+    uint64_t clock = call.reached / tick, now = tw_now(&tw);
+    bool was_left = is_left(it);
     CHECK(it->pending && !it->deferred);
-    CHECK(it->due <= (call.now > call.clock ? call.now : call.clock) / tick);
-    CHECK(tw_now(&tw) == (it->due > clock ? it->due * tick : call.clock));
-    if (call.last != NULL) {
-        CHECK(call.last_rank <= it->rank);
-        CHECK(call.last_rank < it->rank || call.last_loose || it->loose ||
-              call.last_order < it->order);
+    CHECK(it->due <= call.target);
+    if (it->due > clock)
+        call.reached = it->due * tick;
+    else if (now > call.reached && now <= left.due_until * tick &&
+             left.stale_tick <= left.due_until &&
+             (left.loose || (it->rank == 0 && !was_left)))
+        call.reached = now; /* it had to wait for one that has left */
+    CHECK(now == call.reached);
+    CHECK(is_in_turn(it));
+    if (!was_left) {
+        CHECK(left.loose || !any_left());
+        forget_left();
     }
+    call.last_left = is_left(it);
     call.last = it;
     call.last_rank = it->rank;
     call.last_order = it->order;
@@ -276,27 +355,45 @@ static void on_fire(timingwheel *wheel, tw_timer *timer)
 static void begin_call(uint64_t now)
 {
     call.running = true;
-    call.clock = tw_now(&tw);
+    call.clock = call.reached = tw_now(&tw);
     call.now = now;
+    call.target = (now > call.clock ? now : call.clock) / tick;
+    call.began_after = starts;
     call.last = NULL;
+    if (left.due_until > call.target)
+        left.due_until = call.target;
+    bool keeps = any_left() && any_newer();
+    left.loose |= !keeps &&
+                  (any_left() || left.stale_tick <= left.due_until) &&
+                  left.last_overdue > left.overdue_until;
+    if (!keeps)
+        forget_left();
     for (int i = 0; i < ITEMS; i++)
         items[i].deferred = false;
 }
 
-/* Nothing that was due is left behind, unless the call was limited. */
-static void end_call(bool limited)
+/* Nothing that was due is left behind, unless the call was cut short. */
+static void end_call(bool cut_short)
 {
-    bool left = false;
-    uint64_t reached = (call.now > call.clock ? call.now : call.clock) / tick;
+    bool due = false;
     call.running = false;
     for (int i = 0; i < ITEMS; i++)
-        left |=
-            items[i].pending && !items[i].deferred && items[i].due <= reached;
-    CHECK(limited || !left);
-    if (left)
+        due |= items[i].pending && !items[i].deferred &&
+               items[i].due <= call.target;
+    CHECK(cut_short || !due);
+    if (due)
         CHECK(tw_wait(&tw, call.now, 1000) == 0);
-    else if (!limited)
+    else if (!cut_short)
         CHECK(tw_now(&tw) == (call.now > call.clock ? call.now : call.clock));
+    if (!cut_short) {
+        left.loose = false;
+        forget_left();
+        if (left.stale_tick <= call.target)
+            left.stale_tick = call.target + 1;
+    } else if (!any_left()) {
+        left.loose |= left.stale_tick <= left.due_until;
+        forget_left();
+    }
     check_all();
 }
 
@@ -307,11 +404,18 @@ static void advance(uint64_t now)
     end_call(false);
 }
 
+/* Slots of cancelled timers count towards the limit, too. */
 static void advance_limited(uint64_t now, size_t limit)
 {
+    uint64_t stop = tw.handled + limit;
+    if (limit == 0) {
+        CHECK(tw_advance_clock_limit(&tw, now, limit) == 0);
+        return;
+    }
     begin_call(now);
     CHECK(tw_advance_clock_limit(&tw, now, limit) <= limit);
-    end_call(true);
+    CHECK(tw.handled <= stop);
+    end_call(tw.handled == tw.stop || tw.stop != stop);
 }
 
 static bool poll(uint64_t now)
@@ -338,15 +442,18 @@ static void visit_drained(tw_timer *timer, void *context)
 static void drain(void)
 {
     size_t visits = 0;
+    left.last_overdue = 0;
     CHECK(tw_drain(&tw, visit_drained, &visits) == visits);
     check_all();
 }
 
+/* A trim may ask for memory to move timers into; it does without if there is
+ * none. */
 static void trim(void)
 {
-    size_t calls = memory.calls, bytes = memory.bytes;
+    size_t bytes = memory.bytes;
     tw_trim(&tw);
-    CHECK(memory.calls == calls && memory.bytes <= bytes);
+    CHECK(memory.bytes <= bytes);
     CHECK(pending != 0 || memory.bytes == 0);
     check_all();
 }

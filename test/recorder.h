@@ -93,6 +93,7 @@ struct probe {
     probe *prev, *next;   /* neighbours in the oracle's list           */
     uint64_t tick;        /* the tick at which it is due               */
     uint64_t rank;        /* the same; 0 if it was started overdue     */
+    uint64_t order;       /* starts in its world before its own        */
     uint64_t from_call;   /* the first call that may fire it           */
     bool pending;         /* in the oracle's list                      */
     bool loose;           /* may take any place within its tick        */
@@ -111,7 +112,16 @@ struct world {
     uint64_t clock;       /* what tw_now has to answer                 */
     uint64_t target;      /* the argument of the call in progress      */
     uint64_t call;        /* number of the call in progress or last    */
+    uint64_t target_tick; /* the last tick that this call fires        */
     uint64_t fired;       /* timers fired so far                       */
+    uint64_t starts;      /* timers started so far                     */
+    uint64_t before_call; /* the same when the call began              */
+    uint64_t due_until;   /* timers of ticks up to this, and overdue   */
+    uint64_t overdue_until; /* ones of an order below this, fire first */
+    uint64_t last_overdue;  /* starts up to the last overdue one       */
+    uint64_t stale_tick;  /* the earliest tick that a timer has left,  */
+                          /* since calls passed it; UINT64_MAX: none   */
+    bool loose;           /* a timer that has left may blur these two  */
     size_t count;         /* timers in the list                        */
     size_t disturbed;     /* cancelled, postponed or moved while pending */
     size_t wakes;         /* calls made by world_sleep                 */
@@ -149,6 +159,9 @@ static inline void oracle_insert(world *w, probe *p, uint64_t tick, bool loose)
     p->next = before == NULL ? w->head : before->next;
     *(p->prev == NULL ? &w->head : &p->prev->next) = p;
     *(p->next == NULL ? &w->tail : &p->next->prev) = p;
+    p->order = w->starts++;
+    if (p->rank == 0)
+        w->last_overdue = w->starts;
     w->count++;
 }
 
@@ -170,17 +183,96 @@ static inline probe *oracle_due(const world *w, uint64_t now)
     return NULL;
 }
 
+/* Was `p` left due by a limited call? Such timers fire first. */
+static inline bool oracle_is_left(const world *w, const probe *p)
+{
+    return p->rank == 0 ? p->order < w->overdue_until
+                        : p->rank <= w->due_until;
+}
+
+static inline bool oracle_has_left(const world *w)
+{
+    for (const probe *p = w->head; p != NULL; p = p->next)
+        if (oracle_is_left(w, p))
+            return true;
+    return false;
+}
+
+/* Is a timer pending that was started overdue since? */
+static inline bool oracle_has_newer(const world *w)
+{
+    for (const probe *p = w->head; p != NULL && p->rank == 0; p = p->next)
+        if (!oracle_is_left(w, p))
+            return true;
+    return false;
+}
+
+/* All that the running call has to fire is of one kind from now on. */
+static inline void oracle_forget_left(world *w)
+{
+    w->overdue_until = w->before_call;
+    w->due_until = w->target_tick;
+}
+
 /* No timer that may fire in this call stands before `p`; those that were
- * postponed or have a window may change places with others of their tick. */
+ * postponed or have a window may change places with others of their tick.
+ * Timers that a limited call has left fire before all others. */
 static inline bool oracle_in_turn(const world *w, const probe *p)
 {
     for (const probe *q = w->head; q != NULL && q != p; q = q->next) {
         if (q->from_call > w->call)
             continue;
+        if (q->rank == 0 && p->rank != 0 &&
+            (w->loose || (oracle_is_left(w, p) && !oracle_is_left(w, q))))
+            continue;
         if (q->rank < p->rank || (!q->loose && !p->loose))
             return false;
     }
-    return true;
+    return w->loose || oracle_is_left(w, p) || !oracle_has_left(w);
+}
+
+/* A call begins. The wheel may still take a timer that has left for one that a
+ * limited call has left due. */
+static inline void oracle_begin(world *w, uint64_t now)
+{
+    w->call++;
+    w->target = now;
+    w->target_tick = (now > w->clock ? now : w->clock) / w->tick;
+    w->before_call = w->starts;
+    if (w->due_until > w->target_tick)
+        w->due_until = w->target_tick;
+    bool left = oracle_has_left(w), keeps = left && oracle_has_newer(w);
+    w->loose |= !keeps && (left || w->stale_tick <= w->due_until) &&
+                w->last_overdue > w->overdue_until;
+    if (!keeps)
+        oracle_forget_left(w);
+}
+
+/* A call ends that has done all there was to do. */
+static inline void oracle_finish(world *w)
+{
+    w->loose = false;
+    oracle_forget_left(w);
+    if (w->stale_tick <= w->target_tick)
+        w->stale_tick = w->target_tick + 1;
+}
+
+/* A call ends that may have left something. */
+static inline void oracle_stop(world *w)
+{
+    if (oracle_has_left(w))
+        return;
+    w->loose |= w->stale_tick <= w->due_until;
+    oracle_forget_left(w);
+}
+
+/* A timer leaves its tick before it fires. */
+static inline void oracle_disturb(world *w, const probe *p)
+{
+    w->disturbed++;
+    w->stale = true;
+    if (p->rank < w->stale_tick)
+        w->stale_tick = p->rank;
 }
 
 /* The wheel has just fired `p`: was it right to? */
@@ -194,6 +286,13 @@ static inline void oracle_fired(world *w, probe *p)
         CHECK(p->tick <= w->target / w->tick); /* never early */
         w->clock = p->tick * w->tick;
     }
+    bool is_left = oracle_is_left(w, p);
+    uint64_t now = tw_now(&w->wheel);
+    if ((w->loose || (p->rank == 0 && !is_left)) && now > w->clock &&
+        now <= w->due_until * w->tick)
+        w->clock = now; /* it had to wait for a timer that has left */
+    if (!is_left)
+        oracle_forget_left(w);
     CHECK(tw_now(&w->wheel) == w->clock);
     CHECK(!tw_is_pending(&p->timer));
     CHECK(tw_timer_state(&p->timer) == TW_FIRED);
@@ -218,22 +317,20 @@ static inline void world_compare(world *w)
     uint64_t next = 12345;
     bool some = tw_next_deadline(&w->wheel, &next);
     CHECK(tw_count(&w->wheel) == w->count);
-    CHECK(some == (w->count != 0));
     CHECK(tw_now(&w->wheel) == w->clock);
-    if (w->head == NULL) {
+    if (!some) { /* nothing is pending that the clock can reach */
+        CHECK(w->head == NULL || w->head->tick > UINT64_MAX / w->tick);
         CHECK(next == 12345);
         CHECK(tw_wait(&w->wheel, w->clock, 777) == 777);
-    } else {
+    } else if (CHECK(w->head != NULL)) {
         uint64_t due = recorder_time(w->head->tick, w->tick);
         uint64_t wait = tw_wait(&w->wheel, w->clock, UINT64_MAX);
         bool owed = w->head->tick <= w->clock / w->tick;
         CHECK(next <= due || (owed && next <= w->clock));
         CHECK(w->stale || owed || next == due);
+        CHECK(w->stale || w->head->tick <= UINT64_MAX / w->tick);
         CHECK(!owed || wait == 0);
-        if (w->head->tick > UINT64_MAX / w->tick)
-            CHECK(w->stale || wait == UINT64_MAX); /* never reached */
-        else
-            CHECK(wait == (next > w->clock ? next - w->clock : 0));
+        CHECK(wait == (next > w->clock ? next - w->clock : 0));
     }
     if (++w->compared % RECORDER_CHECK_EVERY == 0 && w->count <= w->deep)
         CHECK(tw_check(&w->wheel));
@@ -250,6 +347,7 @@ static inline void world_open_limited(world *w, uint64_t tick, uint32_t size,
     w->tick = tick;
     w->clock = start;
     w->deep = 64;
+    w->stale_tick = UINT64_MAX;
     CHECK(tw_init(&w->wheel, &config) == TW_OK);
     world_compare(w);
 }
@@ -289,9 +387,8 @@ static inline void oracle_start(world *w, probe *p, uint64_t deadline,
     uint64_t tick = recorder_ceil(deadline, w->tick);
     bool now = w->inside && tick > w->clock / w->tick;
     if (p->pending) {
-        w->disturbed++;
+        oracle_disturb(w, p);
         oracle_remove(w, p);
-        w->stale = true;
     }
     p->from_call = now ? w->call : w->call + 1;
     oracle_insert(w, p, tick, loose);
@@ -356,8 +453,7 @@ static inline bool world_cancel(world *w, probe *p)
     CHECK(was == p->pending);
     CHECK(tw_timer_state(&p->timer) == (was ? TW_CANCELLED : before));
     if (p->pending) {
-        w->stale = true;
-        w->disturbed++;
+        oracle_disturb(w, p);
         oracle_remove(w, p);
     }
     if (!w->inside)
@@ -368,13 +464,13 @@ static inline bool world_cancel(world *w, probe *p)
 static inline size_t world_advance(world *w, uint64_t now)
 {
     uint64_t before = w->fired;
-    w->call++;
-    w->target = now;
+    oracle_begin(w, now);
     w->inside = true;
     size_t fired = tw_advance_clock(&w->wheel, now);
     w->inside = false;
     CHECK(fired == w->fired - before);
     CHECK(oracle_due(w, now) == NULL); /* never late */
+    oracle_finish(w);
     if (now > w->clock)
         w->clock = now;
     world_compare(w);
@@ -388,8 +484,9 @@ static inline size_t world_limited(world *w, uint64_t now, size_t limit)
     uint64_t before = w->fired;
     tw_stats was, is;
     tw_get_stats(&w->wheel, &was);
-    w->call++;
-    w->target = now;
+    uint64_t stop = w->wheel.handled + limit;
+    if (limit != 0) /* such a call does nothing */
+        oracle_begin(w, now);
     w->inside = true;
     size_t fired = tw_advance_clock_limit(&w->wheel, now, limit);
     w->inside = false;
@@ -402,6 +499,14 @@ static inline size_t world_limited(world *w, uint64_t now, size_t limit)
     w->clock = reached;
     if (oracle_due(w, now) != NULL)
         CHECK(tw_wait(&w->wheel, now, UINT64_MAX) == 0);
+    /* Slots of cancelled timers count towards the limit, too. */
+    if (limit != 0 && fired + (is.cascaded - was.cascaded) < limit &&
+        w->wheel.stop == stop) {
+        CHECK(oracle_due(w, now) == NULL);
+        oracle_finish(w);
+    } else if (limit != 0) {
+        oracle_stop(w);
+    }
     if (fired + (is.cascaded - was.cascaded) == limit && w->count != 0)
         w->stale = true; /* a bucket may have been left half cascaded */
     world_compare(w);
@@ -424,14 +529,15 @@ static inline bool world_finish(world *w, uint64_t now, size_t limit)
 
 static inline probe *world_poll(world *w, uint64_t now)
 {
-    w->call++;
-    w->target = now;
+    oracle_begin(w, now);
     probe *p = (probe *)(void *)tw_poll(&w->wheel, now);
     if (p != NULL) {
         oracle_fired(w, p);
         w->stale = w->count != 0; /* its bucket is looked at next time */
+        oracle_stop(w);
     } else {
         CHECK(oracle_due(w, now) == NULL);
+        oracle_finish(w);
         if (now > w->clock)
             w->clock = now;
     }
