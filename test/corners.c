@@ -89,32 +89,39 @@ static void largest_slab(void)
 
 #define CROWD 20
 
-/* A crowd in wheel 2 comes up at 1036. On its way down to wheel 0 it passes the
- * bucket of wheel 1 where timers for the same ticks were, until they were
- * cancelled, and may be put there or pass it; it fires in time. */
+/* A crowd in wheel 2 comes up at 4200. It is too wide to be sorted. On its way
+ * down to wheel 0 it passes the bucket of wheel 1 where timers for the same
+ * ticks were, until they were cancelled, and may be put there or pass it; it
+ * fires in time. */
 static void cascade_past_emptied_bucket(void)
 {
-    static tw_timer crowd[CROWD + 1], before, gone[2];
+    static tw_timer crowd[CROWD + 2], before, gone[2];
     tw_config config = {0};
+    tw_stats stats;
     set_up();
-    config.wheel_size = 16;
+    config.wheel_size = 32;
     config.alloc_context = &memory;
     tw_init(&tw, &config);
-    tw_start(&tw, &crowd[0], 1036);
+    tw_start(&tw, &crowd[0], 4200);
     for (int i = 1; i <= CROWD; i++)
-        tw_start(&tw, &crowd[i], 1050 + (uint64_t)i % 2);
-    tw_advance_clock(&tw, 900);
-    tw_start(&tw, &before, 1038);
-    tw_start(&tw, &gone[0], 1050);
-    tw_start(&tw, &gone[1], 1051);
+        tw_start(&tw, &crowd[i], 4250 + (uint64_t)i % 2);
+    tw_start(&tw, &crowd[CROWD + 1], 4900);
+    CHECK(tw.wheels[2] != NULL && tw.queued == 1);
+    tw_advance_clock(&tw, 4000);
+    tw_start(&tw, &before, 4202);
+    tw_start(&tw, &gone[0], 4250);
+    tw_start(&tw, &gone[1], 4251);
     tw_cancel(&tw, &gone[0]);
     tw_cancel(&tw, &gone[1]);
-    CHECK(tw_advance_clock(&tw, 1036) == 1);
+    CHECK(tw_advance_clock(&tw, 4200) == 1);
+    tw_get_stats(&tw, &stats);
+    CHECK(stats.cascaded >= CROWD);
     CHECK(tw_check(&tw));
-    CHECK(tw_advance_clock(&tw, 1049) == 1);
-    CHECK(tw_advance_clock(&tw, 1050) == CROWD / 2);
+    CHECK(tw_advance_clock(&tw, 4249) == 1);
+    CHECK(tw_advance_clock(&tw, 4250) == CROWD / 2);
     CHECK(tw_check(&tw));
-    CHECK(tw_advance_clock(&tw, 1051) == CROWD / 2);
+    CHECK(tw_advance_clock(&tw, 4251) == CROWD / 2);
+    CHECK(tw_advance_clock(&tw, 4900) == 1);
     tear_down();
 }
 
@@ -149,6 +156,7 @@ static void bucket_without_memory(void)
     for (uint64_t i = 0; i < MANY; i += 3)
         CHECK(tw_postpone(&tw, &timers[i], 70000 + i * 300) == TW_OK);
     tw.unused = NULL; /* as if buckets had all of them */
+    tw.in_use = tw.chunks;
     heap_fail(&memory, 1, true);
     for (uint64_t now = 1024; now < 1280; now++)
         CHECK(tw_advance_clock_limit(&tw, now, MANY) <= MANY);

@@ -372,25 +372,27 @@ static void begin_call(uint64_t now)
         items[i].deferred = false;
 }
 
+enum end { FINISHED, CUT_SHORT, POLLED };
+
 /* Nothing that was due is left behind, unless the call was cut short. */
-static void end_call(bool cut_short)
+static void end_call(enum end end)
 {
     bool due = false;
     call.running = false;
     for (int i = 0; i < ITEMS; i++)
         due |= items[i].pending && !items[i].deferred &&
                items[i].due <= call.target;
-    CHECK(cut_short || !due);
+    CHECK(end != FINISHED || !due);
     if (due)
         CHECK(tw_wait(&tw, call.now, 1000) == 0);
-    else if (!cut_short)
+    else if (end == FINISHED)
         CHECK(tw_now(&tw) == (call.now > call.clock ? call.now : call.clock));
-    if (!cut_short) {
+    if (end == FINISHED) {
         left.loose = false;
         forget_left();
         if (left.stale_tick <= call.target)
             left.stale_tick = call.target + 1;
-    } else if (!any_left()) {
+    } else if (end == CUT_SHORT && !any_left()) {
         left.loose |= left.stale_tick <= left.due_until;
         forget_left();
     }
@@ -401,7 +403,7 @@ static void advance(uint64_t now)
 {
     begin_call(now);
     (void)tw_advance_clock(&tw, now);
-    end_call(false);
+    end_call(FINISHED);
 }
 
 /* Slots of cancelled timers count towards the limit, too. */
@@ -415,7 +417,7 @@ static void advance_limited(uint64_t now, size_t limit)
     begin_call(now);
     CHECK(tw_advance_clock_limit(&tw, now, limit) <= limit);
     CHECK(tw.handled <= stop);
-    end_call(tw.handled == tw.stop || tw.stop != stop);
+    end_call(tw.handled == tw.stop || tw.stop != stop ? CUT_SHORT : FINISHED);
 }
 
 static bool poll(uint64_t now)
@@ -424,7 +426,7 @@ static bool poll(uint64_t now)
     item *it = (item *)tw_poll(&tw, now);
     if (it != NULL)
         note_fired(it);
-    end_call(it != NULL);
+    end_call(it != NULL ? POLLED : FINISHED);
     return it != NULL;
 }
 

@@ -104,6 +104,31 @@ static void cancelled_elsewhere(void)
     expect(cancel_elsewhere, "pending on another wheel");
 }
 
+/* The timer is pending, and where the other wheel has a timer of its own. */
+static void start_overdue_elsewhere(void)
+{
+    tw_start(&other, &timers[1], 0);
+    tw_start(&tw, &timers[0], 0);
+    tw_start(&other, &timers[0], 10);
+}
+
+static void start_far_elsewhere(void)
+{
+    tw_start(&other, &timers[1], 100000);
+    tw_start(&tw, &timers[0], 100000);
+    tw_start_within(&other, &timers[0], 100000, 200000);
+}
+
+static void started_overdue_elsewhere(void)
+{
+    expect(start_overdue_elsewhere, "pending on another wheel");
+}
+
+static void started_far_elsewhere(void)
+{
+    expect(start_far_elsewhere, "pending on another wheel");
+}
+
 /* --------------------------------------------- a pending timer destroyed -- */
 
 static void overwrite(tw_timer *timer)
@@ -134,14 +159,28 @@ static void sort_overwritten(void)
     tw_advance_clock(&tw, 600);
 }
 
-/* The last of a bucket: it is met before anything has cascaded. (They are due
- * too far apart to be sorted.) */
+/* The last of a bucket: it is met before anything has cascaded. (They are few,
+ * and due too far apart to be sorted; beyond the step after the clock's own,
+ * and so in wheel 2.) */
 static void cascade_overwritten(void)
 {
-    for (size_t i = 0; i < 64; i++)
-        tw_start(&tw, &timers[i], 70000 + 10 * i);
-    overwrite(&timers[63]);
-    tw_advance_clock(&tw, 70000);
+    for (size_t i = 0; i < 63; i++)
+        tw_start(&tw, &timers[i], 140000 + 10 * i);
+    overwrite(&timers[62]);
+    tw_advance_clock(&tw, 140000);
+}
+
+/* The same of a crowded bucket, while it is moved ahead of its time. */
+static void move_overwritten_ahead(void)
+{
+    static tw_timer crowd[TWI_CROWD + 2 * TWI_SLOTS];
+    const size_t count = sizeof(crowd) / sizeof(*crowd);
+    for (size_t i = 0; i < count; i++) {
+        tw_timer_init(&crowd[i], NULL);
+        tw_start(&tw, &crowd[i], 512 + i % 256);
+    }
+    overwrite(&crowd[count - 1]);
+    tw_advance_clock(&tw, 500);
 }
 
 static void initialise_pending(void)
@@ -169,6 +208,11 @@ static void overwritten_and_sorted(void)
 static void overwritten_and_cascaded(void)
 {
     expect(cascade_overwritten, "freed, moved or overwritten");
+}
+
+static void overwritten_and_moved_ahead(void)
+{
+    expect(move_overwritten_ahead, "freed, moved or overwritten");
 }
 
 static void initialised_again(void)
@@ -328,6 +372,106 @@ static void destroyed_twice(void)
     expect(destroy_twice, "before tw_init or after tw_destroy");
 }
 
+/* ---------------------------------------------------------- moved, copied -- */
+
+static timingwheel elsewhere;
+
+static void move_it(void)
+{
+    tw_start(&tw, &timers[0], 10);
+    elsewhere = tw;
+}
+
+static void start_on_copy(void)
+{
+    move_it();
+    tw_start(&elsewhere, &timers[1], 20);
+}
+
+static void cancel_on_copy(void)
+{
+    move_it();
+    tw_cancel(&elsewhere, &timers[0]);
+}
+
+static void postpone_on_copy(void)
+{
+    move_it();
+    tw_postpone(&elsewhere, &timers[0], 20);
+}
+
+static void advance_copy(void)
+{
+    move_it();
+    tw_advance_clock(&elsewhere, 20);
+}
+
+static void poll_copy(void)
+{
+    move_it();
+    tw_poll(&elsewhere, 20);
+}
+
+static void drain_copy(void)
+{
+    move_it();
+    tw_drain(&elsewhere, NULL, NULL);
+}
+
+static void trim_copy(void)
+{
+    move_it();
+    tw_trim(&elsewhere);
+}
+
+static void reserve_on_copy(void)
+{
+    move_it();
+    tw_reserve(&elsewhere, 10, 1000);
+}
+
+static void destroy_copy(void)
+{
+    move_it();
+    tw_destroy(&elsewhere);
+}
+
+/* Even empty, and even with nothing at its old place. */
+static void start_where_it_went(void)
+{
+    elsewhere = tw;
+    memset(&tw, 0, sizeof(tw));
+    tw_start(&elsewhere, &timers[0], 10);
+}
+
+static void copied(void)
+{
+    static const char words[] = "was moved or copied";
+    expect(start_on_copy, words);
+    expect(cancel_on_copy, words);
+    expect(postpone_on_copy, words);
+    expect(advance_copy, words);
+    expect(poll_copy, words);
+    expect(drain_copy, words);
+    expect(trim_copy, words);
+    expect(reserve_on_copy, words);
+    expect(destroy_copy, words);
+}
+
+static void moved(void)
+{
+    expect(start_where_it_went, "was moved or copied");
+}
+
+/* tw_check says so without TW_DEBUG, too. */
+static void checked_where_it_went(void)
+{
+    tw_init(&tw, NULL);
+    elsewhere = tw;
+    CHECK(tw_check(&tw) && !tw_check(&elsewhere));
+    tw_destroy(&tw);
+}
+
 /* ------------------------------------------------------------ proper use -- */
 
 static void count_fired(timingwheel *wheel, tw_timer *timer)
@@ -370,10 +514,14 @@ static const tap_case cases[] = {
     {"started on a second wheel while pending", started_elsewhere},
     {"postponed on a second wheel while pending", postponed_elsewhere},
     {"cancelled on a second wheel", cancelled_elsewhere},
+    {"started on a second wheel while overdue", started_overdue_elsewhere},
+    {"started on a second wheel that has timers there", started_far_elsewhere},
     {"a pending timer overwritten, alone in its bucket", overwritten_alone},
     {"a pending timer overwritten, among others", overwritten_among_others},
     {"a pending timer overwritten, met when sorting", overwritten_and_sorted},
     {"a pending timer overwritten, met by a cascade", overwritten_and_cascaded},
+    {"a pending timer overwritten, met while it is moved ahead",
+     overwritten_and_moved_ahead},
     {"a pending timer initialised again", initialised_again},
     {"a callback advances its own wheel", advanced_inside},
     {"a callback polls its own wheel", polled_inside},
@@ -385,6 +533,9 @@ static const tap_case cases[] = {
     {"started after tw_destroy", started_after_destroy},
     {"advanced after tw_destroy", advanced_after_destroy},
     {"destroyed twice", destroyed_twice},
+    {"a wheel that was copied is used", copied},
+    {"a wheel that was moved is used", moved},
+    {"a wheel that was moved is checked", checked_where_it_went},
     {"proper use: no assertion fails", used_properly},
 };
 

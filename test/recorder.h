@@ -534,7 +534,6 @@ static inline probe *world_poll(world *w, uint64_t now)
     if (p != NULL) {
         oracle_fired(w, p);
         w->stale = w->count != 0; /* its bucket is looked at next time */
-        oracle_stop(w);
     } else {
         CHECK(oracle_due(w, now) == NULL);
         oracle_finish(w);
