@@ -53,6 +53,9 @@ static void counters(void)
     BREAKS(tw.count, 1);
     BREAKS(tw.chunks, 1);
     BREAKS(tw.next, 1);
+    BREAKS(tw.in_use, 1);
+    BREAKS(tw.homes, 1);
+    BREAKS(tw.unused->bucket, 0x80); /* an unused chunk in a bucket */
     twi_chunk *unused = tw.unused;
     tw.unused = unused->next;
     CHECK(!tw_check(&tw));
@@ -68,23 +71,35 @@ static void timer_and_chunk(void)
     twi_bucket *bucket = bucket_at(1010);
     twi_chunk *chunk = twi_chunk_of(bucket->front)->next;
     twi_chunk *last = twi_last_chunk(bucket);
+    CHECK(chunk != last && chunk->number == 1 && last->number == 2);
     BREAKS(timers[3].place, 8);
     BREAKS(timers[3].deadline, 0x10); /* before its bucket */
-    BREAKS(chunk->dead, 1);
     BREAKS(chunk->bucket, sizeof(twi_bucket));
     BREAKS(chunk->prev, 0x80);
-    BREAKS(last->dead, 1);
+    BREAKS(chunk->number, 1); /* the number of the one before */
+    BREAKS(chunk->number, 3); /* the number of the one behind */
+    BREAKS(last->number, 2);
     BREAKS(last->prev, 0x80);
-    for (uint64_t i = TWI_SLOTS; i < 2 * TWI_SLOTS - 1; i++)
-        CHECK(tw_cancel(&tw, &timers[i]));
-    tw_timer *kept = chunk->slots[TWI_SLOTS - 1];
-    chunk->slots[TWI_SLOTS - 1] = NULL; /* all dead: it had to leave */
-    chunk->dead++;
-    tw.count--;
+    tw_timer *kept = chunk->slots[5];
+    chunk->slots[5] = NULL; /* a slot that lost its timer */
     CHECK(!tw_check(&tw));
-    chunk->slots[TWI_SLOTS - 1] = kept;
-    chunk->dead--;
-    tw.count++;
+    chunk->slots[5] = kept;
+    CHECK(tw_check(&tw));
+    tw_destroy(&tw);
+}
+
+/* Chunks that have left may have left gaps in the numbers, which wrap. */
+static void numbers_of_chunks(void)
+{
+    set_up();
+    twi_bucket *bucket = bucket_at(1010);
+    twi_chunk *first = twi_chunk_of(bucket->front);
+    first->number = SIZE_MAX - 5;
+    CHECK(tw_check(&tw));
+    first->number = 1;
+    CHECK(!tw_check(&tw));
+    first->number = 0;
+    twi_last_chunk(bucket)->number = 1000;
     CHECK(tw_check(&tw));
     tw_destroy(&tw);
 }
@@ -104,7 +119,7 @@ static void buckets(void)
     bucket->room = room;
     CHECK(tw_check(&tw));
     twi_bucket *overdue = &tw.aside[TWI_OVERDUE];
-    BREAKS(twi_last_chunk(overdue)->dead, 1);
+    BREAKS(twi_last_chunk(overdue)->bucket, sizeof(twi_bucket));
     tw_timer **front = overdue->front;
     overdue->front = overdue->room + 1;
     CHECK(!tw_check(&tw));
@@ -126,7 +141,6 @@ static void empty_bucket(void)
     twi_chunk *chunk = twi_last_chunk(bucket);
     CHECK(twi_is_empty(bucket) && bucket->room != NULL);
     BREAKS(bucket->earliest, 0x80); /* in the step of another bucket */
-    BREAKS(chunk->dead, 1);
     BREAKS(chunk->bucket, sizeof(twi_bucket));
     BREAKS(chunk->next, 0x80);
     BREAKS(chunk->prev, 0x80);
@@ -193,7 +207,8 @@ static void order_of_a_bucket(void)
         tw_start(&tw, &timers[i], 1300 + 3 * (4 - i));
     tw_advance_clock(&tw, 1303);
     twi_wheel *wheel = tw.wheels[1];
-    CHECK(wheel->sorted);
+    CHECK(wheel->progress == TWI_SORTED);
+    BREAKS(timers[2].place, TWI_SORTED_BIT); /* it would not have to leave */
     timers[2].deadline = 1310; /* behind the one of 1309 */
     CHECK(!tw_check(&tw));
     timers[2].deadline = 1313; /* it was postponed, and is to be moved on */
@@ -218,8 +233,52 @@ static void delay_queue(void)
     tw_destroy(&tw);
 }
 
-/* Owed timers that no call would look for. */
-static void owed_unnoticed(void)
+/* A wheel that was moved, copied or never set up. */
+static void not_at_home(void)
+{
+    static timingwheel moved;
+    set_up();
+    BREAKS(tw.self, 0x40);
+    moved = tw;
+    CHECK(!tw_check(&moved));
+    tw_destroy(&tw);
+    CHECK(!tw_check(&tw));
+    CHECK(!tw_check(NULL));
+}
+
+/* A bucket that may be crowded, and which no call would look at before it comes
+ * up. */
+static void crowd_unnoticed(void)
+{
+    static tw_timer crowd[(TWI_CROWD_CHUNKS + 1) * TWI_SLOTS];
+    const size_t count = sizeof(crowd) / sizeof(*crowd);
+    set_up();
+    for (size_t i = 0; i < count; i++) {
+        tw_timer_init(&crowd[i], NULL);
+        CHECK(tw_start(&tw, &crowd[i], 1536 + i % 256) == TW_OK);
+    }
+    CHECK(tw.wheels[1]->may_be_crowded && tw.ahead_at == 0);
+    CHECK(tw_advance_clock(&tw, 1020) == 34);
+    CHECK(tw_check(&tw));
+    CHECK(tw.ahead_at > 1020 && tw.ahead_at <= 1024);
+    tw.ahead_at = 1025; /* beyond the start of the next step */
+    CHECK(!tw_check(&tw));
+    tw.ahead_at = 1024;
+    CHECK(tw_check(&tw));
+    CHECK(tw_advance_clock(&tw, 1400) == 0); /* within the step before */
+    tw_stats stats;
+    tw_get_stats(&tw, &stats);
+    CHECK(stats.cascaded > 0);
+    CHECK(tw_check(&tw) && tw.ahead_at > 1400 && tw.ahead_at <= 1536);
+    tw.ahead_at = 1537;
+    CHECK(!tw_check(&tw));
+    tw.ahead_at = 1536;
+    CHECK(tw_check(&tw));
+    tw_destroy(&tw);
+}
+
+/* Overdue timers that no call would look for. */
+static void overdue_unnoticed(void)
 {
     set_up();
     CHECK(tw_advance_clock_limit(&tw, 1000, 1) == 1);
@@ -235,10 +294,9 @@ static void clock_ahead(void)
     set_up();
     tw.clock += 100; /* past a timer that has not fired */
     CHECK(!tw_check(&tw));
-    tw.clock -= 200; /* so far back that one is beyond its wheel's reach */
-    tw.clock -= 200;
+    tw.clock -= 700; /* so far back that one is beyond its wheel's reach */
     CHECK(!tw_check(&tw));
-    tw.clock += 300;
+    tw.clock += 600;
     CHECK(tw_check(&tw));
     tw_destroy(&tw);
 }
@@ -253,7 +311,11 @@ static const tap_case cases[] = {
     {"tw_check sees a wheel that cannot be the usual one", unusual_wheel},
     {"tw_check sees a broken order within a bucket", order_of_a_bucket},
     {"tw_check sees a broken delay queue", delay_queue},
-    {"tw_check sees owed timers that would go unnoticed", owed_unnoticed},
+    {"tw_check sees chunks out of the order of their numbers",
+     numbers_of_chunks},
+    {"tw_check sees a wheel that is not where it was", not_at_home},
+    {"tw_check sees a crowd that would go unnoticed", crowd_unnoticed},
+    {"tw_check sees overdue timers that would go unnoticed", overdue_unnoticed},
     {"tw_check sees a clock that left timers behind", clock_ahead},
 };
 
