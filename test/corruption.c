@@ -250,7 +250,7 @@ static void not_at_home(void)
  * up. */
 static void crowd_unnoticed(void)
 {
-    static tw_timer crowd[(TWI_CROWD_CHUNKS + 1) * TWI_SLOTS];
+    static tw_timer crowd[(TWI_CROWD_CHUNKS + 4 * TWI_BATCH) * TWI_SLOTS];
     const size_t count = sizeof(crowd) / sizeof(*crowd);
     set_up();
     for (size_t i = 0; i < count; i++) {

@@ -44,26 +44,28 @@ if ! have gdb || ! gdb_works; then
     exit
 fi
 expect 'a timer that is pending' shows 'timers[1]' \
-    'pending (wheel 1, bucket 1), deadline 5, callback <on_fire>'
+    'pending (one of 2 from tick 9), deadline 9, callback <on_fire>'
+expect 'a timer whose bucket is sorted, and fires' shows 'sorted[1]' \
+    'pending (one of 2 from tick 10), deadline 10, callback <on_fire>'
 expect 'a timer that has fired' shows 'timers[0]' \
     'fired, deadline 1, callback <on_fire>'
 expect 'a timer that was cancelled' shows 'timers[3]' \
-    'cancelled, deadline 7, callback <on_fire>'
+    'cancelled, deadline 11, callback <on_fire>'
 expect 'a timer that is overdue, without a callback' shows 'timers[7]' \
-    'pending (overdue), deadline 0, callback 0x0'
+    'pending (one of 1 from tick 0), deadline 0, callback 0x0'
 expect 'a timer that was never started' shows idle \
     'idle, deadline 0, callback 0x0'
 expect 'a timer that was overwritten' shows broken \
     'pending (in no bucket: overwritten?), deadline 0, callback 0x0'
 expect 'a wheel' shows toy \
-    'clock 2 (tick 2, of 1 time units), 5 pending, 1 fired = {' \
-    '  wheel 0 = 1 from tick 5,' \
-    '  wheel 1 = 2 from tick 5, 2 from tick 9,' \
-    '  queue = wheel 1 at tick 5, wheel 0 at tick 5' '}'
+    'clock 4 (tick 4, of 1 time units), 5 pending, 1 fired = {' \
+    '  wheel 0 = 1 from tick 9,' \
+    '  wheel 1 = 2 from tick 9, 2 from tick 13,' \
+    '  queue = wheel 1 at tick 9, wheel 0 at tick 9' '}'
 expect 'a wheel with many timers in a bucket, and one overdue' shows large \
     'clock 70000 (tick 70000, of 1 time units), 20 pending, 40 fired = {' \
-    '  wheel 2 = 19 from tick 140000,' \
-    '  queue = wheel 2 at tick 140000,' '  overdue = 1' '}'
+    '  wheel 1 = empty,' '  wheel 2 = 19 from tick 210000,' \
+    '  queue = wheel 2 at tick 210000,' '  overdue = 1' '}'
 expect 'a wheel that was destroyed' shows destroyed 'not set up, or destroyed'
 expect 'its fields, if asked for' shows '/r toy.count' 5
 tap_end

@@ -5,7 +5,7 @@
 #     (gdb) print tw
 #
 # A timer is shown by its state, its callback, its deadline and, if it is
-# pending, its bucket; a wheel by its clock, its buckets with timers, the delay
+# pending, how many timers its bucket has, and from which tick on; a wheel by its clock, its buckets with timers, the delay
 # queue, and timers that are in no wheel. Nothing is called in the program, so
 # that a core file will do, or the middle of a call. `print/r` shows the fields.
 #
@@ -15,8 +15,9 @@ import gdb
 import gdb.printing
 
 STATES = ("idle", "fired", "cancelled")
-ASIDES = ("overdue", "owed", "stuck without memory", "to be drained")
+ASIDES = ("overdue", "stuck without memory", "to be drained")
 LEVELS = 64  # TWI_LEVELS
+SORTED_BIT = 1  # TWI_SORTED_BIT, of tw_timer.place
 
 
 def chunk_of(slot):
@@ -42,29 +43,17 @@ def count_timers(bucket):
     return count
 
 
-def index_in(bucket, buckets, size):
-    """The index of a bucket, given by its address, in an array; or None."""
-    offset = bucket - int(buckets.dereference().address)
-    index = offset // buckets.dereference().type.sizeof
-    return index if 0 <= index < size else None
-
-
 def place_of(timer):
-    """Where a pending timer is: the chunk of its slot tells its bucket, and the
-    slab before the chunk its timingwheel."""
-    chunk = chunk_of(int(timer["place"]))
-    slab = int(chunk) - int(chunk["ordinal"]) * chunk.dereference().type.sizeof
-    slab_type = gdb.lookup_type("twi_slab").pointer()
-    tw = gdb.Value(slab).cast(slab_type)["tw"]
-    bucket = int(chunk["bucket"])
-    for level in range(LEVELS):
-        wheel = tw["wheels"][level]
-        if int(wheel) != 0:
-            index = index_in(bucket, wheel["buckets"], int(tw["size_mask"]) + 1)
-            if index is not None:
-                return "wheel %d, bucket %d" % (level, index)
-    asides = tw["aside"][0].address
-    return ASIDES[index_in(bucket, asides, len(ASIDES))]
+    """Where a pending timer is, as its chunk knows it; None if its slot is not
+    its own."""
+    slot = int(timer["place"]) & ~SORTED_BIT
+    holder = gdb.lookup_type("tw_timer").pointer().pointer()
+    held = gdb.Value(slot).cast(holder).dereference()
+    if timer.address is not None and int(held) != int(timer.address):
+        return None
+    bucket = chunk_of(slot)["bucket"]
+    return "one of %d from tick %d" % (
+        count_timers(bucket), int(bucket["earliest"]))
 
 
 def is_set_up(tw):
@@ -83,9 +72,10 @@ class TimerPrinter:
             said = STATES[place]
         else:
             try:
-                said = "pending (%s)" % place_of(self.timer)
-            except (gdb.error, TypeError):
-                said = "pending (in no bucket: overwritten?)"
+                place = place_of(self.timer)
+            except gdb.error:
+                place = None
+            said = "pending (%s)" % (place or "in no bucket: overwritten?")
         return "%s, deadline %d, callback %s" % (
             said, int(self.timer["deadline"]),
             self.timer["callback"].format_string(symbols=True))
