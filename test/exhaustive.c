@@ -1,10 +1,10 @@
 /* exhaustive.c - small wheels, and every way to use one or two timers on them.
  *
- * Wheels of 2, 4 and 8 buckets; every phase of the clock; every delay up to
+ * Wheels of 2, 4 and 8 steps; every phase of the clock; every delay up to
  * three turns of the second wheel. What has to happen is plain enough to need
  * no oracle: a timer fires at its deadline, equal ones in start order; overdue
- * ones before all others. Buckets are sorted or cascade by turns. Each scene is
- * played in four manners: the clock moves tick by tick, in one jump,
+ * ones before all others. Buckets are sorted, cascade, or are moved ahead of their
+ * time by turns. Each scene is played in four manners: the clock moves tick by tick, in one jump,
  * from deadline to deadline, and with a limit of one a call. With --quick,
  * for sanitizers and valgrind, most scenes are left out.
  *
@@ -23,8 +23,11 @@ static void arena_give(void *pointer);
 #define TW_MALLOC(size, context) ((void)(context), arena_take(size))
 #define TW_FREE(pointer, context) ((void)(context), arena_give(pointer))
 #define TIMINGWHEEL_IMPLEMENTATION
-#define TWI_CROWD few /* a bucket of so few timers never cascades            */
-static unsigned few;
+#define TWI_CHUNK_BYTES (8 * sizeof(void *)) /* 4 slots                      */
+#define TWI_CROWD few /* a bucket of so few timers never cascades,           */
+#define TWI_CROWD_CHUNKS few_chunks /* unless it has more chunks             */
+#define TWI_BATCH 1   /* chunk that is moved ahead at a time, at least       */
+static unsigned few, few_chunks;
 #include "../timingwheel.h"
 #include "tap.h"
 
@@ -62,6 +65,7 @@ static struct {
 } s;
 
 static uint64_t scenes; /* played so far */
+static uint64_t scenes_ahead; /* of these, in how many timers moved ahead    */
 static uint64_t thin = 1; /* one scene of how many is played: --quick        */
 
 /* Memory for one scene; a heap would cost more than the wheels. */
@@ -163,7 +167,12 @@ static void begin(uint64_t start, enum manner manner)
     config.start = start;
     config.wheel_size = s.size;
     arena_used = 0;
-    few = scenes / 3 % 2 == 0 ? TWI_RUN_CHUNKS * TWI_SLOTS : 0;
+    few = scenes / 3 % 3 == 0 ? TWI_RUN_CHUNKS * TWI_SLOTS : 0;
+    few_chunks = TWI_RUN_CHUNKS;
+    if (scenes / 3 % 3 == 1) {
+        few_chunks = 2;
+        few = 2 * TWI_SLOTS;
+    }
     EXPECT(tw_init(&s.tw, &config) == TW_OK);
     for (unsigned i = 0; i < TIMERS; i++) {
         for (unsigned copy = 0; copy < s.copies; copy++)
@@ -296,6 +305,14 @@ static void play_to(uint64_t end)
     }
 }
 
+static bool has_moved_ahead(void)
+{
+    for (unsigned level = 1; level < TWI_LEVELS; level++)
+        if (s.tw.wheels[level] != NULL && s.tw.wheels[level]->moved_at != 0)
+            return true;
+    return false;
+}
+
 /* Plays the rest of a scene: by `end` everything has to have fired. */
 static void finish(uint64_t end)
 {
@@ -304,6 +321,7 @@ static void finish(uint64_t end)
         advance(end);
     EXPECT(tw_count(&s.tw) == 0);
     EXPECT(s.left[0] == 0 && s.left[1] == 0);
+    scenes_ahead += has_moved_ahead();
     tw_destroy(&s.tw);
     EXPECT(arena_live == 0);
     arena_live = 0;
@@ -498,17 +516,23 @@ static void of_8(scene *play, uint64_t stride)
 
 static void two_timers_of_2(void)
 {
+    uint64_t ahead = scenes_ahead;
     of_2(play_two);
+    EXPECT(scenes_ahead > ahead);
 }
 
 static void two_timers_of_4(void)
 {
+    uint64_t ahead = scenes_ahead;
     of_4(play_two, 1);
+    EXPECT(scenes_ahead > ahead);
 }
 
 static void two_timers_of_8(void)
 {
+    uint64_t ahead = scenes_ahead;
     of_8(play_two, 149);
+    EXPECT(scenes_ahead > ahead || thin != 1);
 }
 
 /* Both started at once: every phase and every pair of delays. */
@@ -616,6 +640,7 @@ int main(int argc, char **argv)
         argv++;
     }
     int status = TAP_RUN(cases, argc, argv);
-    printf("# %" PRIu64 " scenes\n", scenes);
+    printf("# %" PRIu64 " scenes; in %" PRIu64
+           " of them timers were moved ahead\n", scenes, scenes_ahead);
     return status;
 }

@@ -25,12 +25,14 @@
  * steps from the beginning; so a failure comes with the shortest way to it.
  *
  * Two wheels are in the same state if they differ by nothing but
- *  - a shift of the clock by a whole bucket of the coarsest wheel (by a whole
- *    turn of it, where the case says "whole turns"),
+ *  - a shift of the clock by a whole bucket of the coarsest wheel (by two whole
+ *    turns of it, where the case says "whole turns"),
  *  - the names of the timers,
  *  - how far back ticks are that have passed, but for their order,
  *  - memory that holds no timer, counters, the arrangement of the delay queue,
- *    how overdue timers are divided among chunks,
+ *    how overdue timers are divided among chunks, and which numbers these have,
+ *  - when timers were moved ahead, and when to look next, where no bucket may be
+ *    crowded; or where that was for an earlier step,
  *  - what only makes starts quicker (see twi_forget).
  * Where two ways lead to one state and the oracle is stricter after one of
  * them, that one counts. States are told apart by 64 bits of hash. That all
@@ -51,7 +53,8 @@
  * A bucket of few timers fires in place and never cascades. What is few is set
  * by each case: 5 timers, 1, or 0, so that two or three
  * timers cascade. They also are crowds of 6 that are started together and act
- * alike, more than a bucket keeps.
+ * alike, more than a bucket keeps. A chunk has 4 slots, and in the cases "moved
+ * ahead" a bucket of more than two chunks is crowded, as two crowds in one are.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -69,8 +72,11 @@ static void arena_give(void *pointer);
 #define TW_MALLOC(size, context) ((void)(context), arena_take(size))
 #define TW_FREE(pointer, context) ((void)(context), arena_give(pointer))
 #define TIMINGWHEEL_IMPLEMENTATION
-#define TWI_CROWD few /* a bucket of so few timers never cascades            */
-static unsigned few;
+#define TWI_CHUNK_BYTES (8 * sizeof(void *)) /* 4 slots                      */
+#define TWI_CROWD few /* a bucket of so few timers never cascades,           */
+#define TWI_CROWD_CHUNKS few_chunks /* unless it has more chunks             */
+#define TWI_BATCH 1   /* chunk that is moved ahead at a time, at least       */
+static unsigned few, few_chunks;
 #include "../timingwheel.h"
 #include "oracle.h"
 #include "tap.h"
@@ -109,6 +115,7 @@ typedef struct search {
     unsigned groups;
     enum kind kind;
     unsigned few;       /* timers that a bucket keeps: TWI_CROWD             */
+    bool ahead;         /* is a bucket of three chunks crowded?              */
     int soonest;        /* the earliest deadline of a start, in ticks from   */
                         /* the clock: below 1 there are overdue timers       */
     int reach;          /* the longest delay and advance, in ticks           */
@@ -186,7 +193,11 @@ static oracle_timer saved_model_timers[TIMERS];
 static uint64_t saved_stale[VAIN];
 static size_t saved_stale_count;
 static unsigned members; /* timers in a group                                */
+static unsigned ring;    /* buckets of a wheel: two turns of it              */
 static bool cascades;    /* can there be so many in a bucket?                */
+static bool has_overdue; /* can timers be started overdue?                   */
+static uint64_t moved_at[64];  /* wheel->moved_at when the step began        */
+static uint64_t steps_ahead;   /* that moved timers ahead                    */
 static step now_doing;
 static size_t call_fired;
 static bool has_acted[TIMERS];       /* in this call                         */
@@ -356,10 +367,11 @@ static void on_fire(timingwheel *wheel, tw_timer *timer)
     judge_next();
 }
 
-/* A call with a limit may stop early, if it has handled as many timers. */
+/* A call with a limit may stop early, if it has handled as many timers; or has
+ * passed a chunk of slots of cancelled ones. */
 static void advance_limited(uint64_t now, size_t limit)
 {
-    uint64_t cascaded = tw.cascaded, next = 0;
+    uint64_t cascaded = tw.cascaded, stop = tw.handled + limit, next = 0;
     oracle_begin(&model, now);
     EXPECT(tw_advance_clock_limit(&tw, now, limit) == call_fired);
     uint64_t handled = call_fired + (tw.cascaded - cascaded);
@@ -367,7 +379,8 @@ static void advance_limited(uint64_t now, size_t limit)
     bool done = oracle_first_due(&model) == NULL &&
                 (!tw_next_deadline(&tw, &next) || next > model.target) &&
                 tw_now(&tw) == model.target;
-    EXPECT_RIGHT(handled < limit || done ? oracle_finish(&model)
+    bool has_passed = tw.stop != stop;
+    EXPECT_RIGHT((handled < limit && !has_passed) || done ? oracle_finish(&model)
                                          : oracle_stop(&model, tw_now(&tw)));
 }
 
@@ -380,7 +393,7 @@ static void poll(uint64_t now)
         return;
     }
     note_fired((unsigned)(timer - timers));
-    EXPECT_RIGHT(oracle_stop(&model, tw_now(&tw)));
+    model.in_call = false;
 }
 
 static void advance(uint64_t now)
@@ -559,11 +572,13 @@ static unsigned canonical(const tw_timer *timer)
     return *name * CROWD + id % members;
 }
 
-/* The step of the clock on the coarsest wheel, which is where its buckets are
- * numbered from unless the case minds whole turns. */
-static uint64_t coarsest_step(void)
+/* The bucket of a wheel that its buckets are numbered from: that of the clock's
+ * own step, unless the case minds whole turns. */
+static unsigned origin_of(unsigned level)
 {
-    return tw.clock >> (play->wheels - 1) * tw.size_bits;
+    return play->whole_turns
+               ? 0
+               : (unsigned)(tw.clock >> level * tw.size_bits) % ring;
 }
 
 /* The slots of a bucket, from the first to the last. How they stand in chunks
@@ -575,7 +590,8 @@ static void add_slots(const twi_bucket *bucket)
     for (tw_timer **slot = bucket->front; slot != bucket->room;
          slot = twi_after(slot))
         if (*slot != NULL)
-            add(canonical(*slot) * 1024 + relative((*slot)->deadline));
+            add((canonical(*slot) * 1024 + relative((*slot)->deadline)) * 2 +
+                ((*slot)->place & TWI_SORTED_BIT));
         else if (play->tidiness == AS_LEFT)
             add(1);
 }
@@ -591,14 +607,24 @@ static uint64_t earliest_in(const twi_bucket *bucket)
     return earliest;
 }
 
+static bool is_due_at(uint64_t tick)
+{
+    for (size_t i = 0; i < model.count; i++)
+        if (model.entries[i].tick_index == tick)
+            return true;
+    return false;
+}
+
 /* A bucket's place in the delay queue may be earlier than its timers, if one
- * has left that was there: the oracle has to know of it already. */
+ * has left that was there: the oracle has to know of it already; or it has been
+ * moved ahead, and is still due then. */
 static void judge_mark(const twi_bucket *bucket)
 {
     uint64_t earliest = earliest_in(bucket);
     if (bucket->earliest == earliest || !EXPECT(bucket->earliest < earliest))
         return;
     EXPECT(oracle_ticks_have(&model.stale, bucket->earliest) ||
+           (play->ahead && is_due_at(bucket->earliest)) ||
            (!model.finished && bucket->earliest <= tw.clock));
 }
 
@@ -606,14 +632,12 @@ static void judge_mark(const twi_bucket *bucket)
 static void each_bucket(void (*visit)(const twi_bucket *bucket, unsigned where))
 {
     for (unsigned level = 0; level < play->wheels; level++) {
-        unsigned origin = 0, where = level * play->size;
+        unsigned origin = origin_of(level), where = level * ring;
         if (tw.wheels[level] == NULL)
             continue;
-        if (level == play->wheels - 1 && !play->whole_turns)
-            origin = (unsigned)coarsest_step();
-        for (unsigned i = 0; i < play->size; i++) {
+        for (unsigned i = 0; i < ring; i++) {
             const twi_bucket *bucket =
-                &tw.wheels[level]->buckets[(origin + i) % play->size];
+                &tw.wheels[level]->buckets[(origin + i) % ring];
             if (bucket->room != NULL)
                 visit(bucket, where + i);
         }
@@ -621,13 +645,13 @@ static void each_bucket(void (*visit)(const twi_bucket *bucket, unsigned where))
     for (unsigned i = 0; i < TWI_ASIDES; i++)
         if (play->tidiness == AS_LEFT ? !twi_is_empty(&tw.aside[i])
                                       : has_timers(&tw.aside[i]))
-            visit(&tw.aside[i], play->wheels * play->size + i);
+            visit(&tw.aside[i], play->wheels * ring + i);
 }
 
 static void add_bucket(const twi_bucket *bucket, unsigned where)
 {
-    bool in_wheel = where < play->wheels * play->size;
-    const twi_wheel *wheel = in_wheel ? tw.wheels[where / play->size] : NULL;
+    bool in_wheel = where < play->wheels * ring;
+    const twi_wheel *wheel = in_wheel ? tw.wheels[where / ring] : NULL;
     if (twi_is_empty(bucket) && play->tidiness != AS_LEFT)
         return;
     add(where * 4 + 1 + !twi_is_empty(bucket));
@@ -643,13 +667,13 @@ static void add_bucket(const twi_bucket *bucket, unsigned where)
     if (play->tidiness == AS_LEFT)
         add(tw.last + 1 == bucket->room);
     if (bucket == wheel->first)
-        add(wheel->sorted);
+        add(wheel->progress);
 }
 
 /* Ticks at which a wake-up in vain is to be expected from here on. */
 static void expect_vain(const twi_bucket *bucket, unsigned where)
 {
-    if (where < play->wheels * play->size && bucket->earliest <= bucket->latest)
+    if (where < play->wheels * ring && bucket->earliest <= bucket->latest)
         oracle_ticks_add(&model.stale, bucket->earliest);
 }
 
@@ -657,11 +681,19 @@ static void expect_vain(const twi_bucket *bucket, unsigned where)
 static void add_marks(unsigned level)
 {
     uint64_t marks = twi_marks(tw.wheels[level])[0];
-    unsigned origin = 0;
-    if (level == play->wheels - 1 && !play->whole_turns)
-        origin = (unsigned)coarsest_step() % play->size;
-    add((marks >> origin | marks << (play->size - origin)) &
-        ((1U << play->size) - 1));
+    unsigned origin = origin_of(level);
+    add((marks >> origin | marks << (ring - origin)) & ((1U << ring) - 1));
+}
+
+/* How far a wheel has come with moving timers ahead. */
+static void add_ahead(const twi_wheel *wheel)
+{
+    uint64_t own_step = tw.clock >> wheel->shift << wheel->shift;
+    if (!wheel->may_be_crowded)
+        return;
+    add(7 + wheel->level);
+    add(wheel->moved_at <= own_step ? 1 : tw.clock - wheel->moved_at + 2);
+    add(tw.ahead_at <= tw.clock ? 0 : tw.ahead_at - tw.clock);
 }
 
 /* The wheels that there are, and where the clock is in a bucket of the coarsest
@@ -676,12 +708,56 @@ static void add_wheels(void)
         add_marks(level);
         if (tw.wheels[level]->queue_index != TWI_UNQUEUED)
             add(relative(tw.wheels[level]->earliest));
+        add_ahead(tw.wheels[level]);
     }
     EXPECT(tw.wheels[play->wheels] == NULL);
-    for (unsigned level = 0; level < play->wheels - !play->whole_turns; level++)
+    for (unsigned level = 1; level < play->wheels; level++)
         span *= play->size;
+    if (play->whole_turns)
+        span *= ring;
     add(wheels);
     add(tw.clock % span);
+}
+
+/* How many overdue timers (or slots for them, where these stay as they were) were
+ * left by a limited call. */
+static unsigned overdue_left(bool slots_too)
+{
+    const twi_bucket *overdue = &tw.aside[TWI_OVERDUE];
+    unsigned count = 0;
+    if (!twi_is_empty(overdue))
+        for (tw_timer **slot = overdue->front;
+             slot != overdue->room &&
+             twi_is_before_position(slot, tw.overdue_until);
+             slot = twi_after(slot))
+            count += slots_too || *slot != NULL;
+    return count;
+}
+
+/* What a limited call has left, that is to fire before overdue timers that are
+ * started from now on. */
+static void add_left(void)
+{
+    if (!has_overdue)
+        return;
+    add(overdue_left(play->tidiness == AS_LEFT));
+    add(tw.due_until <= tw.clock ? 0 : tw.due_until - tw.clock);
+    if (play->tidiness == AS_LEFT)
+        add(tw.has_asides);
+}
+
+/* The oracle has come to the same, if it can tell. */
+static void judge_left(void)
+{
+    size_t overdue = 0;
+    if (model.loose)
+        return;
+    EXPECT(tw.due_until == model.due_until);
+    for (; overdue < model.count && model.entries[overdue].tick_index == 0;)
+        overdue++;
+    for (size_t i = 0; i < overdue; i++)
+        EXPECT(oracle_is_left(&model, &model.entries[i]) ==
+               (i < overdue_left(false)));
 }
 
 /* Which timers of its tick have to fire before a pending one. */
@@ -709,6 +785,7 @@ static void hash_state(void)
     lenient = 0;
     find_passed();
     add_wheels();
+    add_left();
     each_bucket(add_bucket);
     structure = hash;
     for (size_t i = 0; i < model.count; i++)
@@ -717,7 +794,8 @@ static void hash_state(void)
 
 /* -------------------------------------------------------------- tidying -- */
 
-/* The timers of a bucket move together, to the beginning of its first chunk. */
+/* The timers of a bucket move together, to the beginning of its first chunk. Its
+ * chunks are numbered from 0. */
 static void tidy_slots(twi_bucket *bucket)
 {
     tw_timer *kept[TIMERS];
@@ -730,16 +808,30 @@ static void tidy_slots(twi_bucket *bucket)
     bucket->front = slot;
     for (unsigned i = 0; i < count; i++, slot = twi_after(slot)) {
         last = slot;
-        twi_chunk_of(slot)->dead = 0;
-        twi_fill(slot, kept[i]);
+        twi_chunk_of(slot)->number = i / TWI_SLOTS;
+        kept[i]->place = (uintptr_t)slot | (kept[i]->place & TWI_SORTED_BIT);
+        *slot = kept[i];
     }
     twi_cut_off(&tw, bucket, last);
+}
+
+/* A bucket without timers gives its chunks back. */
+static void empty_bucket(twi_bucket *bucket)
+{
+    if (bucket->room == NULL)
+        return;
+    twi_give_back_all(&tw, twi_chunk_of(twi_is_empty(bucket)
+                                            ? bucket->room - 1
+                                            : bucket->front),
+                      twi_last_chunk(bucket));
+    tw.homes--;
+    bucket->front = bucket->room = NULL;
 }
 
 static void tidy_bucket(twi_wheel *wheel, uint32_t index)
 {
     twi_bucket *bucket = &wheel->buckets[index];
-    bool is_sorted = wheel->first == bucket && wheel->sorted;
+    bool is_sorted = wheel->first == bucket && wheel->progress == TWI_SORTED;
     tidy_slots(bucket);
     if ((!cascades || wheel->level == play->wheels - 1) && !is_sorted &&
         bucket->latest != bucket->earliest)
@@ -749,15 +841,15 @@ static void tidy_bucket(twi_wheel *wheel, uint32_t index)
 static void tidy_wheel(twi_wheel *wheel)
 {
     bool first_has_timers = has_timers(wheel->first);
-    for (uint32_t i = 0; i < play->size; i++) {
+    for (uint32_t i = 0; i < ring; i++) {
         if (has_timers(&wheel->buckets[i])) {
             tidy_bucket(wheel, i);
             continue;
         }
-        twi_trim_bucket(&tw, &wheel->buckets[i]);
+        empty_bucket(&wheel->buckets[i]);
         if (&wheel->buckets[i] != wheel->first ||
             wheel->queue_index == TWI_UNQUEUED)
-            twi_marks(wheel)[0] &= ~(UINT64_C(1) << i);
+            twi_unmark(wheel, &wheel->buckets[i]);
     }
     if (wheel->queue_index != TWI_UNQUEUED && !first_has_timers)
         twi_offer(&tw, wheel);
@@ -767,12 +859,14 @@ static void tidy(void)
 {
     if (play->tidiness == AS_LEFT)
         return;
+    twi_bucket *overdue = &tw.aside[TWI_OVERDUE];
     twi_forget(&tw);
-    for (unsigned i = 0; i < TWI_ASIDES; i++)
-        if (has_timers(&tw.aside[i]))
-            tidy_slots(&tw.aside[i]);
-        else
-            twi_trim_bucket(&tw, &tw.aside[i]);
+    tw.overdue_until = tw.overdue_end = overdue_left(false);
+    tw.has_asides = has_timers(overdue);
+    if (tw.has_asides)
+        tidy_slots(overdue);
+    else
+        empty_bucket(overdue);
     for (unsigned level = 0; level < play->wheels; level++)
         if (tw.wheels[level] != NULL)
             tidy_wheel(tw.wheels[level]);
@@ -790,6 +884,7 @@ static void judge_rest(void)
         EXPECT(tw_deadline(&timers[id]) == model.timers[id].deadline);
     }
     judge_next();
+    judge_left();
 }
 
 static void save(void)
@@ -806,13 +901,41 @@ static void save(void)
     memcpy(saved_model_timers, model.timers, count * sizeof(oracle_timer));
 }
 
+/* Are there slots in use without a timer? */
+static bool has_dead(const twi_bucket *bucket)
+{
+    if (!twi_is_empty(bucket))
+        for (tw_timer **slot = bucket->front; slot != bucket->room;
+             slot = twi_after(slot))
+            if (*slot == NULL)
+                return true;
+    return false;
+}
+
+/* What a limited call has left: what the wheel knows of it. Slots of overdue
+ * timers that have gone may stand for timers that were started since. */
+static void learn_left(void)
+{
+    unsigned left = overdue_left(false), overdue = 0;
+    while (overdue < model.count && model.entries[overdue].tick_index == 0)
+        overdue++;
+    bool may_have_newer = overdue > left || has_dead(&tw.aside[TWI_OVERDUE]);
+    model.last_overdue = may_have_newer ? model.sequence : 0;
+    model.overdue_until = model.sequence;
+    if (may_have_newer)
+        model.overdue_until =
+            left == 0 ? 0 : model.entries[left - 1].sequence + 1;
+    model.due_until = tw.due_until;
+    model.loose = false;
+}
+
 /* All that the oracle still has to know of the past is what can be seen. */
 static void forget_the_past(void)
 {
     model.finished = true;
     model.stale.count = 0;
-    model.stale_calls = !twi_is_empty(&tw.aside[TWI_OVERDUE]) ||
-                        !twi_is_empty(&tw.aside[TWI_OWED]);
+    model.stale_calls = has_dead(&tw.aside[TWI_OVERDUE]);
+    learn_left();
     each_bucket(expect_vain);
     for (uint32_t i = 0; i < tw.queued; i++)
         oracle_ticks_add(&model.stale, tw.queue[i]->earliest);
@@ -842,9 +965,13 @@ static void begin(void)
     config.wheel_size = play->size;
     arena_used = 0;
     EXPECT(tw_init(&tw, &config) == TW_OK);
-    if (play->reserved)
-        EXPECT(tw_reserve(&tw, play->groups * members,
-                          config.start + (uint64_t)play->reach) == TW_OK);
+    if (play->reserved) /* the second step from the clock's own is the first */
+        EXPECT(tw_reserve(&tw, play->groups * members, /* of a wheel         */
+                          config.start + (UINT64_C(2) << (play->wheels - 1) *
+                                                             tw.size_bits)) ==
+               TW_OK);
+    for (unsigned level = 0; play->reserved && level < play->wheels; level++)
+        EXPECT(tw.wheels[level] != NULL);
     for (unsigned i = 0; i < TIMERS; i++)
         tw_timer_init(&timers[i], on_fire);
     oracle_free(&model);
@@ -1029,6 +1156,17 @@ static void note_where_it_led(void)
 
 static int8_t put_off[GROUPS]; /* for step.put_off                           */
 
+/* Has the step moved timers ahead? */
+static void note_ahead(void)
+{
+    for (unsigned level = 0; level < play->wheels; level++)
+        if (tw.wheels[level] != NULL &&
+            tw.wheels[level]->moved_at > moved_at[level]) {
+            steps_ahead++;
+            return;
+        }
+}
+
 /* Tries a step from the state that is saved, with every choice. */
 static void try_step(enum step_kind kind, unsigned group, int time, bool acting)
 {
@@ -1041,9 +1179,13 @@ static void try_step(enum step_kind kind, unsigned group, int time, bool acting)
     now_doing.acting = acting;
     memcpy(now_doing.put_off, put_off, sizeof(put_off));
     choices_given = 0;
+    for (unsigned level = 0; level < play->wheels; level++)
+        moved_at[level] =
+            tw.wheels[level] == NULL ? 0 : tw.wheels[level]->moved_at;
     do {
         take_step();
         judge_rest();
+        note_ahead();
         bool overlooked = has_overlooked();
         tidy();
         hash_state();
@@ -1056,12 +1198,18 @@ static void try_step(enum step_kind kind, unsigned group, int time, bool acting)
     } while (choose_next());
 }
 
-/* Does the window of the coarsest wheel hold that tick? */
+/* Does the coarsest wheel hold that tick, or a finer one? It surely does up to a
+ * turn of steps from the clock's own; up to two, where that depends on whole
+ * turns. */
 static bool in_window(int time)
 {
     unsigned shift = (play->wheels - 1) * tw.size_bits;
-    return time <= 0 ||
-           (time_from_clock(time) >> shift) - (tw.clock >> shift) < play->size;
+    uint64_t tick = time_from_clock(time);
+    if (time <= 0)
+        return true;
+    return play->whole_turns
+               ? twi_level_of(&tw, tick) < play->wheels
+               : (tick >> shift) - (tw.clock >> shift) <= play->size;
 }
 
 static unsigned others_postponed(unsigned group)
@@ -1318,6 +1466,12 @@ static bool begin_search(const search *what)
     }
     play = what;
     few = what->few;
+    few_chunks = what->ahead ? 2 : TWI_RUN_CHUNKS;
+    ring = 2 * what->size;
+    has_overdue = what->soonest < 1;
+    for (unsigned i = 0; i < what->delays; i++)
+        has_overdue |= what->delay[i] < 1;
+    steps_ahead = 0;
     cascades = what->kind != SINGLE || few < what->groups;
     members = what->kind == CROWDS ? CROWD : 1;
     state_count = 0;
@@ -1346,6 +1500,11 @@ static void explore(const search *what)
            state_count,
            done == state_count ? "all there are" : "and there are more",
            transitions, done);
+    if (what->ahead) {
+        printf("# in %" PRIu64 " of them timers were moved ahead\n",
+               steps_ahead);
+        EXPECT(steps_ahead != 0 || effort == QUICK);
+    }
     all_states += state_count;
     all_transitions += transitions;
     compare_twins();
@@ -1357,7 +1516,7 @@ static void made_on_demand(void)
 {
     static const search what = {
         .size = 2, .wheels = 3, .groups = 2, .few = 5, .soonest = -1,
-        .reach = 4, .whole_turns = true, .limits = 2, .delays = 1, .delay = {1},
+        .reach = 8, .whole_turns = true, .limits = 2, .delays = 1, .delay = {1},
         .most = 5, .most_full = 0,
     };
     explore(&what);
@@ -1367,7 +1526,7 @@ static void in_place_on_2(void)
 {
     static const search what = {
         .size = 2, .wheels = 3, .groups = 2, .few = 5,
-        .soonest = -1, .reach = 4, .reserved = true, .postponed = 2,
+        .soonest = -1, .reach = 8, .reserved = true, .postponed = 2,
         .limits = 2, .delays = 2, .delay = {-1, 1}, .most = 5,
     };
     explore(&what);
@@ -1377,7 +1536,7 @@ static void cascading_on_2(void)
 {
     static const search what = {
         .size = 2, .wheels = 3, .groups = 2, .few = 0, .soonest = -1,
-        .reach = 4, .reserved = true, .postponed = 2, .limits = 3, .delays = 1,
+        .reach = 8, .reserved = true, .postponed = 2, .limits = 3, .delays = 1,
         .delay = {1}, .most = 6, .most_full = 0,
     };
     explore(&what);
@@ -1387,7 +1546,7 @@ static void two_cascade_on_2(void)
 {
     static const search what = {
         .size = 2, .wheels = 3, .groups = 2, .few = 1, .soonest = -1,
-        .reach = 4, .reserved = true, .limits = 3, .delays = 2, .delay = {0, 1},
+        .reach = 8, .reserved = true, .limits = 3, .delays = 2, .delay = {0, 1},
         .most = 5, .most_full = 0,
     };
     explore(&what);
@@ -1397,7 +1556,7 @@ static void crowds_on_2(void)
 {
     static const search what = {
         .size = 2, .wheels = 3, .groups = 2, .kind = CROWDS, .few = 5,
-        .soonest = -1, .reach = 4, .reserved = true, .postponed = 2,
+        .soonest = -1, .reach = 8, .reserved = true, .postponed = 2,
         .limits = 3, .delays = 2, .delay = {0, 1}, .most = 3, .most_full = 40,
     };
     explore(&what);
@@ -1407,7 +1566,7 @@ static void every_slot(void)
 {
     static const search what = {
         .size = 2, .wheels = 2, .groups = 2, .few = 0, .tidiness = AS_LEFT,
-        .soonest = -1, .reach = 3, .reserved = true, .postponed = 2,
+        .soonest = -1, .reach = 4, .reserved = true, .postponed = 2,
         .every_target = true, .limits = 3, .delays = 1, .delay = {1}, .most = 3,
         .most_full = 60,
     };
@@ -1418,7 +1577,7 @@ static void every_slot_in_place(void)
 {
     static const search what = {
         .size = 2, .wheels = 3, .groups = 2, .few = 5, .tidiness = AS_LEFT,
-        .soonest = -1, .reach = 4, .reserved = true, .postponed = 2,
+        .soonest = -1, .reach = 8, .reserved = true, .postponed = 2,
         .limits = 2, .delays = 1, .delay = {1}, .most = 4, .most_full = 60,
     };
     explore(&what);
@@ -1428,8 +1587,8 @@ static void every_slot_on_4(void)
 {
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .few = 1, .tidiness = AS_LEFT,
-        .soonest = 1, .reach = 9, .reserved = true, .postponed = 2, .limits = 2,
-        .delays = 1, .delay = {5}, .most = 4, .most_full = 60,
+        .soonest = 1, .reach = 12, .reserved = true, .postponed = 2, .limits = 2,
+        .delays = 1, .delay = {8}, .most = 4, .most_full = 60,
     };
     explore(&what);
 }
@@ -1438,7 +1597,7 @@ static void three_in_place(void)
 {
     static const search what = {
         .size = 2, .wheels = 2, .groups = 3, .few = 5,
-        .soonest = -1, .reach = 2, .reserved = true, .postponed = 3,
+        .soonest = -1, .reach = 4, .reserved = true, .postponed = 3,
         .limits = 2, .delays = 1, .delay = {1}, .most = 3, .most_full = 100,
     };
     explore(&what);
@@ -1448,7 +1607,7 @@ static void three_cascading(void)
 {
     static const search what = {
         .size = 2, .wheels = 2, .groups = 3, .few = 0,
-        .soonest = -1, .reach = 2, .reserved = true, .limits = 3, .delays = 1,
+        .soonest = -1, .reach = 4, .reserved = true, .limits = 3, .delays = 1,
         .delay = {1}, .most = 4, .most_full = 100,
     };
     explore(&what);
@@ -1458,7 +1617,7 @@ static void three_postponed(void)
 {
     static const search what = {
         .size = 2, .wheels = 2, .groups = 3, .few = 0,
-        .soonest = -1, .reach = 2, .reserved = true, .postponed = 3,
+        .soonest = -1, .reach = 4, .reserved = true, .postponed = 3,
         .limits = 3, .delays = 1, .delay = {1}, .most = 3, .most_full = 100,
     };
     explore(&what);
@@ -1468,8 +1627,53 @@ static void three_crowds(void)
 {
     static const search what = {
         .size = 2, .wheels = 2, .groups = 3, .kind = CROWDS, .few = 5,
-        .soonest = -1, .reach = 2, .reserved = true, .postponed = 3,
+        .soonest = -1, .reach = 4, .reserved = true, .postponed = 3,
         .limits = 3, .delays = 1, .delay = {1}, .most = 3, .most_full = 40,
+    };
+    explore(&what);
+}
+
+/* Two crowds in a bucket are moved ahead. */
+static void crowds_ahead_on_2(void)
+{
+    static const search what = {
+        .size = 2, .wheels = 3, .groups = 2, .kind = CROWDS, .few = 5,
+        .ahead = true, .soonest = -1, .reach = 9, .reserved = true,
+        .postponed = 1, .limits = 3, .delays = 1, .delay = {1}, .most = 4,
+        .most_full = 40,
+    };
+    explore(&what);
+}
+
+static void crowds_ahead_on_4(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 2, .groups = 2, .kind = CROWDS, .few = 5,
+        .ahead = true, .soonest = 5, .reach = 12, .reserved = true,
+        .postponed = 1, .limits = 2, .delays = 1, .delay = {8}, .most = 4,
+        .most_full = 30,
+    };
+    explore(&what);
+}
+
+/* Some of three crowds are moved ahead, and what is left is sorted. */
+static void three_crowds_ahead(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 2, .groups = 3, .kind = CROWDS, .few = 8,
+        .ahead = true, .soonest = 8, .reach = 11, .reserved = true,
+        .limits = 2, .delays = 1, .delay = {8}, .most = 4, .most_full = 30,
+    };
+    explore(&what);
+}
+
+static void crowds_ahead_every_slot(void)
+{
+    static const search what = {
+        .size = 2, .wheels = 2, .groups = 2, .kind = CROWDS, .few = 5,
+        .ahead = true, .tidiness = AS_LEFT, .soonest = 1, .reach = 5,
+        .reserved = true, .postponed = 1, .limits = 2, .delays = 1,
+        .delay = {1}, .most = 3, .most_full = 30,
     };
     explore(&what);
 }
@@ -1479,7 +1683,7 @@ static void three_runs(void)
 {
     static const search what = {
         .size = 4, .wheels = 2, .groups = 3, .kind = CROWDS, .few = 40,
-        .soonest = 1, .reach = 7, .reserved = true, .postponed = 1,
+        .soonest = 1, .reach = 11, .reserved = true, .postponed = 1,
         .limits = 3, .delays = 1, .delay = {1}, .most = 3,
         .most_full = 40,
     };
@@ -1490,7 +1694,7 @@ static void three_on_three(void)
 {
     static const search what = {
         .size = 2, .wheels = 3, .groups = 3, .few = 1,
-        .soonest = 1, .reach = 4, .reserved = true, .limits = 3, .delays = 1,
+        .soonest = 1, .reach = 8, .reserved = true, .limits = 3, .delays = 1,
         .delay = {1}, .most = 4, .most_full = 100,
     };
     explore(&what);
@@ -1500,8 +1704,8 @@ static void in_place_on_4(void)
 {
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .few = 5,
-        .soonest = -1, .reach = 13, .reserved = true, .limits = 2, .delays = 1,
-        .delay = {5}, .most = 3, .most_full = 150,
+        .soonest = -1, .reach = 20, .reserved = true, .limits = 2, .delays = 1,
+        .delay = {8}, .most = 3, .most_full = 150,
     };
     explore(&what);
 }
@@ -1510,8 +1714,8 @@ static void cascading_on_4(void)
 {
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .few = 0,
-        .soonest = -1, .reach = 13, .reserved = true, .limits = 3, .delays = 1,
-        .delay = {5}, .most = 4, .most_full = 200,
+        .soonest = -1, .reach = 20, .reserved = true, .limits = 3, .delays = 1,
+        .delay = {8}, .most = 4, .most_full = 200,
     };
     explore(&what);
 }
@@ -1520,8 +1724,8 @@ static void far_on_4(void)
 {
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .few = 5,
-        .soonest = 1, .reach = 24, .reserved = true, .limits = 1, .delays = 1,
-        .delay = {5}, .most = 3, .most_full = 30,
+        .soonest = 1, .reach = 40, .reserved = true, .limits = 1, .delays = 1,
+        .delay = {8}, .most = 3, .most_full = 30,
     };
     explore(&what);
 }
@@ -1530,8 +1734,8 @@ static void crowds_on_4(void)
 {
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .kind = CROWDS, .few = 5,
-        .soonest = -1, .reach = 16, .reserved = true,
-        .postponed = 2, .limits = 3, .delays = 2, .delay = {0, 5}, .most = 3,
+        .soonest = -1, .reach = 20, .reserved = true,
+        .postponed = 2, .limits = 3, .delays = 2, .delay = {0, 8}, .most = 3,
         .most_full = 20,
     };
     explore(&what);
@@ -1541,8 +1745,8 @@ static void one_postponed_on_4(void)
 {
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .few = 5,
-        .soonest = 1, .reach = 13, .reserved = true, .postponed = 1,
-        .limits = 1, .delays = 1, .delay = {5}, .most = 5, .most_full = 30,
+        .soonest = 1, .reach = 20, .reserved = true, .postponed = 1,
+        .limits = 1, .delays = 1, .delay = {8}, .most = 5, .most_full = 30,
     };
     explore(&what);
 }
@@ -1551,8 +1755,8 @@ static void cascading_postponed_on_4(void)
 {
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .few = 0,
-        .soonest = 1, .reach = 13, .reserved = true, .postponed = 2,
-        .sparing = true, .limits = 1, .delays = 1, .delay = {5}, .most = 5,
+        .soonest = 1, .reach = 20, .reserved = true, .postponed = 2,
+        .sparing = true, .limits = 1, .delays = 1, .delay = {8}, .most = 5,
         .most_full = 100, .complete = true,
     };
     explore(&what);
@@ -1562,20 +1766,21 @@ static void postponed_on_4(void)
 {
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .few = 5,
-        .soonest = 1, .reach = 13, .reserved = true, .postponed = 2,
-        .sparing = true, .limits = 1, .delays = 1, .delay = {5}, .most = 3,
+        .soonest = 1, .reach = 20, .reserved = true, .postponed = 2,
+        .sparing = true, .limits = 1, .delays = 1, .delay = {8}, .most = 3,
         .most_full = 60, .complete = true,
     };
     explore(&what);
 }
 
-/* To each tick that three wheels of 4 reach, which is 48 to 63 ahead. */
+/* To each tick up to 63 ahead: in the coarsest of three wheels of 4 these are in
+ * three or four buckets. */
 static void all_ticks_on_4(void)
 {
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .few = 0,
         .soonest = 1, .reach = 63, .reserved = true, .sparing = true,
-        .limits = 2, .delays = 1, .delay = {5}, .most = 3, .most_full = 60,
+        .limits = 2, .delays = 1, .delay = {8}, .most = 3, .most_full = 60,
         .complete = true,
     };
     explore(&what);
@@ -1586,7 +1791,7 @@ static void in_place_every_tick_on_4(void)
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .few = 5,
         .soonest = 1, .reach = 63, .reserved = true, .sparing = true,
-        .limits = 2, .delays = 1, .delay = {5}, .most = 3, .most_full = 30,
+        .limits = 2, .delays = 1, .delay = {8}, .most = 3, .most_full = 30,
         .complete = true,
     };
     explore(&what);
@@ -1597,7 +1802,7 @@ static void far_postponed_on_4(void)
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .few = 0,
         .soonest = 1, .reach = 63, .reserved = true, .sparing = true,
-        .postponed = 2, .limits = 1, .delays = 1, .delay = {5}, .most = 3,
+        .postponed = 2, .limits = 1, .delays = 1, .delay = {8}, .most = 3,
         .most_full = 40, .complete = true,
     };
     explore(&what);
@@ -1607,8 +1812,8 @@ static void two_cascade_on_4(void)
 {
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .few = 1,
-        .soonest = 1, .reach = 9, .reserved = true, .sparing = true,
-        .postponed = 2, .limits = 2, .delays = 1, .delay = {5}, .most = 3,
+        .soonest = 1, .reach = 12, .reserved = true, .sparing = true,
+        .postponed = 2, .limits = 2, .delays = 1, .delay = {8}, .most = 3,
         .most_full = 100, .complete = true,
     };
     explore(&what);
@@ -1618,14 +1823,16 @@ static void two_cascade_on_4(void)
 static void compare_sparing(unsigned how_few)
 {
     search what = {
-        .size = 4, .wheels = 3, .groups = 2, .soonest = 1,
+        .size = 2, .wheels = 3, .groups = 2, .soonest = 1,
         .reserved = true, .postponed = 2, .limits = 2, .delays = 1,
-        .delay = {5},
+        .delay = {3},
     };
     what.few = how_few;
-    what.reach = effort >= FULL ? 4 : effort == USUAL && how_few == 0 ? 2 : 1;
-    if (effort == QUICK)
+    what.reach = effort >= FULL ? 8 : effort == USUAL && how_few == 0 ? 5 : 4;
+    if (effort == QUICK) {
         what.wheels = 2;
+        what.reach = 3;
+    }
     rest.wanted = true;
     explore(&what);
     uint64_t sum = rest.sum;
@@ -1671,6 +1878,11 @@ static const tap_case cases[] = {
     {"two wheels of 2, three timers, cascading, postponed", three_postponed},
     {"two wheels of 2, three crowds, postponed", three_crowds},
     {"two wheels of 4, three crowds, sorted in place", three_runs},
+    {"wheels of 2, two crowds, moved ahead, postponed", crowds_ahead_on_2},
+    {"two wheels of 4, two crowds, moved ahead, postponed", crowds_ahead_on_4},
+    {"two wheels of 4, three crowds, moved ahead", three_crowds_ahead},
+    {"two wheels of 2, two crowds, moved ahead, every slot",
+     crowds_ahead_every_slot},
     {"wheels of 2, three timers, cascading", three_on_three},
     {"wheels of 4, two timers, in place", in_place_on_4},
     {"wheels of 4, two timers, cascading", cascading_on_4},
