@@ -10,7 +10,7 @@ BUILD = .build
 # Every test/NAME.c is a test, but those that a script of its own runs; and
 # test/NAME.sh each.
 TESTS = $(filter-out cost trace,$(patsubst test/%.c,%,$(wildcard test/*.c)))
-TEST_SCRIPTS = examples install work
+TEST_SCRIPTS = call examples install work
 
 TEST_PROGRAMS = $(TESTS:%=$(BUILD)/%)
 DEMO = $(BUILD)/demo

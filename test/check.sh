@@ -175,6 +175,7 @@ for cc in gcc clang; do
         "CC=$cc exec test/work.sh --seed $seed --operations 500000000"
 done
 part together install 'exec test/install.sh'
+part together call 'exec test/call.sh'
 part together gdb 'exec test/gdb/run.sh'
 part together loops 'exec test/loops.sh'
 part together mutate-bugs 'exec test/mutate/run.sh --bugs'
