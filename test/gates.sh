@@ -89,6 +89,16 @@ program owner.c "$include" \
     'struct owner *owner_of(tw_timer *timer)' \
     '{' \
     '    return TW_OWNER(timer, struct owner, timer);' \
+    '}' \
+    'const struct owner *constant_owner_of(const tw_timer *timer);' \
+    'const struct owner *constant_owner_of(const tw_timer *timer)' \
+    '{' \
+    '    return TW_OWNER(timer, const struct owner, timer);' \
+    '}' \
+    'const struct owner *constant_view_of(tw_timer *timer);' \
+    'const struct owner *constant_view_of(tw_timer *timer)' \
+    '{' \
+    '    return TW_OWNER(timer, const struct owner, timer);' \
     '}'
 program c90.c "$include" \
     'static tw_timer timer = TW_TIMER_INIT(NULL);' \
@@ -236,7 +246,7 @@ gate_compiler_features() { # C COMPILER, C++ COMPILER
     if have "$2"; then
         expect "$1 code under a $2 user" link_two_units "$1" "$2" cpp
         expect "$2, TW_OWNER" compile "$2" c++11 owner.cpp -Wcast-align \
-            -Wcast-qual -Winvalid-offsetof
+            -Wcast-qual -Winvalid-offsetof -Wold-style-cast
         expect "$2, TIMINGWHEEL_THREADS, runs" runs_as_cxx "$2"
     fi
 }
@@ -393,6 +403,44 @@ gate_names() {
     expect_nothing "includes nothing else" foreign_includes
 }
 
+# ------------------------------------------------- unsigned numbers wrap ---
+
+# Places of the header that clang's integer sanitizer reports while TEST runs:
+# unsigned numbers that wrap and conversions that change a value. TWI_WRAPS
+# marks the functions of the header in which numbers wrap on purpose. Tests wrap
+# freely. With TW_DEBUG the rules about misuse are evaluated, too.
+integer_reports() { # TEST OPTIONS [FLAG...]
+    gate_test=$1 gate_options=$2
+    shift 2
+    clang -std="$(test/standard.sh "test/$gate_test.c")" -O1 -g -pthread \
+        -fsanitize=integer "-fsanitize-ignorelist=$build/wrapping" "$@" \
+        -o "$build/integer" "test/$gate_test.c" || return
+    # shellcheck disable=SC2086
+    "$build/integer" $gate_options >"$build/integer.said" 2>&1
+    grep -q '^1\.\.' "$build/integer.said" || echo "$gate_test did not run"
+    sed -n 's/.*\(timingwheel\.h:[0-9:]*\) runtime error: /\1 /p' \
+        "$build/integer.said" | sort -t : -k 2n -k 3n -u
+}
+
+gate_integer() {
+    echo 'src:test/[a-z]*' >"$build/wrapping"
+    if ! have clang; then
+        skip "no number wraps by accident" "clang is missing"
+        return
+    fi
+    for test in promises found model corners memory mailbox; do
+        gate_operations=
+        [ $test != model ] || gate_operations='--operations 400000'
+        expect_nothing "no number wraps by accident, $test" \
+            integer_reports $test "$gate_operations"
+    done
+    for test in promises found; do
+        expect_nothing "no number wraps by accident, $test, TW_DEBUG" \
+            integer_reports $test '' -DTW_DEBUG \
+            '-DTW_ASSERT(expr)=((void)(expr))'
+    done
+}
+
 # ----------------------------------------------------------------- style ---
 
 universal_ctags() {
@@ -401,7 +449,8 @@ universal_ctags() {
 
 # The program text of the repository.
 sources() {
-    find timingwheel.h test bench -name '*.[ch]' -o -name '*.sh'
+    find timingwheel.h test bench -name '*.[ch]' -o -name '*.cpp' -o \
+        -name '*.sh'
 }
 
 # The other programs, held to the same warnings; what needs a package that is
@@ -563,6 +612,7 @@ gate_prefetching
 gate_reserved
 gate_32_bit
 gate_names
+gate_integer
 gate_programs
 gate_style
 gate_analysis
