@@ -1,0 +1,853 @@
+/* ahead.c - buckets that are moved down ahead of time, chunks that are swept,
+ * memory that is packed: at their limits.
+ *
+ *     ahead [CASE...]
+ *
+ * The wheels have 256 steps per turn. The crowds stand in wheel 1, where a step
+ * has 256 ticks, except where a case says otherwise. TW_DEBUG is defined: an
+ * assertion that fails ends the program.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "heap.h"
+
+#define TW_STATIC
+#define TW_DEBUG
+#define TW_ASSERT(expr) must_hold(expr)
+static void must_hold(bool rule);
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "../timingwheel.h"
+
+#include "tap.h"
+
+static void must_hold(bool rule)
+{
+    if (!rule)
+        abort();
+}
+
+#define STEP 256
+#define CROWD 2400 /* timers: 200 chunks on 64 bits, 600 on 32 bits */
+#define CHUNKS (CROWD / TWI_SLOTS)
+#define TIMERS 8000
+
+typedef struct item {
+    tw_timer timer;
+    uint64_t number; /* position in start order                              */
+    uint64_t due;    /* the tick at which the timer fires                    */
+} item;
+
+static timingwheel tw;
+static heap memory;
+static item items[TIMERS];
+static uint64_t starts; /* since set_up                                      */
+
+/* What has fired since set_up. */
+static struct {
+    uint64_t timers;
+    uint64_t wrong;  /* not at the tick that was due                         */
+    uint64_t tick;   /* of the last one                                      */
+    uint64_t number; /* of the last one                                      */
+    uint64_t swaps;  /* fired before another that comes first in the order   */
+} fired;
+
+static void note(timingwheel *wheel, tw_timer *timer)
+{
+    const item *it = TW_OWNER(timer, item, timer);
+    fired.timers++;
+    fired.wrong += wheel->clock != it->due;
+    fired.swaps += it->due < fired.tick ||
+                   (it->due == fired.tick && it->number < fired.number);
+    fired.tick = it->due;
+    fired.number = it->number;
+}
+
+static void set_up_at(uint64_t start)
+{
+    static const heap fresh;
+    tw_config config = {0};
+    memory = fresh;
+    config.start = start;
+    config.alloc_context = &memory;
+    CHECK(tw_init(&tw, &config) == TW_OK);
+    for (size_t i = 0; i < TIMERS; i++)
+        tw_timer_init(&items[i].timer, note);
+    memset(&fired, 0, sizeof(fired));
+    starts = 0;
+}
+
+static void set_up(void)
+{
+    set_up_at(0);
+}
+
+/* Checks that nothing is left but timers that can be destroyed. */
+static void tear_down(void)
+{
+    CHECK(tw_check(&tw));
+    CHECK(fired.wrong == 0 && fired.swaps == 0);
+    tw_destroy(&tw);
+    CHECK(memory.blocks == 0 && memory.bytes == 0 && memory.strays == 0);
+}
+
+static int start(size_t i, uint64_t tick)
+{
+    int status = tw_start(&tw, &items[i].timer, tick);
+    if (status == TW_OK) {
+        items[i].due = tick;
+        items[i].number = ++starts;
+    }
+    return status;
+}
+
+/* Starts `count` timers for the ticks from `first` to before first + span, each
+ * tick several times. */
+static void start_many(size_t from, size_t count, uint64_t first, uint64_t span)
+{
+    for (size_t i = 0; i < count; i++)
+        CHECK(start(from + i, first + i * UINT64_C(7919) % span) == TW_OK);
+}
+
+static void cancel(size_t i)
+{
+    CHECK(tw_cancel(&tw, &items[i].timer));
+}
+
+static uint64_t cascaded(void)
+{
+    tw_stats stats;
+    tw_get_stats(&tw, &stats);
+    return stats.cascaded;
+}
+
+/* The chunks that buckets have. */
+static size_t chunks_in_use(void)
+{
+    tw_stats stats;
+    tw_get_stats(&tw, &stats);
+    return (stats.bytes_used - stats.wheels * twi_wheel_bytes(&tw)) /
+           TWI_CHUNK_BYTES;
+}
+
+/* Fires all timers, and moves the clock to each deadline and no further. */
+static void fire_all(void)
+{
+    uint64_t next, calls = 0;
+    while (tw_next_deadline(&tw, &next) && calls++ < 1000000)
+        tw_advance_clock(&tw, next);
+    CHECK(tw_count(&tw) == 0);
+}
+
+/* ---------------------------------------------------------- in proportion --- */
+
+/* `parts` of `whole` parts of `timers` have moved, give or take `chunks`. */
+static bool has_moved(uint64_t parts, uint64_t whole, uint64_t timers,
+                      uint64_t chunks)
+{
+    uint64_t slack = chunks * TWI_SLOTS;
+    uint64_t exact = timers / whole * parts + timers % whole * parts / whole;
+    return cascaded() <= exact + slack && cascaded() + slack >= exact;
+}
+
+/* Tick by tick: after each call as much has moved as time has passed, but for
+ * one batch. */
+static void tick_by_tick(void)
+{
+    set_up();
+    start_many(0, CROWD, 4 * STEP, STEP);
+    tw_advance_clock(&tw, 3 * STEP);
+    CHECK(cascaded() == 0);
+    for (uint64_t i = 1; i < STEP; i++) {
+        uint64_t before = cascaded();
+        CHECK(tw_advance_clock(&tw, 3 * STEP + i) == 0);
+        CHECK(has_moved(i, STEP, CROWD, TWI_BATCH + 1));
+        CHECK(cascaded() - before <= (TWI_BATCH + 4) * TWI_SLOTS);
+        CHECK(tw_check(&tw));
+    }
+    fire_all();
+    CHECK(fired.timers == CROWD);
+    tear_down();
+}
+
+/* Half of the time that is left moves half of what is left. */
+static void by_halves(void)
+{
+    set_up();
+    start_many(0, CROWD, 4 * STEP, STEP);
+    for (uint64_t left = STEP / 2; left >= STEP / 8; left /= 2) {
+        tw_advance_clock(&tw, 4 * STEP - left);
+        CHECK(has_moved(STEP - left, STEP, CROWD, 2));
+    }
+    fire_all();
+    tear_down();
+}
+
+/* The clock has to be in the step before that of the crowd. */
+static void no_earlier_than_the_next_step(void)
+{
+    set_up();
+    start_many(0, CROWD, 4 * STEP, STEP);
+    for (uint64_t tick = 0; tick <= 3 * STEP; tick += STEP / 4) {
+        tw_advance_clock(&tw, tick);
+        CHECK(cascaded() == 0);
+    }
+    tw_advance_clock(&tw, 3 * STEP + STEP / 4);
+    CHECK(has_moved(1, 4, CROWD, 2));
+    fire_all();
+    tear_down();
+}
+
+/* In wheel 4 a step has 2^32 ticks, in wheel 5 2^40. */
+static void long_steps(void)
+{
+    for (unsigned bits = 32; bits <= 56; bits += 8) {
+        const uint64_t step = UINT64_C(1) << bits;
+        set_up();
+        start_many(0, CROWD, 4 * step, step - 7);
+        tw_advance_clock(&tw, 3 * step);
+        CHECK(cascaded() == 0);
+        tw_advance_clock(&tw, 3 * step + step / 4);
+        CHECK(has_moved(1, 4, CROWD, 2));
+        tw_advance_clock(&tw, 3 * step + step / 2);
+        CHECK(has_moved(2, 4, CROWD, 4));
+        CHECK(tw_check(&tw));
+        fire_all();
+        CHECK(fired.timers == CROWD);
+        tear_down();
+    }
+}
+
+/* Crowds in two wheels, each ahead of the clock: each moves. */
+static void two_wheels(void)
+{
+    const uint64_t step = STEP * STEP;
+    set_up();
+    start_many(0, CROWD, 4 * step, step);
+    tw_advance_clock(&tw, 4 * step - 2 * STEP);
+    uint64_t before = cascaded();
+    CHECK(before > CROWD - CROWD / 16);
+    start_many(CROWD, CROWD, 4 * step, STEP);
+    tw_advance_clock(&tw, 4 * step - STEP);
+    CHECK(tw_check(&tw));
+    tw_advance_clock(&tw, 4 * step - STEP / 2);
+    CHECK(tw_check(&tw));
+    tw_advance_clock(&tw, 4 * step - 1);
+    CHECK(tw_check(&tw));
+    CHECK(cascaded() - before > CROWD - CROWD / 8);
+    fire_all();
+    CHECK(fired.timers == 2 * CROWD);
+    tear_down();
+}
+
+/* Two ticks before its step all of a smaller crowd has moved, while a timer of
+ * the bucket before it still waits. */
+static void all_of_it(void)
+{
+    const size_t crowd = 100 * TWI_SLOTS;
+    set_up();
+    start_many(0, crowd, 4 * STEP, STEP);
+    CHECK(start(crowd, 3 * STEP + 10) == TW_OK);
+    CHECK(start(crowd + 1, 4 * STEP - 1) == TW_OK);
+    tw_advance_clock(&tw, 4 * STEP - 2);
+    CHECK(cascaded() == crowd);
+    CHECK(tw_check(&tw));
+    tw_advance_clock(&tw, 4 * STEP - 1);
+    fire_all();
+    CHECK(fired.timers == crowd + 2);
+    tear_down();
+}
+
+/* One call from far away to the last tick before the step of the crowd. */
+static void all_at_once(void)
+{
+    set_up();
+    start_many(0, CROWD, 4 * STEP, STEP);
+    CHECK(start(CROWD, 3 * STEP + 250) == TW_OK);
+    CHECK(start(CROWD + 1, 4 * STEP - 1) == TW_OK);
+    CHECK(tw_advance_clock(&tw, 4 * STEP - 2) == 1);
+    CHECK(cascaded() >= CROWD - TWI_SLOTS);
+    CHECK(tw_check(&tw));
+    fire_all();
+    CHECK(fired.timers == CROWD + 2);
+    tear_down();
+}
+
+/* A clock that jumps from before the step into the middle of the bucket's own
+ * step, and over it. */
+static void jumps(void)
+{
+    set_up();
+    start_many(0, CROWD, 4 * STEP, STEP);
+    start_many(CROWD, CROWD, 9 * STEP, STEP);
+    start_many(2 * CROWD, CROWD, 10 * STEP, STEP);
+    CHECK(tw_advance_clock(&tw, 4 * STEP + STEP / 2) >= CROWD / 2);
+    CHECK(tw_check(&tw));
+    CHECK(tw_advance_clock(&tw, 9 * STEP + STEP / 2) >= CROWD);
+    CHECK(tw_check(&tw));
+    CHECK(tw_advance_clock(&tw, 20 * STEP) >= CROWD);
+    CHECK(fired.timers == 3 * CROWD);
+    tear_down();
+}
+
+/* The last step before 2^64 has no next one. */
+static void last_step(void)
+{
+    set_up_at(UINT64_MAX - 10 * STEP);
+    start_many(0, CROWD, UINT64_MAX - STEP / 2, STEP / 2 + 1);
+    tw_advance_clock(&tw, UINT64_MAX - STEP / 2 - 10);
+    CHECK(tw_check(&tw));
+    CHECK(tw_advance_clock(&tw, UINT64_MAX - 5) >= CROWD * 9 / 10);
+    CHECK(tw_check(&tw));
+    CHECK(tw_advance_clock(&tw, UINT64_MAX) > 0);
+    CHECK(fired.timers == CROWD);
+    tear_down();
+}
+
+/* Timers of one tick need no sorting, and are not moved however many. */
+static void one_tick(void)
+{
+    set_up();
+    start_many(0, CROWD, 4 * STEP + 10, 1);
+    CHECK(tw_advance_clock(&tw, 4 * STEP - 1) == 0);
+    CHECK(tw_advance_clock(&tw, 4 * STEP + 10) == CROWD);
+    CHECK(cascaded() == 0);
+    tear_down();
+}
+
+/* A timer that was postponed out of the crowd moves to its place when its turn
+ * comes. */
+static void postponed(void)
+{
+    set_up();
+    start_many(0, CROWD, 4 * STEP, STEP);
+    for (size_t i = 0; i < CROWD; i += 3) {
+        items[i].due = 20000 + i;
+        CHECK(tw_postpone(&tw, &items[i].timer, items[i].due) == TW_OK);
+    }
+    for (uint64_t tick = 3 * STEP; tick < 4 * STEP; tick += 50) {
+        tw_advance_clock(&tw, tick);
+        CHECK(tw_check(&tw));
+    }
+    fire_all();
+    CHECK(fired.timers == CROWD && cascaded() <= 2 * CROWD);
+    tear_down();
+}
+
+/* --------------------------------------------------------------- limits --- */
+
+/* A call that fires as many as it may moves nothing ahead; the next one does. */
+static void limit_reached(void)
+{
+    set_up();
+    start_many(0, CROWD, 4 * STEP, STEP);
+    start_many(CROWD, 5, 3 * STEP + 128, 1);
+    CHECK(tw_advance_clock_limit(&tw, 3 * STEP + 128, 5) == 5);
+    CHECK(cascaded() == 0 && tw_now(&tw) == 3 * STEP + 128);
+    CHECK(tw_wait(&tw, 3 * STEP + 128, 1000) != 0);
+    CHECK(tw_advance_clock_limit(&tw, 3 * STEP + 128, SIZE_MAX) == 0);
+    CHECK(has_moved(1, 2, CROWD, 2));
+    fire_all();
+    tear_down();
+}
+
+/* What is moved ahead counts towards the limit. What that leaves is spread over
+ * the rest of the step. */
+static void limit_in_the_middle(void)
+{
+    for (size_t limit = 1; limit < 600; limit += limit + 6) {
+        set_up();
+        start_many(0, CROWD, 4 * STEP, STEP);
+        for (uint64_t tick = 3 * STEP; tick < 4 * STEP; tick += 16) {
+            uint64_t before = cascaded();
+            CHECK(tw_advance_clock_limit(&tw, tick, limit) == 0);
+            CHECK(cascaded() - before <= limit);
+            CHECK(tw_now(&tw) == tick && tw_check(&tw));
+        }
+        for (int calls = 0; tw_count(&tw) != 0 && calls < 10 * CROWD; calls++) {
+            uint64_t before = cascaded() + fired.timers;
+            tw_advance_clock_limit(&tw, 5 * STEP, limit);
+            CHECK(cascaded() + fired.timers - before <= limit);
+        }
+        CHECK(fired.timers == CROWD && cascaded() <= CROWD);
+        tear_down();
+    }
+}
+
+/* Thousands of dead slots: a limited call passes a bounded number of them, and
+ * each call gets further. Then the same in a bucket that moves ahead. */
+static void dead_slots(uint64_t until)
+{
+    set_up();
+    start_many(0, TIMERS, 4 * STEP, STEP);
+    for (size_t i = 0; i < TIMERS; i++)
+        if (i != 0 && i != TIMERS - 1)
+            cancel(i);
+    CHECK(tw_count(&tw) == 2);
+    int calls = 0;
+    for (; tw_now(&tw) < until && calls < TIMERS; calls++) {
+        (void)tw_advance_clock_limit(&tw, until, 1);
+        if (calls % 64 == 0)
+            CHECK(tw_check(&tw));
+    }
+    CHECK(calls < TIMERS);
+    for (; tw_count(&tw) != 0 && calls < 2 * TIMERS; calls++)
+        (void)tw_advance_clock_limit(&tw, 5 * STEP, 1);
+    CHECK(fired.timers == 2);
+    tear_down();
+}
+
+static void dead_slots_due(void)
+{
+    dead_slots(5 * STEP);
+}
+
+static void dead_slots_ahead(void)
+{
+    dead_slots(4 * STEP - 1);
+}
+
+/* The same with timers of one tick, and with overdue ones. */
+static void dead_slots_of_one_tick(void)
+{
+    for (uint64_t tick = 0; tick <= 4 * STEP; tick += 4 * STEP) {
+        set_up();
+        start_many(0, TIMERS, tick, 1);
+        for (size_t i = 0; i < TIMERS - 1; i++)
+            cancel(i);
+        CHECK(tw_advance_clock_limit(&tw, 5 * STEP, 1) == 0);
+        CHECK(tw_wait(&tw, 5 * STEP, 1000) == 0 && tw_check(&tw));
+        int calls = 0;
+        while (fired.timers == 0 && calls++ < TIMERS)
+            (void)tw_advance_clock_limit(&tw, 5 * STEP, 1);
+        CHECK(calls > 1 && calls <= TIMERS / 50);
+        CHECK(tw_count(&tw) == 0);
+        tear_down();
+    }
+}
+
+/* --------------------------------------------------------------- memory --- */
+
+/* Memory runs out in the middle of moving ahead, for good or for a while: each
+ * timer fires in its turn. */
+static void no_memory_ahead(void)
+{
+    for (size_t nth = 1; nth < 20; nth += 3)
+        for (int for_ever = 0; for_ever < 2; for_ever++) {
+            set_up();
+            CHECK(start(CROWD, 2 * STEP) == TW_OK);
+            start_many(0, CROWD, 4 * STEP, STEP);
+            tw_advance_clock(&tw, 2 * STEP);
+            heap_fail(&memory, nth, for_ever);
+            for (uint64_t tick = 3 * STEP; tick < 4 * STEP; tick += 20) {
+                tw_advance_clock(&tw, tick);
+                CHECK(tw_check(&tw));
+            }
+            fire_all();
+            CHECK(fired.timers == CROWD + 1);
+            heap_fail(&memory, 0, false);
+            tear_down();
+        }
+}
+
+/* As many timers as were reserved, without memory from then on, and started
+ * anew over and over: no start fails, and each timer fires in time, be its
+ * bucket sorted, cascaded, or moved ahead. */
+static void restart_for_ever(size_t count)
+{
+    const uint64_t horizon = 70000;
+    uint64_t random = 88172645463325252U;
+    set_up();
+    CHECK(tw_reserve(&tw, count, UINT64_C(1) << 40) == TW_OK);
+    heap_fail(&memory, 1, true);
+    for (size_t i = 0; i < 12 * count + 300; i++) {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        uint64_t delay = random % (random >> 32 & 1 ? horizon : 2 * STEP);
+        CHECK(start(random % count, tw_now(&tw) + 1 + delay) == TW_OK);
+        if (i % 7 == 0 && random >> 33 & 1)
+            tw_cancel(&tw, &items[(random >> 40) % count].timer);
+        if (i % 64 == 0)
+            tw_advance_clock(&tw, tw_now(&tw) + (random >> 40) % 40);
+        if (i % 1024 == 0)
+            CHECK(tw_check(&tw));
+    }
+    fire_all();
+    CHECK(memory.failures == 0);
+    tear_down();
+}
+
+static void restart_reserved(void)
+{
+    static const size_t counts[] = {1, 2, 7, 12, 13, 40, 200, 1000, 3000};
+    for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+        restart_for_ever(counts[i]);
+}
+
+/* A crowd under a reserve: each timer is in a chunk of its own, when all move
+ * ahead and are sorted. */
+static void reserved_crowd(void)
+{
+    set_up();
+    CHECK(tw_reserve(&tw, TIMERS, 8 * STEP) == TW_OK);
+    heap_fail(&memory, 1, true);
+    for (size_t round = 0; round < TWI_SLOTS; round++)
+        for (size_t i = 0; i < TIMERS; i++)
+            if (i % TWI_SLOTS >= round)
+                CHECK(start(i, 4 * STEP + i % STEP) == TW_OK);
+    CHECK(tw_check(&tw));
+    for (uint64_t tick = 3 * STEP; tick < 4 * STEP; tick += 16)
+        tw_advance_clock(&tw, tick);
+    CHECK(tw_check(&tw));
+    fire_all();
+    CHECK(fired.timers == TIMERS && memory.failures == 0);
+    tear_down();
+}
+
+/* Timers that are started anew over and over leave dead slots, of which chunks
+ * are swept: memory stays within a bound. */
+static void swept(void)
+{
+    uint64_t random = 88172645463325252U;
+    set_up();
+    size_t most = 0;
+    for (size_t i = 0; i < 60000; i++) {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        CHECK(start(random % 1000, 600 + (random >> 32) % 60000) == TW_OK);
+        if (chunks_in_use() > most)
+            most = chunks_in_use();
+    }
+    printf("# at most %zu chunks for 1,000 timers in %zu buckets\n", most,
+           tw.homes);
+    CHECK(most - tw.homes <= 1000 / 4 + 2 * TWI_SPARE_CHUNKS);
+    CHECK(tw_check(&tw));
+    fire_all();
+    CHECK(fired.timers == 1000);
+    tear_down();
+}
+
+/* The first chunk of a sorted bucket, all of it cancelled, is swept away: its
+ * wheel comes up too early, and waits for the timer that is first now. */
+static void front_swept(void)
+{
+    set_up();
+    for (size_t i = 0; i < 3 * TWI_SLOTS; i++)
+        CHECK(start(i, 4 * STEP + 7 * i) == TW_OK);
+    CHECK(tw_advance_clock(&tw, 4 * STEP) == 1);
+    for (size_t i = 1; i < TWI_SLOTS; i++)
+        cancel(i);
+    twi_sweep(&tw, 3 * tw.chunks, SIZE_MAX);
+    CHECK(tw_check(&tw) && chunks_in_use() == 2);
+    CHECK(tw_advance_clock(&tw, 4 * STEP + 7) == 0);
+    uint64_t next = 0;
+    CHECK(tw_next_deadline(&tw, &next));
+    CHECK(next == 4 * STEP + 7 * TWI_SLOTS);
+    fire_all();
+    CHECK(fired.timers == 1 + 2 * TWI_SLOTS);
+    tear_down();
+}
+
+/* A bucket that has lost its only chunk to a sweep comes up. */
+static void swept_empty(void)
+{
+    set_up();
+    start_many(0, 20, 4 * STEP, 40);
+    CHECK(start(20, 9 * STEP) == TW_OK);
+    for (size_t i = 0; i < 20; i++)
+        cancel(i);
+    twi_sweep(&tw, 3 * tw.chunks, SIZE_MAX);
+    CHECK(tw_check(&tw) && chunks_in_use() == 1);
+    CHECK(tw_advance_clock(&tw, 5 * STEP) == 0);
+    CHECK(tw_advance_clock(&tw, 9 * STEP) == 1);
+    CHECK(tw_check(&tw));
+    tear_down();
+}
+
+/* ----------------------------------------------------------------- trim --- */
+
+/* Starts timers all over the wheels; leaves one of `every`. */
+static void thin_out(size_t every)
+{
+    start_many(0, TIMERS, 3, 200000);
+    for (size_t i = 0; i < TIMERS; i++)
+        if (i % every != 0)
+            cancel(i);
+}
+
+/* The chunks that all timers need, if each bucket is packed. */
+static size_t chunks_needed(void)
+{
+    size_t needed = 0, at = 0;
+    for (twi_bucket *bucket; (bucket = twi_next_bucket(&tw, &at)) != NULL;)
+        needed += twi_chunks_needed(bucket);
+    return needed;
+}
+
+/* After a trim the memory is at most 1.5 times what the timers need, beside the
+ * wheels; and they fire as before. */
+static void trimmed(void)
+{
+    for (size_t every = 1; every < TIMERS; every += every + 1) {
+        set_up();
+        thin_out(every);
+        size_t left = tw_count(&tw);
+        tw_trim(&tw);
+        CHECK(tw_check(&tw) && tw_count(&tw) == left);
+        tw_stats stats;
+        tw_get_stats(&tw, &stats);
+        size_t chunks = stats.bytes_held - stats.wheels *
+                        (twi_wheel_bytes(&tw) + TWI_CHUNK_BYTES - 1);
+        CHECK(chunks <= (chunks_needed() + 2) * TWI_CHUNK_BYTES * 3 / 2);
+        size_t calls = memory.calls;
+        tw_trim(&tw); /* finds nothing more to do */
+        CHECK(memory.calls == calls && tw_check(&tw));
+        fire_all();
+        CHECK(fired.timers == left);
+        tear_down();
+    }
+}
+
+/* The memory to pack into fails, at the first slab or a later one: all is as
+ * before. */
+static void trimmed_without_memory(void)
+{
+    for (size_t nth = 1; nth < 5; nth++) {
+        set_up();
+        start_many(0, TIMERS, 4 * STEP, 40);
+        for (size_t i = 0; i < TIMERS; i++)
+            if (i % 2 != 0)
+                cancel(i);
+        CHECK(chunks_needed() > TWI_MOST_CHUNKS);
+        size_t bytes = memory.bytes;
+        heap_fail(&memory, nth, true);
+        tw_trim(&tw);
+        CHECK(tw_check(&tw));
+        CHECK(memory.failures == 0 ? memory.bytes < bytes
+                                   : memory.bytes <= bytes);
+        heap_fail(&memory, 0, false);
+        fire_all();
+        CHECK(fired.timers == TIMERS / 2);
+        tear_down();
+    }
+}
+
+/* A sorted bucket is packed between two of its timers; one of those is postponed
+ * after that. */
+static void trimmed_when_sorted(void)
+{
+    set_up();
+    start_many(0, 900, 4 * STEP, STEP);
+    CHECK(tw_advance_clock(&tw, 4 * STEP + 9) > 10);
+    for (size_t i = 0; i < 900; i++)
+        if (i % 8 != 0)
+            tw_cancel(&tw, &items[i].timer);
+    size_t calls = memory.calls;
+    tw_trim(&tw);
+    CHECK(memory.calls > calls && tw_check(&tw));
+    size_t i = 0;
+    while (!tw_is_pending(&items[i].timer))
+        i++;
+    items[i].due = 5 * STEP + 3;
+    CHECK(tw_postpone(&tw, &items[i].timer, items[i].due) == TW_OK);
+    CHECK(tw_check(&tw));
+    fire_all();
+    tear_down();
+}
+
+/* ------------------------------------------------------- overdue timers --- */
+
+static char order[100]; /* letters of the timers that fired */
+static size_t ends;
+
+static void say(timingwheel *wheel, tw_timer *timer)
+{
+    (void)wheel;
+    if (ends < sizeof(order) - 1)
+        order[ends++] = (char)('a' + (TW_OWNER(timer, item, timer) - items));
+}
+
+/* True if a call with a limit fires exactly the timers of these letters. */
+static bool call_fires(uint64_t now, size_t limit, const char *letters)
+{
+    memset(order, 0, sizeof(order));
+    ends = 0;
+    (void)tw_advance_clock_limit(&tw, now, limit);
+    if (strcmp(order, letters) != 0)
+        printf("# the call fired %s, not %s\n", order, letters);
+    return strcmp(order, letters) == 0;
+}
+
+/* Limited calls leave overdue timers and due ones; others are started overdue
+ * between the calls, and come after all that was left. `between` is called
+ * after each call. */
+static void generations(void (*between)(void))
+{
+    set_up_at(100);
+    for (size_t i = 0; i < 26; i++)
+        tw_timer_init(&items[i].timer, say);
+    for (size_t i = 0; i < 4; i++)
+        CHECK(start(i, 50) == TW_OK); /* a b c d: overdue */
+    CHECK(start(4, 110) == TW_OK && start(5, 120) == TW_OK); /* e f */
+    CHECK(start(6, 130) == TW_OK);                           /* g   */
+    CHECK(call_fires(120, 2, "ab"));
+    between();
+    CHECK(start(7, 90) == TW_OK && start(8, 40) == TW_OK); /* h i: overdue */
+    CHECK(call_fires(125, 3, "cde"));
+    between();
+    CHECK(tw_wait(&tw, 125, 1000) == 0);
+    CHECK(start(9, 10) == TW_OK); /* j: overdue */
+    CHECK(call_fires(130, 1, "f"));
+    between();
+    CHECK(call_fires(130, 2, "hi"));
+    between();
+    CHECK(start(10, 10) == TW_OK); /* k: overdue */
+    CHECK(call_fires(130, 2, "jg"));
+    between();
+    CHECK(start(11, 10) == TW_OK && start(12, 131) == TW_OK); /* l m */
+    CHECK(call_fires(130, SIZE_MAX, "kl"));
+    between();
+    CHECK(start(13, 130) == TW_OK); /* n: overdue */
+    CHECK(call_fires(0, SIZE_MAX, "n"));
+    CHECK(call_fires(131, SIZE_MAX, "m"));
+    CHECK(tw_count(&tw) == 0);
+    tear_down();
+}
+
+static void nothing(void)
+{
+}
+
+static void trim(void)
+{
+    tw_trim(&tw);
+    CHECK(tw_check(&tw));
+}
+
+static void sweep(void)
+{
+    twi_sweep(&tw, 3 * tw.chunks, SIZE_MAX);
+    CHECK(tw_check(&tw));
+}
+
+static void generations_plain(void)
+{
+    generations(nothing);
+}
+
+static void generations_trimmed(void)
+{
+    generations(trim);
+}
+
+static void generations_swept(void)
+{
+    generations(sweep);
+}
+
+static size_t last_index;
+
+static void climb(timingwheel *wheel, tw_timer *timer)
+{
+    size_t index = (size_t)(TW_OWNER(timer, item, timer) - items);
+    (void)wheel;
+    fired.swaps += index < last_index;
+    fired.timers++;
+    last_index = index;
+}
+
+/* Hundreds of overdue timers, most of them cancelled, in the middle of which a
+ * limited call ended; a due timer; and hundreds started overdue since. A trim
+ * packs them, and their order stays. */
+static void overdue_packed(void)
+{
+    set_up_at(100);
+    last_index = 0;
+    for (size_t i = 0; i < 2000; i++)
+        tw_timer_init(&items[i].timer, climb);
+    CHECK(start(1000, 110) == TW_OK);
+    for (size_t i = 0; i < 1000; i++)
+        CHECK(start(i, 50) == TW_OK);
+    CHECK(tw_advance_clock_limit(&tw, 110, 100) == 100);
+    for (size_t i = 1001; i < 2000; i++)
+        CHECK(start(i, 50) == TW_OK);
+    for (size_t i = 100; i < 2000; i++)
+        if (i % 10 != 0)
+            cancel(i);
+    size_t left = tw_count(&tw), bytes = memory.bytes;
+    trim();
+    CHECK(bytes - memory.bytes > 100 * TWI_CHUNK_BYTES);
+    CHECK(tw_advance_clock_limit(&tw, 110, 90) == 90);
+    trim();
+    CHECK(tw_advance_clock_limit(&tw, 110, 1) == 1 && last_index == 1000);
+    CHECK(tw_advance_clock(&tw, 110) == left - 91);
+    CHECK(fired.timers == left + 100);
+    trim();
+    CHECK(memory.blocks == 0);
+    CHECK(start(1, 50) == TW_OK);
+    last_index = 0;
+    CHECK(tw_advance_clock(&tw, 110) == 1);
+    tear_down();
+}
+
+/* ------------------------------------------------ a timer's own wheel --- */
+
+/* In a debug build a timer is looked for in all wheels and beside them: each of
+ * these is pending on this wheel, and may be started and cancelled. */
+static void own_timers(void)
+{
+    static const uint64_t ticks[] = {5, 5000, 200000, UINT64_MAX, 100, 0};
+    set_up_at(100);
+    for (size_t i = 0; i < sizeof(ticks) / sizeof(*ticks); i++)
+        CHECK(start(i, ticks[i]) == TW_OK);
+    for (size_t i = 0; i < sizeof(ticks) / sizeof(*ticks); i++)
+        CHECK(start(i, ticks[i]) == TW_OK);
+    for (size_t i = 0; i < sizeof(ticks) / sizeof(*ticks); i++)
+        cancel(i);
+    tear_down();
+}
+
+static const tap_case cases[] = {
+    {"moving ahead: in proportion to the time, tick by tick", tick_by_tick},
+    {"moving ahead: half of the time that is left, half of the crowd",
+     by_halves},
+    {"moving ahead: begins one step before", no_earlier_than_the_next_step},
+    {"moving ahead: steps of 2^32 ticks and more", long_steps},
+    {"moving ahead: crowds in two wheels", two_wheels},
+    {"moving ahead: all of the crowd by the last tick before", all_of_it},
+    {"moving ahead: all of the crowd in one call", all_at_once},
+    {"moving ahead: the clock jumps into the crowd and over it", jumps},
+    {"moving ahead: no step comes after the last of 64 bits", last_step},
+    {"moving ahead: never timers of one tick", one_tick},
+    {"moving ahead: postponed timers move once more", postponed},
+    {"limit: reached by the timers that fire", limit_reached},
+    {"limit: reached in the middle of moving ahead", limit_in_the_middle},
+    {"limit: dead slots of a bucket that is due", dead_slots_due},
+    {"limit: dead slots of a bucket ahead", dead_slots_ahead},
+    {"limit: dead slots of one tick and of overdue timers",
+     dead_slots_of_one_tick},
+    {"memory: runs out in the middle of moving ahead", no_memory_ahead},
+    {"memory: a reserve is enough for restarts without end", restart_reserved},
+    {"memory: a reserve is enough for a crowd, one timer per chunk",
+     reserved_crowd},
+    {"memory: chunks without timers are swept", swept},
+    {"memory: the first chunk of a sorted bucket is swept", front_swept},
+    {"memory: the only chunk of a bucket is swept", swept_empty},
+    {"trim: at most 1.5 times what the timers need", trimmed},
+    {"trim: without memory to pack into", trimmed_without_memory},
+    {"trim: a sorted bucket", trimmed_when_sorted},
+    {"overdue: what a limited call left comes first", generations_plain},
+    {"overdue: the same with a trim between the calls", generations_trimmed},
+    {"overdue: the same with a sweep between the calls", generations_swept},
+    {"overdue: packed in the middle of limited calls", overdue_packed},
+    {"debug: a timer in any bucket of the wheel is its own", own_timers},
+};
+
+int main(int argc, char **argv)
+{
+    return TAP_RUN(cases, argc, argv);
+}
