@@ -519,8 +519,8 @@ static void swept(void)
         random ^= random >> 7;
         random ^= random << 17;
         CHECK(start(random % 1000, 600 + (random >> 32) % 60000) == TW_OK);
-        if (chunks_in_use() > most)
-            most = chunks_in_use();
+        if (tw.in_use > most)
+            most = tw.in_use;
     }
     printf("# at most %zu chunks for 1,000 timers in %zu buckets\n", most,
            tw.homes);
@@ -549,6 +549,23 @@ static void front_swept(void)
     CHECK(next == 4 * STEP + 7 * TWI_SLOTS);
     fire_all();
     CHECK(fired.timers == 1 + 2 * TWI_SLOTS);
+    tear_down();
+}
+
+/* The last chunk of a bucket is swept, whatever its free slots hold. */
+static void end_swept(void)
+{
+    set_up();
+    start_many(0, 6 * TWI_SLOTS, 2 * STEP, STEP);
+    fire_all(); /* the slots of these chunks are as they were */
+    start_many(0, TWI_SLOTS + 3, 6 * STEP, STEP);
+    size_t chunks = chunks_in_use();
+    for (size_t i = 0; i < 3; i++)
+        cancel(TWI_SLOTS + i);
+    twi_sweep(&tw, 3 * tw.chunks, SIZE_MAX);
+    CHECK(tw_check(&tw));
+    CHECK(chunks_in_use() == 1 && chunks > 1);
+    fire_all();
     tear_down();
 }
 
@@ -794,6 +811,49 @@ static void overdue_packed(void)
     tear_down();
 }
 
+static void start_overdue(timingwheel *wheel, tw_timer *timer)
+{
+    say(wheel, timer);
+    CHECK(start(0, 10) == TW_OK);
+}
+
+/* All overdue timers have fired, and a sweep has passed their chunk: one that a
+ * callback starts overdue waits for the next call, as ever. */
+static void overdue_swept(void)
+{
+    set_up_at(100);
+    tw_timer_init(&items[0].timer, say);
+    tw_timer_init(&items[1].timer, start_overdue);
+    for (size_t i = 0; i < 3 * TWI_SLOTS; i++)
+        CHECK(start(2 + i, 100) == TW_OK);
+    CHECK(tw_advance_clock(&tw, 100) == 3 * TWI_SLOTS);
+    sweep();
+    CHECK(start(1, 101) == TW_OK);
+    CHECK(call_fires(101, SIZE_MAX, "b"));
+    CHECK(call_fires(101, SIZE_MAX, "a"));
+    tear_down();
+}
+
+/* The last of the overdue timers that a limited call left were cancelled and
+ * swept: one started overdue since still comes after what was left. */
+static void overdue_end_swept(void)
+{
+    set_up_at(100);
+    tw_timer_init(&items[1].timer, say);
+    tw_timer_init(&items[2].timer, say);
+    CHECK(start(1, 105) == TW_OK);
+    for (size_t i = 0; i < 2 * TWI_SLOTS; i++)
+        CHECK(start(100 + i, 50) == TW_OK);
+    CHECK(tw_advance_clock_limit(&tw, 105, 1) == 1);
+    for (size_t i = TWI_SLOTS; i < 2 * TWI_SLOTS; i++)
+        cancel(100 + i);
+    sweep();
+    CHECK(start(2, 50) == TW_OK);
+    CHECK(call_fires(105, SIZE_MAX, "bc"));
+    fired.wrong = 0; /* overdue timers, at 100 */
+    tear_down();
+}
+
 /* ------------------------------------------------ a timer's own wheel --- */
 
 /* In a debug build a timer is looked for in all wheels and beside them: each of
@@ -836,6 +896,7 @@ static const tap_case cases[] = {
      reserved_crowd},
     {"memory: chunks without timers are swept", swept},
     {"memory: the first chunk of a sorted bucket is swept", front_swept},
+    {"memory: the last chunk of a bucket is swept", end_swept},
     {"memory: the only chunk of a bucket is swept", swept_empty},
     {"trim: at most 1.5 times what the timers need", trimmed},
     {"trim: without memory to pack into", trimmed_without_memory},
@@ -844,6 +905,8 @@ static const tap_case cases[] = {
     {"overdue: the same with a trim between the calls", generations_trimmed},
     {"overdue: the same with a sweep between the calls", generations_swept},
     {"overdue: packed in the middle of limited calls", overdue_packed},
+    {"overdue: started in a callback, after a sweep", overdue_swept},
+    {"overdue: what was left has lost its last chunk", overdue_end_swept},
     {"debug: a timer in any bucket of the wheel is its own", own_timers},
 };
 

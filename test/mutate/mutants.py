@@ -23,8 +23,8 @@ WITHOUT_EFFECT = {
 # A line with one of these words is about prefetching, or for TW_DEBUG alone.
 # What TWI_RARE wraps is changed like anything else, TWI_RARE itself is not.
 WORDS_WITHOUT_EFFECT = re.compile(
-    r'\b(TWI_PREFETCH|twi_prefetch\w*|TWI_AHEAD|ahead|seen|TWI_RULE\w*|'
-    r'TWI_SEAL|seal)\b')
+    r'\b(TWI_PREFETCH|twi_prefetch\w*|TWI_AHEAD|ahead = ahead|ahead != NULL|'
+    r'TWI_RULE\w*)\b')
 
 # Short cuts answer false where they do not apply, and the general way follows.
 # One that applies less often costs time alone: such mutants are not made.
@@ -44,11 +44,11 @@ SAVES_LOOK = 'tw->has_asides'
 # First values that are set anew before anything reads them; they stand there so
 # that no memory is left indeterminate.
 FIRST_VALUES = re.compile(
-    r'^ *(wheel->first = wheel->buckets|slab->unused = 0|uint32_t index = 0);$')
+    r'^ *(wheel->first = wheel->buckets|wheel->until = 0);$')
 
-# Constants that any number would do for: how large the first slab is, and from
-# how many timers on a bucket is worth cascading.
-CONSTANTS_OF_CHOICE = {'TWI_LEAST_CHUNKS', 'TWI_CROWD', 'TWI_RUN_CHUNKS'}
+# Constants that any number would do for: how large the first slab is, and how
+# many chunks may be poorly filled before sweeping begins.
+CONSTANTS_OF_CHOICE = {'TWI_LEAST_CHUNKS', 'TWI_SPARE_CHUNKS', 'TWI_LONG_SWEEP'}
 
 OPERATORS = {
     '<': ['<='], '<=': ['<'], '>': ['>='], '>=': ['>'],
@@ -71,7 +71,12 @@ LOOKALIKES = [
     ['size_mask', 'size_bits'],
     ['handled', 'cascaded'],
     ['advancing', 'visiting'],
-    ['TWI_OWED', 'TWI_OVERDUE', 'TWI_STUCK', 'TWI_DRAINED'],
+    ['overdue_until', 'overdue_end'],
+    ['in_use', 'homes'],
+    ['TWI_OVERDUE', 'TWI_STUCK', 'TWI_DRAINED'],
+    ['TWI_UNTOUCHED', 'TWI_SORTED', 'TWI_CASCADING'],
+    ['TWI_MOVED_ALL', 'TWI_MOVED_SOME', 'TWI_NO_MEMORY'],
+    ['TWI_NOT_DUE', 'TWI_BY_WHEEL', 'TWI_BY_OVERDUE', 'TWI_BY_STUCK'],
     ['TW_OK', 'TW_EINVAL', 'TW_ENOMEM', 'TW_EFULL', 'TW_EBUSY'],
     ['TW_IDLE', 'TW_FIRED', 'TW_CANCELLED'],
     ['UINT64_MAX', '0'],

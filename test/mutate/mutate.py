@@ -52,8 +52,8 @@ class Test:
         return self.name + (kind if self.compiler is not ASAN else ' asan')
 
 
-INSPECTION = r'tw_check|twi_\w+_is_sound'
-MISUSE = (r'twi_is_busy|twi_add_(slab|wheel)$|'
+INSPECTION = r'tw_check|twi_\w+_(is|are)_sound'
+MISUSE = (r'twi_is_busy|twi_add_(exact_slab|wheel)$|'
           r'tw_(start|postpone|cancel|destroy|trim|foreach|drain)$')
 
 FAST = [
@@ -62,6 +62,9 @@ FAST = [
     Test('misuse', TCC, only=MISUSE),
     Test('promises', TCC),
     Test('corners', TCC),
+    Test('ahead', TCC),
+    Test('work', TCC, 'moves: none', 'moves: 13', 'moves: crowded',
+         'moves: a crowded', 'moves: no bucket', 'moves: only', 'moves: one'),
     Test('model', TCC, '--operations', '20000'),
     Test('memory', TCC, 'memory: cascades', 'memory: one jump',
          'memory: callbacks', 'memory: tw_start_within', 'memory: postponed',
