@@ -511,23 +511,74 @@ static void reserved_crowd(void)
  * are swept: memory stays within a bound. */
 static void swept(void)
 {
+    const size_t most = 1000 / 4 + TWI_SPARE_CHUNKS + 16;
     uint64_t random = 88172645463325252U;
+    size_t above = 0;
     set_up();
-    size_t most = 0;
     for (size_t i = 0; i < 60000; i++) {
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
         CHECK(start(random % 1000, 600 + (random >> 32) % 60000) == TW_OK);
-        if (tw.in_use > most)
-            most = tw.in_use;
+        above += tw.in_use - tw.homes > most;
     }
-    printf("# at most %zu chunks for 1,000 timers in %zu buckets\n", most,
-           tw.homes);
-    CHECK(most - tw.homes <= 1000 / 4 + 2 * TWI_SPARE_CHUNKS);
+    CHECK(above == 0);
+    CHECK(tw.chunks <= tw.homes + most + 16);
     CHECK(tw_check(&tw));
     fire_all();
     CHECK(fired.timers == 1000);
+    tear_down();
+}
+
+/* Chunks that are well filled are not swept: hundreds of them in one bucket, or
+ * one for each of hundreds of buckets. */
+static void not_swept(void)
+{
+    for (uint64_t span = 1; span <= STEP; span += STEP - 1) {
+        set_up();
+        start_many(0, TIMERS / 8, 50, span);
+        start_many(TIMERS / 8, 600 / span, 4 * STEP, span);
+        CHECK(tw.swept == NULL);
+        fire_all();
+        CHECK(tw.swept == NULL);
+        tear_down();
+    }
+}
+
+/* Without memory chunks are swept that hold no timer, if they are more than one
+ * in nine. */
+static void swept_without_memory(void)
+{
+    const size_t count = 100 * TWI_SLOTS;
+    set_up();
+    start_many(0, count, 4 * STEP, STEP);
+    for (size_t i = 1; i < count; i++)
+        cancel(i);
+    CHECK(start(count, 5) == TW_OK); /* and there is wheel 0 */
+    heap_fail(&memory, 1, true);
+    for (size_t i = 1; i < 80; i++)
+        CHECK(start(count + i, 5 + i) == TW_OK);
+    CHECK(tw_check(&tw));
+    heap_fail(&memory, 0, false);
+    fire_all();
+    tear_down();
+}
+
+/* To sort takes one slab, and no more chunks than are missing. */
+static void sorts_in_one_slab(void)
+{
+    const size_t chunks = TWI_RUN_CHUNKS;
+    set_up();
+    CHECK(start(0, 4 * STEP) == TW_OK);
+    start_many(1, chunks * TWI_SLOTS - 1, 4 * STEP + 1, STEP - 1);
+    size_t unused = tw.chunks - tw.in_use;
+    size_t calls = memory.calls, bytes = memory.bytes;
+    CHECK(tw.in_use == chunks && unused < chunks / 2);
+    CHECK(tw_advance_clock(&tw, 4 * STEP) == 1);
+    CHECK(memory.calls == calls + 1);
+    CHECK(memory.bytes - bytes == (chunks - unused + 2) * TWI_CHUNK_BYTES - 1);
+    CHECK(cascaded() == 0);
+    fire_all();
     tear_down();
 }
 
@@ -895,6 +946,9 @@ static const tap_case cases[] = {
     {"memory: a reserve is enough for a crowd, one timer per chunk",
      reserved_crowd},
     {"memory: chunks without timers are swept", swept},
+    {"memory: chunks that are well filled are not swept", not_swept},
+    {"memory: swept where there is none", swept_without_memory},
+    {"memory: to sort takes one slab", sorts_in_one_slab},
     {"memory: the first chunk of a sorted bucket is swept", front_swept},
     {"memory: the last chunk of a bucket is swept", end_swept},
     {"memory: the only chunk of a bucket is swept", swept_empty},
