@@ -19,43 +19,94 @@ void bits(void)
     REACHED("the end");
 }
 
-/* Any wheel size, any clock, any tick ahead of it: the level exists, its window
- * holds the tick, and that of the finer wheel does not. */
-void level(void)
+/* Makes any wheel size and any clock. Returns log2 of the size. */
+static unsigned make_clock(void)
 {
     unsigned size_bits = any_below(12) + 1;
     set_size(size_bits);
     tw.clock = nondet_u64();
+    return size_bits;
+}
+
+/* A wheel of any size and level, as twi_add_wheel makes it, and any clock. */
+static void make_wheel(twi_wheel *wheel)
+{
+    unsigned size_bits = make_clock();
+    wheel->level = any_below(TWI_LEVELS);
+    ASSUME(wheel->level * size_bits < 63); /* level: no other is needed */
+    wheel->shift = wheel->level * size_bits;
+    wheel->step = UINT64_C(1) << wheel->shift;
+    wheel->least = wheel->level == 0 ? 1 : 2 * wheel->step;
+}
+
+/* How many steps of 2^shift ticks `tick` is ahead of the clock's own step. */
+static uint64_t steps_ahead(uint64_t tick, unsigned shift)
+{
+    return shift < 64 ? (tick >> shift) - (tw.clock >> shift) : 0;
+}
+
+/* Any size, clock and tick ahead of the clock: the level exists, and the window
+ * of its wheel holds the tick. In the next coarser wheel the tick would be in
+ * the clock's own step or the step after that. In the wheel of the level the
+ * tick is not, unless the level is 0. No other level has both properties. */
+void level(void)
+{
+    unsigned size_bits = make_clock();
     uint64_t tick = nondet_u64();
     ASSUME(tick > tw.clock);
     unsigned found = twi_level_of(&tw, tick);
-    ASSERT(found < TWI_LEVELS && found * size_bits < 64);
+    ASSERT(found < TWI_LEVELS && found * size_bits < 63);
     unsigned shift = found * size_bits;
-    uint64_t steps = (tick >> shift) - (tw.clock >> shift);
-    ASSERT(steps <= tw.size_mask);
+    ASSERT(steps_ahead(tick, shift) <= tw.size_mask);
+    ASSERT(steps_ahead(tick, shift + size_bits) <= 1);
     if (found > 0) {
-        shift -= size_bits;
-        ASSERT((tick >> shift) - (tw.clock >> shift) > tw.size_mask);
+        ASSERT(steps_ahead(tick, shift) >= 2);
         REACHED("a coarse wheel");
     }
     REACHED("the end");
 }
 
+/* Any size, clock and tick placed in a wheel above 0: the tick does not get
+ * into the bucket of the clock's own step or of the step after that. */
+void next_step(void)
+{
+    twi_wheel wheel = {0};
+    make_wheel(&wheel);
+    uint64_t tick = nondet_u64();
+    ASSUME(tick > tw.clock && wheel.level > 0);
+    ASSUME(twi_level_of(&tw, tick) == wheel.level);
+    uint32_t own = twi_index_of(&tw, &wheel, tw.clock);
+    uint32_t index = twi_index_of(&tw, &wheel, tick);
+    ASSERT(index != own && index != ((own + 1) & tw.size_mask));
+    REACHED("the end");
+}
+
+/* Any size, tick, and two clocks before the tick: while the clock moves on, the
+ * level of the tick does not rise. */
+void fall(void)
+{
+    (void)make_clock();
+    uint64_t tick = nondet_u64(), later = nondet_u64();
+    ASSUME(tw.clock <= later && later < tick);
+    unsigned before = twi_level_of(&tw, tick);
+    tw.clock = later;
+    ASSERT(twi_level_of(&tw, tick) <= before);
+    REACHED("the end");
+}
+
 /* Any wheel of any size, and two ticks in its window: the bucket is as many
- * ahead of the clock's own as there are steps, going round, and one bucket does
- * not get ticks of two turns. */
+ * ahead of the clock's own as there are steps, going round. A bucket gets ticks
+ * of one step only. */
 void bucket(void)
 {
     twi_wheel wheel = {0};
-    set_size(any_below(12) + 1);
+    (void)make_clock();
     wheel.shift = any_below(64);
-    tw.clock = nondet_u64();
     uint64_t a = nondet_u64(), b = nondet_u64();
     ASSUME(a >= tw.clock && b >= tw.clock);
-    uint64_t step = tw.clock >> wheel.shift;
-    uint64_t ahead = (a >> wheel.shift) - step;
+    uint64_t ahead = steps_ahead(a, wheel.shift);
     ASSUME(ahead <= tw.size_mask);
-    ASSUME((b >> wheel.shift) - step <= tw.size_mask);
+    ASSUME(steps_ahead(b, wheel.shift) <= tw.size_mask);
     uint32_t own = twi_index_of(&tw, &wheel, tw.clock);
     uint32_t index = twi_index_of(&tw, &wheel, a);
     ASSERT(index <= tw.size_mask);
@@ -67,16 +118,17 @@ void bucket(void)
     REACHED("the end");
 }
 
-/* Any window, moved on with the clock: a tick in it that the clock has not
- * passed is still in it. */
+/* Any window, moved on with the clock: a tick in the window that the clock has
+ * not passed is still in the window. */
 void window(void)
 {
-    set_size(any_below(12) + 1);
+    (void)make_clock();
     unsigned shift = any_below(64);
-    uint64_t before = nondet_u64(), now = nondet_u64(), tick = nondet_u64();
-    ASSUME(before <= now && now <= tick);
-    ASSUME((tick >> shift) - (before >> shift) <= tw.size_mask);
-    ASSERT((tick >> shift) - (now >> shift) <= tw.size_mask);
+    uint64_t later = nondet_u64(), tick = nondet_u64();
+    ASSUME(tw.clock <= later && later <= tick);
+    ASSUME(steps_ahead(tick, shift) <= tw.size_mask);
+    tw.clock = later;
+    ASSERT(steps_ahead(tick, shift) <= tw.size_mask);
     REACHED("the end");
 }
 
@@ -94,33 +146,47 @@ void roundest(void)
     REACHED("the end");
 }
 
-/* Any wheel, clock and tick, not before what the wheel waits for: where the
- * quick look says that the wheel is the one for the tick, it is the finest
- * whose window holds it, and the tick is ahead of the clock. It says so of all
- * ticks a step ahead or more and less than a turn but for a step, unless a turn
- * is beyond 64 bits. */
+/* Any wheel, clock and tick not behind the clock: the wheel is too fine for the
+ * tick exactly from the end on. */
+void end_of(void)
+{
+    twi_wheel wheel = {0};
+    make_wheel(&wheel);
+    uint64_t tick = nondet_u64(), end = twi_end_of(&tw, &wheel);
+    ASSUME(tick >= tw.clock);
+    bool is_within = steps_ahead(tick, wheel.shift + tw.size_bits) <= 1;
+    ASSERT(end > tw.clock || end == UINT64_MAX);
+    ASSERT(is_within == (tick < end || end == UINT64_MAX));
+    if (is_within)
+        REACHED("within");
+    else
+        REACHED("beyond");
+}
+
+/* Any wheel, a clock at which its end was noted, a later clock, and a tick that
+ * is not before the first one of the wheel: where the quick look says that the
+ * wheel is the one for the tick, the level of the tick is the wheel's, and the
+ * tick is ahead of the clock. The quick look says so from two steps ahead on
+ * (one tick in wheel 0), up to the end that was noted, and up to half of all
+ * ticks ahead. */
 void quick(void)
 {
     twi_wheel wheel = {0};
-    unsigned size_bits = any_below(12) + 1;
-    set_size(size_bits);
-    wheel.level = any_below(TWI_LEVELS);
-    ASSUME(wheel.level * size_bits < 64);
-    wheel.shift = wheel.level * size_bits; /* as twi_add_wheel makes them */
-    wheel.step = UINT64_C(1) << wheel.shift;
-    wheel.near_turn = wheel.step * (tw.size_mask - 1);
-    tw.clock = nondet_u64();
+    make_wheel(&wheel);
+    wheel.until = twi_end_of(&tw, &wheel);
+    uint64_t later = nondet_u64(), tick = nondet_u64();
     wheel.earliest = nondet_u64();
-    uint64_t tick = nondet_u64();
-    ASSUME(tw.clock <= wheel.earliest && wheel.earliest <= tick);
-    uint64_t steps = (tick - tw.clock) >> wheel.shift;
+    ASSUME(tw.clock <= later);
+    ASSUME(later <= wheel.earliest && wheel.earliest <= tick);
+    tw.clock = later;
+    uint64_t ahead = tick - later;
     if (twi_is_wheel_for(&tw, &wheel, tick)) {
         ASSERT(tick > tw.clock);
         ASSERT(twi_level_of(&tw, tick) == wheel.level);
         REACHED("it is");
     } else {
-        ASSERT(steps == 0 || steps >= tw.size_mask ||
-               UINT64_MAX >> wheel.shift < tw.size_mask);
+        ASSERT(ahead < wheel.least || tick >= wheel.until ||
+               ahead > UINT64_MAX / 2);
         REACHED("it is not, or not surely");
     }
 }
@@ -129,8 +195,7 @@ static tw_timer *slots[TWI_DRAINED + 1];
 static twi_wheel wheel0;
 
 /* Anything pending: a head of the delay queue, timers aside, or not, or all of
- * them cancelled. Returns whether there is something, and the earliest tick of
- * it. */
+ * them cancelled. Returns whether a timer is pending, and the earliest tick. */
 static bool make_pending(uint64_t *first)
 {
     bool found = false;
@@ -166,25 +231,27 @@ static void check_wait(uint64_t tick)
     tw = none;
     tw.tick = tick;
     uint64_t last_tick = UINT64_MAX / tick;
-    tw.clock = nondet_u64();
-    ASSUME(tw.clock <= last_tick);
+    tw.now = nondet_u64();
+    tw.clock = tw.now / tick;
     bool found = make_pending(&first);
     uint64_t now = nondet_u64(), longest = nondet_u64();
     uint64_t sleep = tw_wait(&tw, now, longest);
     bool told = tw_next_deadline(&tw, &deadline);
-    ASSERT(told == found);
+    ASSERT(told == (found && first <= last_tick));
     ASSERT(sleep <= longest);
-    if (!found) {
+    if (!told) {
         ASSERT(deadline == left_alone && sleep == longest);
-        REACHED("nothing pending");
-    } else if (first > last_tick) {
-        ASSERT(deadline == UINT64_MAX && sleep == longest);
-        REACHED("beyond 64 bits");
-    } else if (first <= tw.clock || deadline <= now) {
-        ASSERT(deadline == first * tw.tick && sleep == 0);
+        if (!found)
+            REACHED("nothing pending");
+        else if (tick != 1)
+            REACHED("beyond 64 bits");
+        return;
+    }
+    ASSERT(deadline == first * tw.tick);
+    if (first <= tw.clock || deadline <= now) {
+        ASSERT(sleep == 0);
         REACHED("due");
     } else {
-        ASSERT(deadline == first * tw.tick);
         ASSERT(sleep == longest || sleep == deadline - now);
         ASSERT(sleep <= deadline - now);
         REACHED("later");
@@ -193,44 +260,41 @@ static void check_wait(uint64_t tick)
 
 /* Any clock, pending timers and sleep asked for: the time to wait ends exactly
  * when the first deadline does, and never beyond `longest`. */
-void wait(void)
+void wait_one(void)
 {
-    static const uint64_t ticks[] = {1, 1024};
-    for (unsigned i = 0; i < sizeof(ticks) / sizeof(*ticks); i++)
-        check_wait(ticks[i]);
+    check_wait(1);
 }
 
-/* Any clock, head of the delay queue and timers aside, and a target: whether
- * anything is due by it. Overdue timers are none before they are owed. */
-void due(void)
+void wait_1024(void)
 {
-    uint64_t first, target = nondet_u64();
-    (void)make_pending(&first);
-    const twi_bucket *stuck = &tw.aside[TWI_STUCK];
-    tw.clock = nondet_u64();
-    ASSUME(tw.clock <= target && tw.clock <= tw.next);
-    ASSUME(tw.aside[TWI_OWED].earliest <= tw.clock);
-    bool in_wheels = tw.queued != 0 && tw.next <= target;
-    bool is_stuck = !twi_is_empty(stuck) && stuck->earliest <= target;
-    bool is_owed = !twi_is_empty(&tw.aside[TWI_OWED]);
-    ASSERT(twi_is_due(&tw, target) == (in_wheels || is_stuck || is_owed));
-    for (unsigned i = 0; i < TWI_DRAINED; i++)
-        ASSERT(tw.has_asides || twi_is_empty(&tw.aside[i]));
-    REACHED("the end");
+    check_wait(1024);
 }
 
-/* Any call that leaves nothing to do: the clock is where it was to go, and does
- * not go back in time units either. */
+/* Any call that leaves nothing to do, without a wheel in the delay queue: the
+ * clock is the target, and does not go back in time units either. */
 void end(void)
 {
     uint64_t now = nondet_u64(), target = nondet_u64(), before = nondet_u64();
     tw.now = before;
-    tw.quick_after = nondet_u64();
-    ASSUME(tw.quick_after >= before);
+    tw.ahead_at = nondet_u64();
+    tw.count = nondet_u32();
     twi_end(&tw, now, target);
     ASSERT(tw.clock == target);
     ASSERT(tw.now >= now && tw.now >= before);
     ASSERT(tw.now == now || tw.now == before);
-    ASSERT(tw.quick_after >= tw.now);
+    REACHED("the end");
+}
+
+/* Any start of a call without timers aside: the target is not behind the clock,
+ * and the tick of `now` where that is ahead. */
+void begin(void)
+{
+    uint64_t now = nondet_u64();
+    tw.tick = 1024;
+    tw.clock = nondet_u64();
+    uint64_t target = twi_begin(&tw, now, nondet_u32());
+    ASSERT(target >= tw.clock);
+    ASSERT(target == tw.clock || target == now / 1024);
+    ASSERT(tw.due_until == target);
     REACHED("the end");
 }
