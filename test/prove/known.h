@@ -1,16 +1,20 @@
-/* known.h - what is known of twi_chunk_of, which calculates with the address of
- * a slot, in words that CBMC understands.
+/* known.h - what is known of functions that CBMC cannot look into.
  *
  * SPDX-License-Identifier: MIT
  *
- * CBMC does not see through an address that was rounded. So run.sh has it take
- * this function in place of that: it looks for a slot among those of all
- * chunks, and the place in front of the first, which is where the last slot of
- * an emptied chunk would be. That the one of the header says the same is proved
- * in chunks.c: chunk_of.
+ * CBMC does not see through an address that was rounded. So run.sh replaces
+ * twi_chunk_of and twi_slot_of by functions of the same meaning, which compare
+ * with the slots of all chunks. The place in front of the first slot of a chunk
+ * counts too: the last slot of an emptied chunk would be there. That the
+ * header's functions have this meaning is proved in chunks.c, by chunk_of and
+ * slot_of.
  *
- * Who includes this has defined KNOWN_CHUNKS and chunk_at, which tells the
- * chunks from 0 on.
+ * twi_provide is replaced where a bucket gets a chunk: the replacement may find
+ * no memory, and may take any chunks without a timer out of their buckets. That
+ * the header's function does not do more is proved in slabs.c.
+ *
+ * A file that includes this one has defined KNOWN_CHUNKS and chunk_at, which
+ * returns the chunks from 0 on.
  */
 #ifndef KNOWN_H
 #define KNOWN_H
@@ -26,6 +30,29 @@ twi_chunk *known_chunk_of(tw_timer *const *slot)
                 return chunk_at(n);
     NEVER("it is a slot of a chunk");
     return NULL;
+}
+
+tw_timer **known_slot_of(const tw_timer *timer);
+tw_timer **known_slot_of(const tw_timer *timer)
+{
+    for (unsigned n = 0; n < KNOWN_CHUNKS; n++)
+        for (unsigned k = 0; k < TWI_SLOTS; k++) {
+            uintptr_t place = (uintptr_t)(chunk_at(n)->slots + k);
+            if (timer->place == place ||
+                timer->place == (place | TWI_SORTED_BIT))
+                return chunk_at(n)->slots + k;
+        }
+    NEVER("the timer is in a slot of a chunk");
+    return NULL;
+}
+
+bool known_provide(timingwheel *wheel, size_t wanted);
+bool known_provide(timingwheel *wheel, size_t wanted)
+{
+    for (unsigned n = 0; n < KNOWN_CHUNKS; n++)
+        if (nondet_bool() && twi_is_dead(wheel, chunk_at(n)))
+            twi_remove_chunk(wheel, chunk_at(n));
+    return wheel->chunks - wheel->in_use >= wanted;
 }
 
 #endif

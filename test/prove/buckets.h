@@ -1,0 +1,147 @@
+/* buckets.h - any bucket of up to CHUNKS chunks, wherever its slots begin and
+ * end, whatever timers have been cancelled, with any numbers of its chunks; and
+ * what must hold of a bucket.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BUCKETS_H
+#define BUCKETS_H
+
+#include "prove.h"
+
+#ifndef CHUNKS
+#define CHUNKS 3 /* at most 4                                               */
+#endif
+
+/* Each an object of its own, for CBMC to tell them apart. CBMC places objects
+ * at multiples of TWI_CHUNK_BYTES and more, as the library does with chunks. */
+static twi_chunk chunk0, chunk1, chunk2, chunk3, spare;
+static twi_chunk *const chunks[] = {&chunk0, &chunk1, &chunk2, &chunk3};
+
+static inline twi_chunk *chunk_at(unsigned n)
+{
+    return n < CHUNKS ? chunks[n] : &spare;
+}
+
+#define KNOWN_CHUNKS (CHUNKS + 1)
+#include "known.h"
+
+static tw_timer timers[CHUNKS][TWI_SLOTS]; /* each at first in its own slot  */
+static bool live[CHUNKS][TWI_SLOTS];       /* which are pending at first     */
+static size_t numbers[CHUNKS];             /* of the chunks at first         */
+
+/* Makes a bucket of the chunks from..from + count - 1, of which the slots from
+ * `front` on are in use, up to `end` slots of the last chunk. Each slot in use
+ * has a timer or is dead. */
+static void make_chain(twi_bucket *bucket, unsigned from, unsigned count,
+                       unsigned front, unsigned end)
+{
+    unsigned last = from + count - 1;
+    for (unsigned i = from; i <= last; i++) {
+        twi_chunk *chunk = chunks[i];
+        numbers[i] = (size_t)nondet_u64();
+        if (i != from)
+            ASSUME(numbers[i] - numbers[i - 1] - 1 < SIZE_MAX / 64);
+        chunk->number = numbers[i];
+        chunk->bucket = bucket;
+        chunk->prev = i == from ? NULL : chunks[i - 1];
+        chunk->next = i == last ? NULL : chunks[i + 1];
+        for (unsigned k = 0; k < TWI_SLOTS; k++) {
+            bool is_used = (i != from || k >= front) && (i != last || k < end);
+            live[i][k] = is_used && nondet_bool();
+            chunk->slots[k] = live[i][k] ? &timers[i][k] : NULL;
+            timers[i][k].place =
+                live[i][k] ? (uintptr_t)&chunk->slots[k] : TW_FIRED;
+        }
+    }
+    bucket->front = &chunks[from]->slots[front];
+    bucket->room = chunks[last]->slots + end;
+    tw.in_use += count;
+    tw.homes++;
+}
+
+/* A wheel with one unused chunk, `spare`, and CHUNKS others. */
+static void make_none(void)
+{
+    static const timingwheel none = {0};
+    tw = none;
+    tw.unused = &spare;
+    tw.chunks = KNOWN_CHUNKS;
+    for (unsigned i = 0; i < CHUNKS; i++) {
+        chunks[i]->bucket = NULL;
+        for (unsigned k = 0; k < TWI_SLOTS; k++)
+            live[i][k] = false;
+    }
+    for (unsigned i = 0; i < TWI_ASIDES; i++)
+        twi_reset(&tw.aside[i]);
+}
+
+/* Counts the chunks that are in no bucket and not the spare one as given away,
+ * so that what is unused is exactly what tw.unused leads to. */
+static void forget_others(unsigned used)
+{
+    tw.chunks = used + 1;
+}
+
+/* True if a slot is in use by a bucket. */
+static bool is_in(const twi_bucket *bucket, tw_timer *const *slot)
+{
+    const twi_chunk *chunk = twi_chunk_of(slot);
+    return chunk->bucket == bucket &&
+           (chunk->prev != NULL || slot >= bucket->front) &&
+           (chunk->next != NULL || slot < bucket->room);
+}
+
+/* The chunks of a bucket are linked in order of their numbers, and its first
+ * and last slots are in the first and last one. Returns how many there are. */
+static unsigned check_bucket(const twi_bucket *bucket)
+{
+    unsigned count = 0;
+    const twi_chunk *last = NULL;
+    if (bucket->room == NULL) {
+        ASSERT(bucket->front == NULL);
+        return 0;
+    }
+    for (const twi_chunk *chunk = twi_chunk_of(bucket->front); chunk != NULL;
+         chunk = chunk->next) {
+        ASSERT(chunk->bucket == bucket && chunk->prev == last);
+        ASSERT(last == NULL ||
+               chunk->number - last->number - 1 < SIZE_MAX / 2);
+        last = chunk;
+        count++;
+    }
+    ASSERT(last == twi_chunk_of(bucket->room - 1));
+    ASSERT(count > 1 ? bucket->room > last->slots
+                     : bucket->front <= bucket->room);
+    return count;
+}
+
+/* The chunks in buckets are counted; all others are unused. */
+static void check_counts(unsigned used, unsigned homes)
+{
+    unsigned unused = 0;
+    for (const twi_chunk *chunk = tw.unused; chunk != NULL;
+         chunk = chunk->next) {
+        ASSERT(chunk->bucket == NULL);
+        unused++;
+    }
+    ASSERT(tw.in_use == used && tw.homes == homes);
+    ASSERT(tw.in_use + unused == tw.chunks);
+}
+
+/* Any timer that was pending is where it was, in use by `bucket`, but for the
+ * one that left the slot `left`. The chunks of timers keep their order. */
+static void check_kept(const twi_bucket *bucket, tw_timer *const *left)
+{
+    unsigned i = any_below(CHUNKS), k = any_below(TWI_SLOTS);
+    if (!live[i][k] || &chunks[i]->slots[k] == left)
+        return;
+    ASSERT(is_in(bucket, &chunks[i]->slots[k]));
+    ASSERT(chunks[i]->slots[k] == &timers[i][k]);
+    ASSERT(timers[i][k].place == (uintptr_t)&chunks[i]->slots[k]);
+    unsigned j = any_below(CHUNKS);
+    if (i < j && live[j][any_below(TWI_SLOTS)])
+        ASSERT(chunks[j]->number - chunks[i]->number - 1 < SIZE_MAX / 2);
+}
+
+#endif
