@@ -1560,7 +1560,7 @@ static double measure(double (*measured)(size_t), size_t n)
 static double slack_of(double slack)
 {
     if (situations[situation].wheel_size <= 4)
-        return slack <= 2 * SLACK ? slack : SLACK;
+        return slack <= 3 * SLACK ? slack : SLACK;
     return situations[situation].sorts ? 4 * slack : slack;
 }
 
