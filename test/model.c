@@ -66,6 +66,7 @@ enum delay {
     DELAY_NEAR,  /* around that of another timer                             */
     DELAY_PAST,  /* now, or passed                                           */
     DELAY_END,   /* near the end of time                                     */
+    DELAY_CROWD, /* in one of a few blocks ahead; only if there are crowds   */
     DELAYS
 };
 
@@ -102,6 +103,7 @@ typedef struct habits {
     memory_mode memory;
     bool scarce;           /* does hardly any allocation succeed?            */
     bool forgetful;        /* is what is known for speed alone forgotten?    */
+    uint64_t crowd;        /* ticks of a block with many timers; 0: no such  */
     unsigned delays[DELAYS];
     unsigned operations[OPERATIONS];
 } habits;
@@ -131,6 +133,8 @@ static struct {
 static struct {
     timingwheel tw;
     oracle oracle;
+    oracle_moves moves;   /* for rounds with plenty of memory                 */
+    uint64_t cascaded;    /* by the wheel, when the last call was finished    */
     habits habits;
     item **items;
     uint64_t random;
@@ -410,6 +414,10 @@ static uint64_t random_deadline(void)
     case DELAY_PAST:
         deadline = random_past();
         break;
+    case DELAY_CROWD:
+        deadline = tw_after(now, (2 * m.habits.crowd +
+                                  random_bits() % (2 * m.habits.crowd)) * tick);
+        break;
     default:
         deadline = UINT64_MAX - (chance(1, 2) ? 0 : below(3) * tick);
         break;
@@ -423,6 +431,9 @@ static uint64_t random_deadline(void)
 static uint64_t random_now(void)
 {
     uint64_t now = m.oracle.now, tick = m.habits.tick, next = now;
+    if (m.habits.crowd != 0 && !chance(1, 200))
+        return tw_after(now, random_bits() %
+                                 (m.habits.crowd * tick / (8 + below(56)) + 2));
     if (chance(m.habits.far, 64))
         return chance(1, 2) ? tw_after(now, random_log())
                             : tw_after(now, random_span());
@@ -495,7 +506,8 @@ static void check_next(void)
         fail(NO_ITEM,
              "tw_wait(%" PRIu64 ", %" PRIu64 ") is %" PRIu64
              ", expected %" PRIu64,
-             now, longest, wait, oracle_wait(&m.oracle, found, next, now, longest));
+             now, longest, wait,
+             oracle_wait(&m.oracle, found, next, now, longest));
 }
 
 /* What can be told at any moment. */
@@ -768,13 +780,25 @@ static void begin_call(const char *what, uint64_t now, uint64_t limit)
     oracle_begin(&m.oracle, now);
 }
 
+/* Ends a call in which all has been done. */
+static void finish_call(void)
+{
+    judge(oracle_finish(&m.oracle), NO_ITEM);
+    if (m.oracle.moves == NULL)
+        return;
+    judge(oracle_judge_moves(&m.moves, oracle_clock(&m.oracle),
+                             m.tw.cascaded - m.cascaded),
+          NO_ITEM);
+    m.cascaded = m.tw.cascaded;
+}
+
 static void do_advance(void)
 {
     uint64_t now = random_now();
     begin_call("advance", now, 0);
     size_t fired = tw_advance_clock(&m.tw, now);
     note_silent(NO_ITEM);
-    judge(oracle_finish(&m.oracle), NO_ITEM);
+    finish_call();
     if (fired != m.fired)
         fail(NO_ITEM, "tw_advance_clock says %lu fired, not %lu",
              (unsigned long)fired, (unsigned long)m.fired);
@@ -803,7 +827,7 @@ static bool advance_some(uint64_t now, size_t limit)
              (unsigned long)fired, cascaded);
     /* Chunks of cancelled timers count towards the limit. */
     if (fired + cascaded < limit && m.tw.stop == stop) {
-        judge(oracle_finish(&m.oracle), NO_ITEM);
+        finish_call();
         return true;
     }
     judge(oracle_stop(&m.oracle, tw_now(&m.tw)), NO_ITEM);
@@ -837,7 +861,7 @@ static bool poll_once(uint64_t now)
     begin_call("poll", now, 0);
     tw_timer *timer = tw_poll(&m.tw, now);
     if (timer == NULL) {
-        judge(oracle_finish(&m.oracle), NO_ITEM);
+        finish_call();
         return false;
     }
     uint32_t id = item_of(timer)->id;
@@ -1130,10 +1154,41 @@ static void draw_weights(unsigned *weights, const unsigned *usual,
             sum += weights[i] = usual[i] * tenths[below(6)];
 }
 
-static void draw_habits(uint32_t wheel_size, memory_mode memory, bool many)
+/* Thousands of timers in few blocks, and a clock that seldom jumps. */
+static void draw_crowd(void)
+{
+    habits *h = &m.habits;
+    h->tick = chance(1, 2) ? 1 : 7;
+    h->wheel_size = 16U << below(4);
+    h->crowd = h->wheel_size;
+    if (chance(1, 2) && h->wheel_size <= 64)
+        h->crowd *= h->wheel_size;
+    h->active = below(3);
+    h->far = chance(3, 4) ? 0 : 1;
+    h->max_pending = 0;
+    h->items = 4000 + below(4000);
+    few = 12 + below(12);
+    few_chunks = 2 + below(3);
+    batch = 1 + below(2);
+    for (unsigned i = 0; i < DELAYS; i++)
+        h->delays[i] = chance(1, 2);
+    h->delays[DELAY_END] = 0;
+    h->delays[DELAY_CROWD] = 100;
+    h->operations[OP_START] = 2000;
+    h->operations[OP_ADVANCE] = 60;
+    h->operations[OP_POSTPONE] = below(300);
+    h->operations[OP_CANCEL] = chance(1, 4) ? 2000 : below(300);
+    h->operations[OP_TRIM] = below(10);
+    h->operations[OP_WITHIN] = below(50);
+    h->operations[OP_LIMIT] = chance(1, 4) ? 10 : 0;
+    h->operations[OP_POLL] = chance(1, 4) ? 10 : 0;
+}
+
+static void draw_habits(uint32_t wheel_size, memory_mode memory, bool many,
+                        bool crowds)
 {
     static const uint64_t ticks[] = {1, 1, 2, 3, 7, 10, 1000, 4096, 1000000};
-    static const unsigned delays[DELAYS] = {6, 5, 4, 6, 4, 4, 3, 1};
+    static const unsigned delays[DELAYS] = {6, 5, 4, 6, 4, 4, 3, 1, 0};
     static const unsigned usual[OPERATIONS] = {90, 20, 40, 25, 5, 80,
                                                20, 15, 1,  2,  1, 1};
     habits *h = &m.habits;
@@ -1170,6 +1225,8 @@ static void draw_habits(uint32_t wheel_size, memory_mode memory, bool many)
         h->operations[OP_START] += 2000;
         h->operations[OP_FOREACH] = h->operations[OP_DRAIN] = 1;
     }
+    if (crowds)
+        draw_crowd();
 }
 
 /* Sets up the wheel and its timers. */
@@ -1189,6 +1246,14 @@ static void begin_round(void)
     m.marks = (unsigned char *)oracle_memory(NULL, h->items);
     for (uint32_t id = 0; id < h->items; id++)
         new_item(id);
+    if (h->memory == MEMORY_PLENTY) {
+        uint64_t rest = TWI_SLOTS * (few_chunks + batch + 3) + few;
+        uint64_t most = TWI_SLOTS * (batch + 2) + few;
+        m.oracle.moves = &m.moves;
+        oracle_moves_init(&m.moves, h->wheel_size, oracle_clock(&m.oracle),
+                          rest, most);
+    }
+    m.cascaded = 0;
     m.step = 0;
     m.depth = 0;
     m.all_fired = 0;
@@ -1236,7 +1301,7 @@ static void fire_the_rest(void)
     begin_call("advance", UINT64_MAX, 0);
     size_t fired = tw_advance_clock(&m.tw, UINT64_MAX);
     note_silent(NO_ITEM);
-    judge(oracle_finish(&m.oracle), NO_ITEM);
+    finish_call();
     if (fired != m.fired)
         fail(NO_ITEM, "tw_advance_clock says %lu fired, not %lu",
              (unsigned long)fired, (unsigned long)m.fired);
@@ -1296,27 +1361,29 @@ typedef struct case_plan {
     unsigned share;      /* of 1000 operations, how many                     */
     memory_mode memory;
     bool many;           /* thousands of timers                              */
+    bool crowds;         /* thousands of timers in few blocks                */
 } case_plan;
 
 static const case_plan plans[] = {
-    {"random: wheels of 2 buckets", 2, 115, MEMORY_PLENTY, false},
-    {"random: wheels of 4 buckets", 4, 115, MEMORY_PLENTY, false},
-    {"random: wheels of 8 buckets", 8, 115, MEMORY_PLENTY, false},
-    {"random: wheels of 16 buckets", 16, 90, MEMORY_PLENTY, false},
-    {"random: wheels of 32 buckets", 32, 80, MEMORY_PLENTY, false},
-    {"random: wheels of 64 buckets", 64, 80, MEMORY_PLENTY, false},
-    {"random: wheels of 128 buckets", 128, 50, MEMORY_PLENTY, false},
-    {"random: wheels of 256 buckets", 256, 50, MEMORY_PLENTY, false},
-    {"random: wheels of 512 buckets", 512, 30, MEMORY_PLENTY, false},
-    {"random: wheels of 1024 buckets", 1024, 20, MEMORY_PLENTY, false},
-    {"random: wheels of 2048 buckets", 2048, 10, MEMORY_PLENTY, false},
-    {"random: wheels of 4096 buckets", 4096, 5, MEMORY_PLENTY, false},
-    {"random: thousands of timers", 0, 90, MEMORY_PLENTY, true},
-    {"random: allocations that fail", 0, 100, MEMORY_FAILING, false},
+    {"random: wheels of 2 buckets", 2, 100, MEMORY_PLENTY, false, false},
+    {"random: wheels of 4 buckets", 4, 100, MEMORY_PLENTY, false, false},
+    {"random: wheels of 8 buckets", 8, 115, MEMORY_PLENTY, false, false},
+    {"random: wheels of 16 buckets", 16, 90, MEMORY_PLENTY, false, false},
+    {"random: wheels of 32 buckets", 32, 80, MEMORY_PLENTY, false, false},
+    {"random: wheels of 64 buckets", 64, 80, MEMORY_PLENTY, false, false},
+    {"random: wheels of 128 buckets", 128, 50, MEMORY_PLENTY, false, false},
+    {"random: wheels of 256 buckets", 256, 50, MEMORY_PLENTY, false, false},
+    {"random: wheels of 512 buckets", 512, 30, MEMORY_PLENTY, false, false},
+    {"random: wheels of 1024 buckets", 1024, 20, MEMORY_PLENTY, false, false},
+    {"random: wheels of 2048 buckets", 2048, 10, MEMORY_PLENTY, false, false},
+    {"random: wheels of 4096 buckets", 4096, 5, MEMORY_PLENTY, false, false},
+    {"random: thousands of timers", 0, 60, MEMORY_PLENTY, true, false},
+    {"random: crowded buckets", 0, 60, MEMORY_PLENTY, true, true},
+    {"random: allocations that fail", 0, 100, MEMORY_FAILING, false, false},
     {"random: allocations that fail, thousands of timers", 0, 20,
-     MEMORY_FAILING, true},
+     MEMORY_FAILING, true, false},
     {"random: nothing allocated after tw_reserve", 0, 30, MEMORY_RESERVED,
-     false},
+     false, false},
 };
 
 #define PLANS (sizeof(plans) / sizeof(*plans))
@@ -1335,7 +1402,7 @@ static bool run_planned(const case_plan *plan, uint64_t number)
     m.random = scramble(scramble(options.seed + 1) + number * PLANS +
                         (uint64_t)(plan - plans));
     draw_habits(plan->wheel_size != 0 ? plan->wheel_size : any_wheel_size(),
-                plan->memory, plan->many);
+                plan->memory, plan->many, plan->crowds);
     if (setjmp(m.failed) != 0)
         return false;
     run_round();

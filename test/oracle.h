@@ -3,9 +3,10 @@
  * Timers are known by number. The pending ones stand in an array: the overdue
  * ones by start, then the others by the tick of their deadline and by start.
  * They have to fire in this order; except that what a limited call has left due
- * fires before timers that were started overdue since. Nothing here knows how the library works
- * inside. A test does everything twice, to the wheel and to the oracle, and the
- * oracle says what is wrong: functions that judge return NULL, or a sentence.
+ * fires before timers that were started overdue since. Nothing here knows how
+ * the library works inside, except the bound on moved timers at the end. A test
+ * does everything twice, to the wheel and to the oracle, and the oracle says
+ * what is wrong: functions that judge return NULL, or a sentence.
  *
  * Include timingwheel.h first.
  *
@@ -43,6 +44,8 @@ typedef struct oracle_ticks {
     size_t capacity;
 } oracle_ticks;
 
+typedef struct oracle_moves oracle_moves;
+
 typedef struct oracle {
     uint64_t tick;         /* time units per tick                            */
     uint64_t now;          /* the clock, in time units                       */
@@ -65,6 +68,8 @@ typedef struct oracle {
                            /* at each of which one wake-up may be in vain    */
     unsigned stale_calls;  /* the same for overdue ones: they may wake up    */
                            /* the loop until so many calls are finished      */
+    oracle_moves *moves;   /* bounds the timers that a call moves; may be    */
+                           /* NULL                                           */
 } oracle;
 
 static inline void *oracle_memory(void *old, size_t bytes)
@@ -201,8 +206,12 @@ static inline size_t oracle_find(const oracle *o, uint32_t id)
     return oracle_position(o, o->timers[id].tick_index, o->timers[id].sequence);
 }
 
+static inline void oracle_moves_place(oracle_moves *moves, uint64_t tick_index);
+
 static inline void oracle_insert(oracle *o, oracle_entry entry)
 {
+    if (o->moves != NULL)
+        oracle_moves_place(o->moves, entry.tick_index);
     size_t at = oracle_position(o, entry.tick_index, entry.sequence);
     memmove(o->entries + at + 1, o->entries + at,
             (o->count - at) * sizeof(*o->entries));
@@ -440,9 +449,9 @@ static inline const char *oracle_judge_turn(const oracle *o, size_t at)
                : NULL;
 }
 
-/* The library fires a timer, with its clock at `now`. If it is an overdue one that
- * had to wait for what was left, the clock may have moved on meanwhile, to the
- * tick of a timer that has gone. */
+/* The library fires a timer, with its clock at `now`. If it is an overdue one
+ * that had to wait for what was left, the clock may have moved on meanwhile, to
+ * the tick of a timer that has gone. */
 static inline const char *oracle_fire(oracle *o, uint32_t id, uint64_t now)
 {
     if (!oracle_is_pending(o, id))
@@ -548,6 +557,202 @@ static inline uint64_t oracle_wait(const oracle *o, bool found, uint64_t next,
     if (next / o->tick <= oracle_clock(o) || next <= now)
         return 0;
     return next - now < longest ? next - now : longest;
+}
+
+/* ------------------------------------------------------- moved timers ---
+ * Promise 16: how many timers may all calls move from the end of one finished
+ * call to the end of the next. The bound follows from the contract and from one
+ * fact about wheels: at each level above 0 the ticks fall into blocks of
+ * wheel_size^level ticks, and a timer that waits at a level waits with the
+ * timers of its block. Timers move only
+ *
+ *   - out of a block that the clock has entered, or passed, or
+ *   - out of the next block, in proportion to the time that has passed.
+ *
+ * This part counts placements: the ticks ahead of the clock that timers were
+ * started for or postponed to. A placement stays when its timer is cancelled,
+ * because a cancelled timer still takes room in a bucket. So the bound on a
+ * share is a share of all placements of a block.
+ *
+ * The clock enters block s - 1 with `base` placements in block s. When the
+ * clock is at c in block s - 1, at most base * (start of s - c) / step of them
+ * are left to be moved, and `rest`: buckets with few timers need not be moved,
+ * and batches are rounded. When the clock enters block s, what is left becomes
+ * the level's `own`. Timers of `own` may move in any call, but each only once.
+ * They may land in a block s of a finer level: `late` counts them there.
+ *
+ * The first block of each block of the next level is excepted: its timers move
+ * down from the next level meanwhile. All of `base` may be left then. */
+
+#define ORACLE_LEVELS 64
+
+typedef struct oracle_level {
+    uint64_t base; /* placements in the next block, when the clock entered    */
+                   /* the block before it                                     */
+    uint64_t own;  /* timers that were left when the clock entered its block  */
+} oracle_level;
+
+struct oracle_moves {
+    unsigned bits;       /* log2 of wheel_size                                */
+    uint64_t rest;       /* timers of a block that need not be moved ahead    */
+    uint64_t above;      /* timers that a call may move above a share         */
+    uint64_t clock;      /* in ticks, at the end of the last finished call    */
+    uint64_t pool;       /* timers of all `own` that have not moved yet       */
+    oracle_ticks placed; /* ticks ahead of the clock, sorted                  */
+    oracle_level levels[ORACLE_LEVELS];
+};
+
+static inline void oracle_moves_init(oracle_moves *m, uint32_t wheel_size,
+                                     uint64_t clock, uint64_t rest,
+                                     uint64_t above)
+{
+    oracle_ticks placed = m->placed;
+    memset(m, 0, sizeof(*m));
+    m->placed = placed;
+    m->placed.count = 0;
+    while (wheel_size >> m->bits != 1)
+        m->bits++;
+    m->rest = rest;
+    m->above = above;
+    m->clock = clock;
+}
+
+/* Ticks may be in `placed` more than once. */
+static inline void oracle_moves_place(oracle_moves *m, uint64_t tick_index)
+{
+    if (tick_index <= m->clock)
+        return;
+    size_t at = oracle_ticks_position(&m->placed, tick_index);
+    oracle_ticks *set = &m->placed;
+    if (set->count == set->capacity) {
+        set->capacity = set->capacity * 2 + 16;
+        set->ticks = (uint64_t *)oracle_memory(
+            set->ticks, set->capacity * sizeof(*set->ticks));
+    }
+    memmove(set->ticks + at + 1, set->ticks + at,
+            (set->count - at) * sizeof(*set->ticks));
+    set->ticks[at] = tick_index;
+    set->count++;
+}
+
+/* Placements in ticks from `first` to `last`. */
+static inline uint64_t oracle_moves_count(const oracle_moves *m, uint64_t first,
+                                          uint64_t last)
+{
+    if (first > last)
+        return 0;
+    size_t end = last == UINT64_MAX ? m->placed.count
+                                    : oracle_ticks_position(&m->placed,
+                                                            last + 1);
+    return end - oracle_ticks_position(&m->placed, first);
+}
+
+static inline uint64_t oracle_moves_block(const oracle_moves *m, unsigned shift,
+                                          uint64_t block)
+{
+    uint64_t first = block << shift;
+    if (first >> shift != block) /* beyond 64 bits */
+        return 0;
+    return oracle_moves_count(m, first,
+                              first | ((UINT64_C(1) << shift) - 1));
+}
+
+/* amount * part / whole, rounded up; at most `amount`. */
+static inline uint64_t oracle_share(uint64_t amount, uint64_t part,
+                                    uint64_t whole)
+{
+    double share = (double)amount * ((double)part / (double)whole) + 1;
+    return share < (double)amount ? (uint64_t)share : amount;
+}
+
+static inline uint64_t oracle_least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Timers of the next block that may still be at this level. */
+static inline uint64_t oracle_moves_left(const oracle_moves *m, unsigned level,
+                                         uint64_t late)
+{
+    unsigned shift = level * m->bits;
+    uint64_t next = (m->clock >> shift) + 1, base = m->levels[level].base;
+    if (next % (UINT64_C(1) << m->bits) == 0)
+        return base;
+    uint64_t ahead = (next << shift) - m->clock;
+    return oracle_least(base, oracle_share(base, ahead, UINT64_C(1) << shift) +
+                                  m->rest + late);
+}
+
+/* The clock stays in its block of a level: what may move out of the next. */
+static inline uint64_t oracle_moves_share(const oracle_moves *m, unsigned level,
+                                          uint64_t clock, uint64_t late)
+{
+    unsigned shift = level * m->bits;
+    uint64_t next = (clock >> shift) + 1, base = m->levels[level].base;
+    if (next % (UINT64_C(1) << m->bits) == 0)
+        return base;
+    uint64_t left = oracle_moves_left(m, level, late);
+    uint64_t share = oracle_share(left, clock - m->clock,
+                                  (next << shift) - m->clock);
+    return oracle_least(base, share + m->above + late);
+}
+
+/* The clock enters a block of a level. Returns what may move out of the blocks
+ * that it has passed, and out of the next. */
+static inline uint64_t oracle_moves_enter(oracle_moves *m, unsigned level,
+                                          uint64_t clock, uint64_t late)
+{
+    unsigned shift = level * m->bits;
+    uint64_t before = m->clock >> shift, block = clock >> shift, most = 0;
+    uint64_t left = oracle_moves_left(m, level, late);
+    oracle_level *l = &m->levels[level];
+    uint64_t start = block << shift;
+    if (block == before + 1) {
+        l->own = oracle_least(left, oracle_moves_block(m, shift, block));
+    } else {
+        most += left;
+        most += oracle_moves_count(m, (before + 2) << shift, start - 1);
+        l->own = oracle_moves_block(m, shift, block);
+    }
+    m->pool += l->own;
+    l->base = oracle_moves_block(m, shift, block + 1);
+    if ((block + 1) % (UINT64_C(1) << m->bits) == 0)
+        return most + l->base;
+    return most + oracle_least(l->base,
+                               oracle_share(l->base, clock - start,
+                                            UINT64_C(1) << shift) +
+                                   m->above + m->rest + late + l->own);
+}
+
+/* A call is finished, and timers have moved `moved` times since the last one
+ * was. */
+static inline const char *oracle_judge_moves(oracle_moves *m, uint64_t clock,
+                                             uint64_t moved)
+{
+    unsigned levels = 63 / m->bits + 1;
+    uint64_t late = 0, most = 0, own = 0;
+    if (clock > m->clock) /* postponed timers of the ticks that have passed */
+        most = oracle_moves_count(m, m->clock + 1, clock);
+    for (unsigned level = levels; --level != 0;) {
+        unsigned shift = level * m->bits;
+        if (clock >> shift == m->clock >> shift)
+            most += oracle_moves_share(m, level, clock, late);
+        else
+            most += oracle_moves_enter(m, level, clock, late);
+        late += m->levels[level].own;
+    }
+    for (unsigned level = 1; level < levels; level++)
+        own += m->levels[level].own;
+    uint64_t above = moved > most ? moved - most : 0;
+    if (above > m->pool)
+        return "more timers have moved than the time that has passed allows";
+    m->pool = oracle_least(m->pool - above, own);
+    m->clock = clock;
+    size_t passed = oracle_ticks_position(&m->placed, clock);
+    while (passed < m->placed.count && m->placed.ticks[passed] == clock)
+        passed++;
+    oracle_ticks_drop(&m->placed, passed);
+    return NULL;
 }
 
 #endif
