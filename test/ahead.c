@@ -36,7 +36,7 @@ static void must_hold(bool rule)
 
 typedef struct item {
     tw_timer timer;
-    uint64_t number; /* position in start order                              */
+    uint64_t number; /* position in start order; 0: any place in its tick     */
     uint64_t due;    /* the tick at which the timer fires                    */
 } item;
 
@@ -60,9 +60,11 @@ static void note(timingwheel *wheel, tw_timer *timer)
     fired.timers++;
     fired.wrong += wheel->clock != it->due;
     fired.swaps += it->due < fired.tick ||
-                   (it->due == fired.tick && it->number < fired.number);
+                   (it->due == fired.tick && it->number != 0 &&
+                    it->number < fired.number);
+    if (it->due != fired.tick || it->number != 0)
+        fired.number = it->number;
     fired.tick = it->due;
-    fired.number = it->number;
 }
 
 static void set_up_at(uint64_t start)
@@ -253,10 +255,23 @@ static void all_of_it(void)
     CHECK(start(crowd + 1, 4 * STEP - 1) == TW_OK);
     tw_advance_clock(&tw, 4 * STEP - 2);
     CHECK(cascaded() == crowd);
-    CHECK(tw_check(&tw));
-    tw_advance_clock(&tw, 4 * STEP - 1);
+    CHECK(tw.wheels[1]->progress == TWI_SORTED && tw_check(&tw));
+    CHECK(tw_advance_clock(&tw, 4 * STEP - 1) == 1);
+    CHECK(tw.queue[0]->level == 0 && tw.queued == 1);
     fire_all();
     CHECK(fired.timers == crowd + 2);
+    tear_down();
+}
+
+/* A wheel of which all timers have moved ahead leaves the delay queue. */
+static void nothing_left(void)
+{
+    set_up();
+    start_many(0, 100 * TWI_SLOTS, 4 * STEP, STEP);
+    tw_advance_clock(&tw, 4 * STEP - 1);
+    CHECK(cascaded() == 100 * TWI_SLOTS);
+    CHECK(tw.queue[0]->level == 0 && tw.queued == 1 && tw_check(&tw));
+    fire_all();
     tear_down();
 }
 
@@ -376,9 +391,24 @@ static void limit_in_the_middle(void)
     }
 }
 
+/* A crowd that has come up moves down in parts of one call each, and all of it
+ * before the first of its timers fires. */
+static void limit_in_a_cascade(void)
+{
+    set_up();
+    start_many(0, CROWD, 4 * STEP, STEP);
+    for (uint64_t parts = 1; parts <= CROWD / 100; parts++) {
+        CHECK(tw_advance_clock_limit(&tw, 5 * STEP, 100) == 0);
+        CHECK(cascaded() == 100 * parts && tw_check(&tw));
+    }
+    CHECK(tw_advance_clock_limit(&tw, 5 * STEP, 100) == 100);
+    CHECK(tw_advance_clock(&tw, 5 * STEP) == CROWD - 100);
+    tear_down();
+}
+
 /* Thousands of dead slots: a limited call passes a bounded number of them, and
  * each call gets further. Then the same in a bucket that moves ahead. */
-static void dead_slots(uint64_t until)
+static void dead_slots(uint64_t until, size_t limit)
 {
     int calls = 0;
     set_up();
@@ -389,25 +419,27 @@ static void dead_slots(uint64_t until)
         cancel(i);
     CHECK(tw_count(&tw) == 2);
     for (; tw_now(&tw) < until && calls < TIMERS; calls++) {
-        (void)tw_advance_clock_limit(&tw, until, 1);
+        (void)tw_advance_clock_limit(&tw, until, limit);
         if (calls % 64 == 0)
             CHECK(tw_check(&tw));
     }
     for (; tw_count(&tw) != 0 && calls < TIMERS; calls++)
-        (void)tw_advance_clock_limit(&tw, 5 * STEP, 1);
-    CHECK(calls > TIMERS / 20);
+        (void)tw_advance_clock_limit(&tw, 5 * STEP, limit);
+    CHECK((size_t)calls * limit > TIMERS / 20);
     CHECK(fired.timers == 3);
     tear_down();
 }
 
 static void dead_slots_due(void)
 {
-    dead_slots(5 * STEP);
+    for (size_t limit = 1; limit <= 4; limit++)
+        dead_slots(5 * STEP, limit);
 }
 
 static void dead_slots_ahead(void)
 {
-    dead_slots(4 * STEP - 1);
+    for (size_t limit = 1; limit <= 4; limit++)
+        dead_slots(4 * STEP - 1, limit);
 }
 
 /* The same with timers of one tick, and with overdue ones. */
@@ -655,6 +687,102 @@ static void swept_empty(void)
     CHECK(tw_advance_clock(&tw, 9 * STEP) == 1);
     CHECK(tw_check(&tw));
     tear_down();
+}
+
+/* --------------------------------------------------------------- random --- */
+
+static uint64_t random_state;
+
+static uint64_t random_below(uint64_t limit)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (random_state >> 16) % limit;
+}
+
+/* Starts up to `most` timers for ticks that are close to each other. */
+static void start_cluster(uint64_t most, uint64_t horizon)
+{
+    uint64_t first = tw.clock + 1 + random_below(horizon);
+    uint64_t span = 1 + random_below(UINT64_C(1) << random_below(14));
+    for (uint64_t left = random_below(most); left != 0; left--)
+        (void)start(random_below(TIMERS), first + random_below(span));
+}
+
+/* One random call. */
+static void any_call(uint64_t horizon)
+{
+    size_t i = random_below(TIMERS);
+    uint64_t delay = random_below(UINT64_C(1) << random_below(15));
+    switch (random_below(12)) {
+    case 0:
+        start_cluster(3000, horizon);
+        break;
+    case 1:
+        for (size_t end = i + random_below(2000); i < end; i++)
+            (void)tw_cancel(&tw, &items[i % TIMERS].timer);
+        break;
+    case 2:
+        for (size_t end = i + random_below(300); i < end; i++) {
+            item *it = &items[i % TIMERS];
+            if (tw_is_pending(&it->timer) && it->due > tw.clock) {
+                it->due += delay;
+                it->number = 0;
+                CHECK(tw_postpone(&tw, &it->timer, it->due) == TW_OK);
+            }
+        }
+        break;
+    case 3:
+        if (random_below(8) == 0)
+            tw_trim(&tw);
+        break;
+    case 4:
+        heap_fail(&memory, 1 + random_below(4), random_below(2) == 0);
+        break;
+    case 5:
+        heap_fail(&memory, 0, false);
+        break;
+    case 6:
+        (void)tw_advance_clock(&tw, tw.clock + delay);
+        break;
+    case 7:
+        (void)tw_advance_clock(&tw, tw.next == UINT64_MAX ? 0 : tw.next);
+        break;
+    default:
+        delay /= 16;
+        size_t before = fired.timers + cascaded(), limit = 1 + delay * delay;
+        (void)tw_advance_clock_limit(&tw, tw.clock + delay, limit);
+        CHECK(fired.timers + cascaded() - before <= limit);
+    }
+}
+
+/* Crowds that are started, cancelled, postponed, moved ahead, sorted and fired
+ * by calls with limits or without, while memory comes and goes. */
+static void any_calls(uint32_t size, uint64_t horizon)
+{
+    tw_config config = {0};
+    set_up();
+    config.wheel_size = size;
+    config.start = random_below(1000000);
+    config.alloc_context = &memory;
+    tw_init(&tw, &config);
+    for (int calls = 0; calls < 100; calls++) {
+        any_call(horizon);
+        if (!CHECK(tw_check(&tw)))
+            break;
+    }
+    fire_all();
+    heap_fail(&memory, 0, false);
+    tear_down();
+}
+
+static void random_calls(void)
+{
+    random_state = 88172645463325252U;
+    for (int round = 0; round < 3; round++)
+        for (uint32_t size = 2; size <= 512; size *= 4)
+            any_calls(size, UINT64_C(1) << (6 + 4 * round));
 }
 
 /* ----------------------------------------------------------------- trim --- */
@@ -951,6 +1079,7 @@ static const tap_case cases[] = {
     {"moving ahead: steps of 2^32 ticks and more", long_steps},
     {"moving ahead: crowds in two wheels", two_wheels},
     {"moving ahead: all of the crowd by the last tick before", all_of_it},
+    {"moving ahead: an emptied wheel leaves the delay queue", nothing_left},
     {"moving ahead: all of the crowd in one call", all_at_once},
     {"moving ahead: the clock jumps into the crowd and over it", jumps},
     {"moving ahead: no step comes after the last of 64 bits", last_step},
@@ -958,6 +1087,7 @@ static const tap_case cases[] = {
     {"moving ahead: postponed timers move once more", postponed},
     {"limit: reached by the timers that fire", limit_reached},
     {"limit: reached in the middle of moving ahead", limit_in_the_middle},
+    {"limit: a crowd that has come up moves in parts", limit_in_a_cascade},
     {"limit: dead slots of a bucket that is due", dead_slots_due},
     {"limit: dead slots of a bucket ahead", dead_slots_ahead},
     {"limit: dead slots of one tick and of overdue timers",
@@ -974,6 +1104,7 @@ static const tap_case cases[] = {
     {"memory: the first chunk of a sorted bucket is swept", front_swept},
     {"memory: the last chunk of a bucket is swept", end_swept},
     {"memory: the only chunk of a bucket is swept", swept_empty},
+    {"random: crowds, limits and memory that comes and goes", random_calls},
     {"trim: at most 1.5 times what the timers need", trimmed},
     {"trim: without memory to pack into", trimmed_without_memory},
     {"trim: a sorted bucket", trimmed_when_sorted},
