@@ -36,6 +36,15 @@ static void make_empty(void)
     home->latest = LATEST;
 }
 
+/* Without an unused chunk, or with one. */
+static void make_scarce(void)
+{
+    if (nondet_bool()) {
+        tw.unused = NULL;
+        tw.chunks--;
+    }
+}
+
 /* What must hold after each proof: the bucket is in order, chunks are counted,
  * and the bucket keeps its span, until its mark goes. */
 static void check(tw_timer *const *left)
@@ -105,6 +114,24 @@ void take_chunk(void)
     REACHED("the end");
 }
 
+/* Any number of chunks is provided, or memory has run out; while it does not,
+ * no timer is lost. */
+void provide(void)
+{
+    make_bucket(2);
+    make_scarce();
+    tw.count = nondet_u32();
+    tw.reserved = nondet_u32();
+    unsigned wanted = 1 + any_below(2);
+    bool is_provided = twi_provide(&tw, wanted);
+    check(NULL);
+    ASSERT(is_provided == (tw.chunks - tw.in_use >= wanted));
+    if (is_provided)
+        REACHED("provided");
+    else
+        REACHED("no memory");
+}
+
 /* A slot behind all others: free, and the next one to the last. Chunks without
  * a timer may leave the bucket meanwhile. */
 static void prove_push_back(void)
@@ -145,15 +172,6 @@ static void prove_push_front(void)
     if (!has_room)
         REACHED("a new chunk");
     REACHED("the end");
-}
-
-/* Without an unused chunk, or with one. */
-static void make_scarce(void)
-{
-    if (nondet_bool()) {
-        tw.unused = NULL;
-        tw.chunks--;
-    }
 }
 
 void push_back(void)
@@ -351,6 +369,70 @@ void crowded(void)
         REACHED("it is");
     else
         REACHED("it is not");
+}
+
+/* Any slot in use that had no timer is dead. */
+static void check_unused_slots(void)
+{
+    unsigned i = any_below(CHUNKS), k = any_below(TWI_SLOTS);
+    if (!live[i][k] && is_in(home, &chunks[i]->slots[k]))
+        ASSERT(chunks[i]->slots[k] == NULL);
+}
+
+/* All chunks of one bucket are taken over by another one: its timers come
+ * behind those that were there, and no timer moves. `to_count` and `from_count`
+ * are how many chunks the two buckets have; where the first is 0 it has no
+ * chunk, and `to_empty` means that it has no slot in use. */
+static void prove_append(unsigned to_count, unsigned from_count, bool to_empty)
+{
+    twi_bucket *from = &tw.aside[TWI_OVERDUE];
+    unsigned from_first = any_below(TWI_SLOTS);
+    unsigned from_end = 1 + any_below(TWI_SLOTS);
+    ASSUME(from_count > 1 || from_first <= from_end);
+    if (to_count == 0)
+        make_none();
+    else if (to_empty)
+        make_empty();
+    else
+        make_bucket(to_count);
+    make_chain(from, to_count, from_count, from_first, from_end);
+    tw.chunks = tw.in_use + 1;
+    home->earliest = to_empty ? UINT64_MAX : EARLIEST;
+    home->latest = to_empty ? 0 : LATEST;
+    from->earliest = nondet_u64();
+    from->latest = from->earliest + any_below(100);
+    ASSUME(from->latest >= from->earliest);
+    bool is_empty = twi_is_empty(from), was_empty = twi_is_empty(home);
+    uint64_t earliest = from->earliest;
+    size_t used = tw.in_use;
+    twi_append(&tw, from, home);
+    if (is_empty) {
+        ASSERT(tw.in_use == used && twi_is_empty(home) == was_empty);
+        REACHED("nothing to move");
+        return;
+    }
+    unsigned count = check_bucket(home);
+    ASSERT(count == from_count + (was_empty ? 0 : to_count));
+    check_counts(count, 1);
+    check_kept(home, NULL);
+    check_unused_slots();
+    ASSERT(from->room == NULL && from->front == NULL);
+    ASSERT(from->earliest == UINT64_MAX && from->latest == 0);
+    ASSERT(home->earliest <= earliest);
+    ASSERT(was_empty || home->earliest <= EARLIEST);
+    REACHED("moved");
+}
+
+void append(void)
+{
+    prove_append(2, 2, false);
+    prove_append(1, 1, false);
+}
+
+void append_to_empty(void)
+{
+    prove_append(0, 2, true);
+    prove_append(1, 2, true);
 }
 
 /* A chunk that is fetched ahead is only read. */

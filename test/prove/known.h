@@ -9,9 +9,11 @@
  * header's functions have this meaning is proved in chunks.c, by chunk_of and
  * slot_of.
  *
- * twi_provide is replaced where a bucket gets a chunk: the replacement may find
- * no memory, and may take any chunks without a timer out of their buckets. That
- * the header's function does not do more is proved in slabs.c.
+ * Where a bucket gets a chunk twi_provide is replaced: the replacement takes any
+ * chunks without a timer out of their buckets, and there is memory if a chunk is
+ * unused then. That the header's function does no more is proved in chunks.c,
+ * by provide; there twi_sweep is replaced in the same way, and twi_add_slab adds
+ * no chunk, or one. What the header's twi_sweep does is proved in slabs.c.
  *
  * A file that includes this one has defined KNOWN_CHUNKS and chunk_at, which
  * returns the chunks from 0 on.
@@ -46,13 +48,35 @@ tw_timer **known_slot_of(const tw_timer *timer)
     return NULL;
 }
 
-bool known_provide(timingwheel *wheel, size_t wanted);
-bool known_provide(timingwheel *wheel, size_t wanted)
+void known_sweep(timingwheel *wheel, size_t chunks, size_t wanted);
+void known_sweep(timingwheel *wheel, size_t chunks, size_t wanted)
 {
+    (void)chunks, (void)wanted;
     for (unsigned n = 0; n < KNOWN_CHUNKS; n++)
         if (nondet_bool() && twi_is_dead(wheel, chunk_at(n)))
             twi_remove_chunk(wheel, chunk_at(n));
+}
+
+bool known_provide(timingwheel *wheel, size_t wanted);
+bool known_provide(timingwheel *wheel, size_t wanted)
+{
+    known_sweep(wheel, 0, wanted);
     return wheel->chunks - wheel->in_use >= wanted;
+}
+
+bool known_add_slab(timingwheel *wheel, size_t chunks);
+bool known_add_slab(timingwheel *wheel, size_t chunks)
+{
+    static twi_chunk added;
+    static bool is_added;
+    ASSERT(chunks != 0);
+    if (is_added || nondet_bool())
+        return false;
+    is_added = true;
+    added.next = wheel->unused;
+    wheel->unused = &added;
+    wheel->chunks++;
+    return true;
 }
 
 #endif

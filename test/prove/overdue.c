@@ -1,0 +1,129 @@
+/* overdue.c - proofs of the positions of overdue timers in timingwheel.h, and
+ * of what is due while timers are aside.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#define CHUNKS 2
+#include "buckets.h"
+
+static twi_bucket *const overdue = &tw.aside[TWI_OVERDUE];
+static twi_bucket *const stuck = &tw.aside[TWI_STUCK];
+static tw_timer *stuck_slots[2];
+static twi_wheel wheel0;
+
+/* Any slots of any two chunks of a bucket, whose numbers may wrap: one slot is
+ * before the position of the other exactly if it stands before it. */
+void position(void)
+{
+    make_none();
+    make_chain(overdue, 0, 2, 0, TWI_SLOTS);
+    unsigned i = any_below(2), j = any_below(2);
+    unsigned k = any_below(TWI_SLOTS), l = any_below(TWI_SLOTS);
+    tw_timer **a = &chunks[i]->slots[k], **b = &chunks[j]->slots[l];
+    bool is_before = i < j || (i == j && k < l);
+    ASSERT(twi_is_before_position(a, twi_position(b)) == is_before);
+    ASSERT(twi_is_before_position(a, twi_position(b) + 1) ==
+           (is_before || a == b));
+    REACHED("the end");
+}
+
+/* Any timers overdue and stuck, any head of the delay queue, and any boundary
+ * that a call before left: at the position `until`. */
+static void make_aside(size_t until)
+{
+    unsigned count = any_below(3), first = any_below(TWI_SLOTS);
+    unsigned end = 1 + any_below(TWI_SLOTS);
+    make_none();
+    if (count == 2)
+        make_chain(overdue, 0, 2, first, end);
+    ASSUME(count != 1 || first <= end);
+    if (count == 1)
+        make_chain(overdue, 0, 1, first, end);
+    tw.overdue_until = until;
+    if (count != 0) { /* the boundary is not behind the last one */
+        size_t behind = twi_position(overdue->room - 1) + 1;
+        ASSUME(behind - until < SIZE_MAX / 4);
+        ASSUME(until - twi_position(overdue->front) + SIZE_MAX / 4 <
+               SIZE_MAX / 2);
+    }
+    if (nondet_bool()) {
+        stuck->front = stuck_slots;
+        stuck->room = stuck_slots + 1;
+        stuck->earliest = nondet_u64();
+    }
+    tw.next = UINT64_MAX;
+    if (nondet_bool()) {
+        tw.queued = 1;
+        tw.queue[0] = &wheel0;
+        tw.next = nondet_u64();
+    }
+    tw.clock = nondet_u64();
+    tw.due_until = nondet_u64();
+    tw.has_asides = true;
+}
+
+/* True if anything is due by a tick, apart from overdue timers. */
+static bool is_due_by(uint64_t tick)
+{
+    return (tw.queued != 0 && tw.next <= tick) ||
+           (!twi_is_empty(stuck) && stuck->earliest <= tick);
+}
+
+/* Any call begins: all timers that are overdue then are before `overdue_end`,
+ * and timers that will be started overdue in this call are not. What the call
+ * before left due comes first, if it left anything. */
+void begin_overdue(void)
+{
+    make_aside((size_t)nondet_u64());
+    uint64_t target = nondet_u64(), due_until = tw.due_until;
+    size_t until = tw.overdue_until;
+    twi_begin_overdue(&tw, target);
+    unsigned i = any_below(2), k = any_below(TWI_SLOTS);
+    bool is_any = overdue->room != NULL;
+    ASSERT(!is_any || tw.overdue_end == twi_position(overdue->room - 1) + 1);
+    ASSERT(is_any || tw.overdue_end == until);
+    if (is_any && is_in(overdue, &chunks[i]->slots[k]))
+        ASSERT(twi_is_before_position(&chunks[i]->slots[k], tw.overdue_end));
+    ASSERT(tw.due_until <= target);
+    if (tw.due_until == target && tw.overdue_until == tw.overdue_end) {
+        REACHED("one part");
+        return;
+    }
+    ASSERT(tw.overdue_until == until);
+    ASSERT(tw.due_until == (due_until < target ? due_until : target));
+    ASSERT(is_due_by(tw.due_until) || twi_is_overdue_before(&tw, until));
+    REACHED("two parts");
+}
+
+/* Any call that has begun: where the next timer is, and in which order. Nothing
+ * is due exactly if no timer is overdue since before the call, stuck or in a
+ * wheel with a tick up to the target. */
+void find_due(void)
+{
+    make_aside((size_t)nondet_u64());
+    uint64_t target = nondet_u64();
+    twi_begin_overdue(&tw, target);
+    size_t until = tw.overdue_until;
+    uint64_t due_until = tw.due_until;
+    bool is_overdue = twi_is_overdue_before(&tw, tw.overdue_end);
+    bool is_first = twi_is_overdue_before(&tw, until);
+    bool is_left = is_due_by(due_until);
+    enum twi_source source = twi_find_due(&tw, target);
+    ASSERT((source == TWI_NOT_DUE) == (!is_overdue && !is_due_by(target)));
+    ASSERT((source == TWI_BY_OVERDUE) == (is_first || (is_overdue && !is_left)));
+    if (source == TWI_BY_STUCK) {
+        ASSERT(!twi_is_empty(stuck) && stuck->earliest <= target);
+        ASSERT(stuck->earliest <= tw.next);
+        REACHED("stuck");
+    } else if (source == TWI_BY_WHEEL) {
+        ASSERT(tw.queued != 0 && tw.next <= target);
+        ASSERT(twi_is_empty(stuck) || tw.next < stuck->earliest);
+        REACHED("in a wheel");
+    } else if (source == TWI_BY_OVERDUE) {
+        REACHED("overdue");
+    } else {
+        ASSERT(tw.has_asides ==
+               (!twi_is_empty(overdue) || !twi_is_empty(stuck)));
+        REACHED("nothing");
+    }
+}
