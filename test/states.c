@@ -1516,7 +1516,7 @@ static void made_on_demand(void)
 {
     static const search what = {
         .size = 2, .wheels = 3, .groups = 2, .few = 5, .soonest = -1,
-        .reach = 8, .whole_turns = true, .limits = 2, .delays = 1, .delay = {1},
+        .reach = 6, .whole_turns = true, .limits = 2, .delays = 1, .delay = {1},
         .most = 5, .most_full = 0,
     };
     explore(&what);
@@ -1526,7 +1526,7 @@ static void in_place_on_2(void)
 {
     static const search what = {
         .size = 2, .wheels = 3, .groups = 2, .few = 5,
-        .soonest = -1, .reach = 8, .reserved = true, .postponed = 2,
+        .soonest = -1, .reach = 6, .reserved = true, .postponed = 2,
         .limits = 2, .delays = 2, .delay = {-1, 1}, .most = 5,
     };
     explore(&what);
@@ -1536,7 +1536,7 @@ static void cascading_on_2(void)
 {
     static const search what = {
         .size = 2, .wheels = 3, .groups = 2, .few = 0, .soonest = -1,
-        .reach = 8, .reserved = true, .postponed = 2, .limits = 3, .delays = 1,
+        .reach = 6, .reserved = true, .postponed = 2, .limits = 3, .delays = 1,
         .delay = {1}, .most = 6, .most_full = 0,
     };
     explore(&what);

@@ -24,6 +24,10 @@ static void fuzz_free(void *pointer);
 #define TW_MALLOC(size, context) ((void)(context), fuzz_malloc(size))
 #define TW_FREE(pointer, context) ((void)(context), fuzz_free(pointer))
 #define TIMINGWHEEL_IMPLEMENTATION
+#define TWI_CROWD few /* a bucket of so few timers never cascades            */
+#define TWI_CROWD_CHUNKS few_chunks /* unless it has more chunks             */
+#define TWI_BATCH batch /* chunks that are moved ahead at a time, at least   */
+static unsigned few, few_chunks, batch;
 #include "../../timingwheel.h"
 #include "../oracle.h"
 
@@ -395,11 +399,13 @@ static void advance_some(void)
 {
     size_t limit = 1 + byte() % 8;
     uint64_t now = any_time(), cascaded = tw.cascaded;
+    uint64_t stop = tw.handled + limit;
     oracle_begin(&o, now);
     fired = 0;
     EXPECT(tw_advance_clock_limit(&tw, now, limit) == fired);
     EXPECT(fired + (tw.cascaded - cascaded) <= limit);
-    if (fired + (tw.cascaded - cascaded) < limit)
+    /* Slots of cancelled timers count towards the limit, too. */
+    if (fired + (tw.cascaded - cascaded) < limit && tw.stop == stop)
         JUDGE(oracle_finish(&o));
     else
         JUDGE(oracle_stop(&o, tw_now(&tw)));
@@ -461,6 +467,16 @@ static void step(void)
 static void set_up(void)
 {
     static const uint64_t ticks[] = {1, 1, 2, 3, 10, 1000, 0, 4096};
+    static const struct {
+        unsigned few, few_chunks, batch;
+    } crowds[] = {{TWI_RUN_CHUNKS * TWI_SLOTS, TWI_RUN_CHUNKS, 16},
+                  {TWI_RUN_CHUNKS * TWI_SLOTS, 2, 1},
+                  {0, TWI_RUN_CHUNKS, 16},
+                  {0, 2, 1},
+                  {1, 2, 1},
+                  {5, 2, 2},
+                  {12, 2, 1},
+                  {20, 4, 1}};
     static const uint32_t sizes[] = {2, 2,  4,  4,  4,  8,  8,   16,
                                      16, 32, 64, 64, 64, 128, 256, 512};
     tw_config config = {0, 0, 0, 0, NULL};
@@ -474,6 +490,9 @@ static void set_up(void)
                        : choice % 4 == 2 ? bytes(8)
                                          : UINT64_MAX - bytes(2);
     max_pending = config.max_pending = choice / 4 % 8 == 7 ? 5 : 0;
+    few = crowds[choice / 32].few;
+    few_chunks = crowds[choice / 32].few_chunks;
+    batch = crowds[choice / 32].batch;
     EXPECT(tw_init(&tw, &config) == TW_OK);
     oracle_init(&o, config.tick == 0 ? 1 : config.tick, config.start, TIMERS);
     for (size_t i = 0; i < TIMERS; i++)

@@ -3,11 +3,13 @@
 # the library and to the oracle. Prints TAP; run from the top of the repository.
 #
 #     test/fuzz/run.sh             3 minutes, and 5 million executions
-#     test/fuzz/run.sh FILE...     repeats these inputs, with any compiler
+#     test/fuzz/run.sh FILE...     repeats these inputs, with any compiler, with
+#                                  chunks of both sizes
 #     SECONDS_TO_RUN=3600 WORKERS=sanitized SEED=7 test/fuzz/run.sh
 #
 # Two workers run at a time and tell each other what they find: one under
-# AddressSanitizer and UndefinedBehaviorSanitizer, one without, which is faster.
+# AddressSanitizer and UndefinedBehaviorSanitizer, one without, which is faster,
+# and whose chunks have 4 slots, so that more buckets are crowded.
 # They begin with test/fuzz/corpus and whatever was found before, which is in
 # .build/fuzz/found. An input that fails is kept in .build/fuzz, and shown with
 # the command that repeats it.
@@ -26,10 +28,12 @@ untraced=-fno-sanitize-coverage=trace-cmp
 mkdir -p "$build/found"
 
 if [ $# != 0 ]; then
-    "${CC:-gcc}" -std=c99 -g -O1 -fsanitize=address,undefined \
-        -fno-sanitize-recover=all -DFUZZ_REPLAY -o "$build/replay" \
-        test/fuzz/fuzz.c && exec "$build/replay" "$@"
-    exit 1
+    for chunks in -UTWI_CHUNK_BYTES -DTWI_CHUNK_BYTES=64; do
+        "${CC:-gcc}" -std=c99 -g -O1 -fsanitize=address,undefined "$chunks" \
+            -fno-sanitize-recover=all -DFUZZ_REPLAY -o "$build/replay" \
+            test/fuzz/fuzz.c && "$build/replay" "$@" || exit
+    done
+    exit
 fi
 
 # Comparisons are not traced: an input is a program without numbers that must
@@ -38,7 +42,7 @@ flags_of() {
     case $1 in
     sanitized) echo -O2 -fsanitize=fuzzer,address,undefined \
         -fno-sanitize-recover=all "$untraced" ;;
-    plain) echo -O2 -fsanitize=fuzzer "$untraced" ;;
+    plain) echo -O2 -fsanitize=fuzzer "$untraced" -DTWI_CHUNK_BYTES=64 ;;
     esac
 }
 
