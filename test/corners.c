@@ -195,6 +195,27 @@ static void sorted_bucket_is_emptied(void)
     free(timers);
 }
 
+/* A timer goes from bucket to bucket, on a reserve for one: the chunk of the
+ * first bucket is found without a timer, and taken. The bucket, which has none
+ * then, comes up all the same. */
+static void first_bucket_is_swept(void)
+{
+    tw_timer *timers = idle_timers(1);
+    set_up();
+    CHECK(tw_reserve(&tw, 1, 200) == TW_OK);
+    size_t calls = memory.calls;
+    for (uint64_t tick = 1; tick <= tw.chunks + 3; tick++) {
+        CHECK(tw_start(&tw, &timers[0], tick) == TW_OK);
+        CHECK(tw_check(&tw));
+    }
+    CHECK(memory.calls == calls);
+    CHECK(tw.wheels[0]->first->room == NULL);
+    CHECK(tw_advance_clock(&tw, tw.chunks + 2) == 0 && tw_check(&tw));
+    CHECK(tw_advance_clock(&tw, tw.chunks + 3) == 1);
+    tear_down();
+    free(timers);
+}
+
 /* A wheel that has been destroyed does nothing. */
 static void destroyed(void)
 {
@@ -206,6 +227,7 @@ static void destroyed(void)
 
 static const tap_case cases[] = {
     {"a sorted bucket is emptied by cancels", sorted_bucket_is_emptied},
+    {"the first bucket loses its chunk to a sweep", first_bucket_is_swept},
     {"a destroyed wheel does nothing", destroyed},
     {"a bucket of hundreds comes up without memory", bucket_without_memory},
     {"memory grows by no more than the largest slab, and all goes back",
