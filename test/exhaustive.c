@@ -3,9 +3,9 @@
  * Wheels of 2, 4 and 8 steps; every phase of the clock; every delay up to
  * three turns of the second wheel. What has to happen is plain enough to need
  * no oracle: a timer fires at its deadline, equal ones in start order; overdue
- * ones before all others. Buckets are sorted, cascade, or are moved ahead of their
- * time by turns. Each scene is played in four manners: the clock moves tick by tick, in one jump,
- * from deadline to deadline, and with a limit of one a call. With --quick,
+ * ones before all others. Buckets are sorted, cascade, or are moved ahead of
+ * their time by turns. Each scene is played in four manners: the clock moves
+ * tick by tick, in one jump, from deadline to deadline, and with a limit of one a call. With --quick,
  * for sanitizers and valgrind, most scenes are left out.
  *
  * SPDX-License-Identifier: MIT

@@ -59,7 +59,7 @@ static struct {
     bool last_loose;
 } call;
 
-/* What limited calls have left due: timers of ticks up to `due_until`, and those
+/* What limited calls have left due: timers of ticks up to `due_until`, and
  * overdue ones that were started before `overdue_until`. They fire first. A
  * timer that has left its tick since `stale_tick` may blur what these are. */
 static struct {
@@ -417,7 +417,8 @@ static void advance_limited(uint64_t now, size_t limit)
     begin_call(now);
     CHECK(tw_advance_clock_limit(&tw, now, limit) <= limit);
     CHECK(tw.handled <= stop);
-    end_call(tw.handled == tw.stop || tw.stop != stop ? CUT_SHORT : FINISHED);
+    bool is_cut = tw.handled == tw.stop || tw.stop != stop;
+    end_call(is_cut ? CUT_SHORT : FINISHED);
 }
 
 static bool poll(uint64_t now)

@@ -372,7 +372,7 @@ static void destroyed_twice(void)
     expect(destroy_twice, "before tw_init or after tw_destroy");
 }
 
-/* ---------------------------------------------------------- moved, copied -- */
+/* --------------------------------------------------------- moved, copied -- */
 
 static timingwheel elsewhere;
 

@@ -1777,8 +1777,8 @@ static void overdue_in_start_order(void)
     end();
 }
 
-/* The clock has come to 10, where a limit has left b, which fires before what is
- * started overdue since: c, of the same tick, and d. */
+/* The clock has come to 10, where a limit has left b, which fires before what
+ * is started overdue since: c, of the same tick, and d. */
 static void overdue_beside_what_is_left(void)
 {
     begin();
@@ -3873,8 +3873,8 @@ static void poll_as_advance(void)
     CHECK(memcmp(order[0], order[1], sizeof order[0]) == 0);
 }
 
-/* Fires all tickets at every `step` ticks up to `span`, by one call or by polls;
- * returns how many were moved and how many allocations that took. */
+/* Fires all tickets, at every `step` ticks up to `span`, by one call or by
+ * polls; tells how many were moved and how many allocations that took. */
 static void fire_tickets(uint64_t span, uint64_t step, bool by_polls,
                          uint64_t *cascaded, size_t *calls)
 {

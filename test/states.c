@@ -31,8 +31,8 @@
  *  - how far back ticks are that have passed, but for their order,
  *  - memory that holds no timer, counters, the arrangement of the delay queue,
  *    how overdue timers are divided among chunks, and which numbers these have,
- *  - when timers were moved ahead, and when to look next, where no bucket may be
- *    crowded; or where that was for an earlier step,
+ *  - when timers were moved ahead, and when to look next, where no bucket may
+ *    be crowded; or where that was for an earlier step,
  *  - what only makes starts quicker (see twi_forget).
  * Where two ways lead to one state and the oracle is stricter after one of
  * them, that one counts. States are told apart by 64 bits of hash. That all
@@ -379,9 +379,9 @@ static void advance_limited(uint64_t now, size_t limit)
     bool done = oracle_first_due(&model) == NULL &&
                 (!tw_next_deadline(&tw, &next) || next > model.target) &&
                 tw_now(&tw) == model.target;
-    bool has_passed = tw.stop != stop;
-    EXPECT_RIGHT((handled < limit && !has_passed) || done ? oracle_finish(&model)
-                                         : oracle_stop(&model, tw_now(&tw)));
+    done |= handled < limit && tw.stop == stop;
+    EXPECT_RIGHT(done ? oracle_finish(&model)
+                      : oracle_stop(&model, tw_now(&tw)));
 }
 
 static void poll(uint64_t now)
@@ -719,8 +719,8 @@ static void add_wheels(void)
     add(tw.clock % span);
 }
 
-/* How many overdue timers (or slots for them, where these stay as they were) were
- * left by a limited call. */
+/* How many overdue timers (or slots for them, where these stay as they were)
+ * were left by a limited call. */
 static unsigned overdue_left(bool slots_too)
 {
     const twi_bucket *overdue = &tw.aside[TWI_OVERDUE];
@@ -794,8 +794,8 @@ static void hash_state(void)
 
 /* -------------------------------------------------------------- tidying -- */
 
-/* The timers of a bucket move together, to the beginning of its first chunk. Its
- * chunks are numbered from 0. */
+/* The timers of a bucket move together, to the beginning of its first chunk.
+ * Its chunks are numbered from 0. */
 static void tidy_slots(twi_bucket *bucket)
 {
     tw_timer *kept[TIMERS];
@@ -1020,10 +1020,12 @@ static void grow_table(void)
 /* A state has been met again: keeps a sample of these, each as likely. */
 static void note_twin(uint32_t index, uint32_t parent)
 {
+    if (states[index].lenient != lenient)
+        return;
     uint64_t at = ++twins_met;
     if (at > TWINS)
         at = 1 + (twins_met * UINT64_C(0x9fb21c651e98df25) >> 20) % twins_met;
-    if (at > TWINS || states[index].lenient != lenient)
+    if (at > TWINS)
         return;
     twins[at - 1].index = index;
     twins[at - 1].parent = parent;
@@ -1198,8 +1200,8 @@ static void try_step(enum step_kind kind, unsigned group, int time, bool acting)
     } while (choose_next());
 }
 
-/* Does the coarsest wheel hold that tick, or a finer one? It surely does up to a
- * turn of steps from the clock's own; up to two, where that depends on whole
+/* Does the coarsest wheel hold that tick, or a finer one? It surely does up to
+ * a turn of steps from the clock's own; up to two, where that depends on whole
  * turns. */
 static bool in_window(int time)
 {
@@ -1587,8 +1589,8 @@ static void every_slot_on_4(void)
 {
     static const search what = {
         .size = 4, .wheels = 3, .groups = 2, .few = 1, .tidiness = AS_LEFT,
-        .soonest = 1, .reach = 12, .reserved = true, .postponed = 2, .limits = 2,
-        .delays = 1, .delay = {8}, .most = 4, .most_full = 60,
+        .soonest = 1, .reach = 12, .reserved = true, .postponed = 2,
+        .limits = 2, .delays = 1, .delay = {8}, .most = 4, .most_full = 60,
     };
     explore(&what);
 }
@@ -1773,8 +1775,8 @@ static void postponed_on_4(void)
     explore(&what);
 }
 
-/* To each tick up to 63 ahead: in the coarsest of three wheels of 4 these are in
- * three or four buckets. */
+/* To each tick up to 63 ahead: in the coarsest of three wheels of 4 these are
+ * in three or four buckets. */
 static void all_ticks_on_4(void)
 {
     static const search what = {
@@ -1829,6 +1831,8 @@ static void compare_sparing(unsigned how_few)
     };
     what.few = how_few;
     what.reach = effort >= FULL ? 8 : effort == USUAL && how_few == 0 ? 5 : 4;
+    if (how_few == 5 && what.reach > 5)
+        what.reach = 5; /* see test/README.md */
     if (effort == QUICK) {
         what.wheels = 2;
         what.reach = 3;
