@@ -174,15 +174,70 @@ static void tick_by_tick(void)
     tear_down();
 }
 
-/* Half of the time that is left moves half of what is left. */
+/* Half of the time that is left moves half of what is left, whatever bucket of
+ * the wheel it is. */
 static void by_halves(void)
+{
+    for (uint64_t step = 4; step <= 512; step = step == 4 ? 511 : step + 1) {
+        set_up_at((step - 4) * STEP);
+        start_many(0, CROWD, step * STEP, STEP);
+        for (uint64_t left = STEP / 2; left >= STEP / 8; left /= 2) {
+            tw_advance_clock(&tw, step * STEP - left);
+            CHECK(has_moved(STEP - left, STEP, CROWD, 2));
+        }
+        fire_all();
+        tear_down();
+    }
+}
+
+/* One timer more than can be sorted is a crowd. */
+static void smallest_crowd(void)
+{
+    for (size_t more = 0; more < 2; more++) {
+        set_up();
+        start_many(0, TWI_CROWD + more, 4 * STEP, STEP);
+        tw_advance_clock(&tw, 4 * STEP - 8);
+        CHECK(more == 0 ? cascaded() == 0 : cascaded() >= TWI_CROWD * 9 / 10);
+        fire_all();
+        CHECK(more == 1 || cascaded() == 0);
+        tear_down();
+    }
+}
+
+/* A crowd that has lost most of its chunks to a sweep, in the middle, is none any
+ * more: what is left is sorted. */
+static void no_crowd_any_more(void)
 {
     set_up();
     start_many(0, CROWD, 4 * STEP, STEP);
-    for (uint64_t left = STEP / 2; left >= STEP / 8; left /= 2) {
-        tw_advance_clock(&tw, 4 * STEP - left);
-        CHECK(has_moved(STEP - left, STEP, CROWD, 2));
-    }
+    for (size_t i = 100; i < CROWD - 100; i++)
+        cancel(i);
+    twi_sweep(&tw, 3 * tw.chunks, SIZE_MAX);
+    CHECK(chunks_in_use() < 20 && tw_check(&tw));
+    for (uint64_t tick = 3 * STEP; tick < 4 * STEP; tick += 10)
+        tw_advance_clock(&tw, tick);
+    CHECK(tw_check(&tw));
+    fire_all();
+    CHECK(fired.timers == 200 && cascaded() == 0);
+    tear_down();
+}
+
+/* A crowd of which one half came down from a coarser wheel, in front of the
+ * other, and neither is a crowd by itself. */
+static void half_from_above(void)
+{
+    const uint64_t step = STEP * STEP;
+    const size_t half = (TWI_CROWD_CHUNKS / 2 + 4) * TWI_SLOTS;
+    set_up();
+    start_many(0, half, 4 * step, STEP);
+    start_many(half, half, 4 * step + 9 * STEP, STEP);
+    tw_advance_clock(&tw, 4 * step - 2 * STEP);
+    uint64_t before = cascaded();
+    CHECK(before >= 2 * half - 2 * TWI_SLOTS);
+    start_many(2 * half, half, 4 * step, STEP);
+    tw_advance_clock(&tw, 4 * step - 16);
+    CHECK(cascaded() - before >= 2 * half * 8 / 10);
+    CHECK(tw_check(&tw));
     fire_all();
     tear_down();
 }
@@ -1075,6 +1130,9 @@ static const tap_case cases[] = {
     {"moving ahead: in proportion to the time, tick by tick", tick_by_tick},
     {"moving ahead: half of the time that is left, half of the crowd",
      by_halves},
+    {"moving ahead: the smallest crowd", smallest_crowd},
+    {"moving ahead: not what is left of a crowd", no_crowd_any_more},
+    {"moving ahead: a crowd of two halves", half_from_above},
     {"moving ahead: begins one step before", no_earlier_than_the_next_step},
     {"moving ahead: steps of 2^32 ticks and more", long_steps},
     {"moving ahead: crowds in two wheels", two_wheels},

@@ -85,6 +85,7 @@ SANITIZED = [
     Test('promises', ASAN),
     Test('mutants', ASAN),
     Test('memory', ASAN),
+    Test('ahead', ASAN),
     Test('model', ASAN, '--operations', '100000'),
 ]
 # For the branches that tcc does not see.
