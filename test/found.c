@@ -549,6 +549,21 @@ static void several_generations(void)
     tear_down();
 }
 
+/* The second call leaves a timer that became due after the first call. */
+static void due_in_a_later_generation(void)
+{
+    set_up(256, 1);
+    for (char name = 'a'; name <= 'c'; name++)
+        start_letter(name, 10);
+    start_letter('e', 15);
+    CHECK(limited_fires(10, 1, "a"));
+    start_letter('x', 0);
+    CHECK(limited_fires(20, 1, "b")); /* leaves c, x and e */
+    start_letter('y', 0);
+    CHECK(limited_fires(20, SIZE_MAX, "cxey"));
+    tear_down();
+}
+
 /* Each generation of overdue timers is left by a limited call in turn. */
 static void overdue_generations(void)
 {
@@ -1152,7 +1167,7 @@ static void ahead_limited(void)
             if (calls % 50 == 0)
                 between_start(&c);
         }
-        CHECK(before >= (limits[i] < 100 ? 50 * limits[i] : CROWD / 2));
+        CHECK(before >= (limits[i] < 100 ? 300 * limits[i] : CROWD / 2));
         fire_tickets(c.begin * 2);
         tear_down();
     }
@@ -1269,6 +1284,36 @@ static void ahead_trim(void)
     }
 }
 
+/* A bucket with chunks in front of its first one and behind it is packed. Then
+ * it gets so many timers that it is crowded. */
+static void ahead_packed(void)
+{
+    uint64_t begin = 4 * 65536 + 3 * 256, now = 0, before = 0, longest = 0;
+    set_up(256, 1);
+    for (size_t i = 0; i < 450; i++)
+        start_ticket(i, begin + i % 256); /* will be put in front */
+    for (size_t i = 450; i < 8450; i++)
+        start_ticket(i, begin + 2560 + i * 7 % 50000);
+    for (; now < 4 * 65536; now += 50)
+        tw_advance_clock(&tw, now);
+    for (size_t i = 8450; i < 8850; i++)
+        start_ticket(i, begin + i % 256); /* behind */
+    for (size_t i = 450; i < 8450; i++)
+        tw_cancel(&tw, &tickets[i].timer);
+    tw_trim(&tw);
+    for (size_t i = 8850; i < 14850; i++)
+        start_ticket(i, begin + i % 256);
+    for (now = 4 * 65536; now < begin + 256; now++) {
+        before = stats().cascaded;
+        tw_advance_clock(&tw, now);
+        if (stats().cascaded - before > longest)
+            longest = stats().cascaded - before;
+    }
+    CHECK(misplaced == 0 && tw_count(&tw) == 0);
+    CHECK(longest <= 2 * BATCH);
+    tear_down();
+}
+
 static void ahead_foreach_and_drain(void)
 {
     random_state = 19;
@@ -1354,6 +1399,8 @@ static const tap_case cases[] = {
     {"promise 13: timers due later have not been left", due_later_is_not_left},
     {"promise 13: several limited calls, each leaves timers",
      several_generations},
+    {"promise 13: timers due later, left by a second limited call",
+     due_in_a_later_generation},
     {"promise 13: several generations of overdue timers", overdue_generations},
     {"promise 13: timers left are cancelled", left_is_cancelled},
     {"promise 13: tw_poll leaves timers, too", left_before_overdue_poll},
@@ -1387,6 +1434,7 @@ static const tap_case cases[] = {
     {"promise 16: the clock jumps", ahead_jumps},
     {"promise 16: up to the end of time", ahead_at_the_end_of_time},
     {"promise 16: tw_trim meanwhile", ahead_trim},
+    {"promise 16: tw_trim packs a bucket that gets crowded then", ahead_packed},
     {"promise 16: tw_foreach and tw_drain meanwhile", ahead_foreach_and_drain},
     {"promise 16: no wake-up for moves alone", ahead_wakes_nobody},
     {"promise 16: a bucket that can be sorted stays", ahead_not_crowded},
