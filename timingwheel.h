@@ -2811,11 +2811,12 @@ TWI_APART void twi_move_ahead(timingwheel *tw)
         size_t chunks = twi_chunks_ahead(tw, wheel, &look_at);
         if (chunks < least)
             continue;
+        uint64_t step = (tw->clock >> wheel->shift) + 1;
+        if (twi_left(tw) != 0)
+            (void)twi_move_down(tw, wheel, step, chunks);
         if (twi_left(tw) == 0)
             return; /* the next call goes on */
-        uint64_t step = (tw->clock >> wheel->shift) + 1;
         wheel->moved_at = tw->clock;
-        (void)twi_move_down(tw, wheel, step, chunks);
         look_at = UINT64_MAX;
         least = 2 * TWI_BATCH;
         i = 0; /* the queue may have changed */
@@ -3177,7 +3178,11 @@ static void twi_pack(timingwheel *tw, twi_bucket *bucket)
     }
     if (bucket == &tw->aside[TWI_OVERDUE])
         tw->overdue_until = before; /* positions begin anew */
-    tw->homes += packed.room != NULL;
+    if (packed.room != NULL) {
+        tw->homes++;
+        if (twi_last_chunk(&packed)->number >= TWI_CROWD_CHUNKS / 2)
+            twi_expect_crowd(tw, bucket);
+    }
     *bucket = packed;
 }
 
