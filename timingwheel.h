@@ -590,6 +590,7 @@ typedef struct twi_wheel {
     uint64_t least;       /* a tick is surely for this wheel if it is so far */
     uint64_t until;       /* ahead of the clock, and before this tick        */
     uint64_t moved_at;    /* the clock when timers were last moved ahead     */
+    size_t behind;        /* chunks that a limit has kept from moving then   */
     twi_bucket *buckets;  /* two turns: twice as many as steps in a turn     */
     void *memory;         /* as TW_MALLOC gave it                            */
     unsigned level;       /* its number, from 0 for the finest               */
@@ -1146,8 +1147,8 @@ static inline twi_chunk *twi_chunk_in(twi_slab *slab, size_t i)
 
 #ifdef TW_DEBUG
 /* True if `timer` is pending, but in no bucket of this wheel. */
-static inline bool twi_is_elsewhere(const timingwheel *tw,
-                                    const tw_timer *timer)
+TWI_WRAPS static inline bool twi_is_elsewhere(const timingwheel *tw,
+                                              const tw_timer *timer)
 {
     if (!twi_is_pending(timer))
         return false;
@@ -1440,7 +1441,8 @@ TWI_WRAPS TWI_COLD void twi_expect_crowd(timingwheel *tw,
 
 /* Puts an unused chunk, which has been provided, behind the others of a bucket
  * that has no room. */
-static inline void twi_link_chunk(timingwheel *tw, twi_bucket *bucket)
+TWI_WRAPS static inline void twi_link_chunk(timingwheel *tw,
+                                            twi_bucket *bucket)
 {
     twi_chunk *chunk = twi_take_chunk(tw, bucket);
     if (bucket->room == NULL) {
@@ -1512,7 +1514,7 @@ static inline tw_timer **twi_push_front(timingwheel *tw, twi_bucket *bucket)
 /* Removes the front slot, the last of its chunk or bucket; false if that was
  * the last of the bucket. Its chunk is then used again from the start, with the
  * next number, so that no position in the bucket comes twice. */
-TWI_APART bool twi_pop_chunk(timingwheel *tw, twi_bucket *bucket)
+TWI_WRAPS TWI_APART bool twi_pop_chunk(timingwheel *tw, twi_bucket *bucket)
 {
     twi_chunk *chunk = twi_chunk_of(bucket->front), *next = chunk->next;
     if (bucket->front + 1 == bucket->room) {
@@ -1731,6 +1733,7 @@ TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
     wheel->least = level == 0 ? 1 : 2 * wheel->step;
     wheel->until = 0;
     wheel->moved_at = 0;
+    wheel->behind = 0;
     wheel->buckets = (twi_bucket *)(void *)((char *)start +
                                             twi_wheel_bytes(tw)) - size;
     wheel->memory = memory;
@@ -2329,10 +2332,12 @@ static inline tw_timer **twi_place_below(timingwheel *tw,
 enum twi_moved { TWI_MOVED_ALL, TWI_MOVED_SOME, TWI_NO_MEMORY };
 
 /* Moves the timers of the bucket of the step `step` of a wheel down, from the
- * back: all of them; or some, if `chunks` chunks have been emptied or the call
- * may do no more; or as many as there is memory for. */
-TWI_APART enum twi_moved twi_move_down(timingwheel *tw, twi_wheel *wheel,
-                                       uint64_t step, size_t chunks)
+ * back: all of them; or some, if *chunks chunks have been emptied or the call
+ * may do no more; or as many as there is memory for. Lowers *chunks by the
+ * chunks that have been emptied. */
+TWI_WRAPS TWI_APART enum twi_moved twi_move_down(timingwheel *tw,
+                                                 twi_wheel *wheel,
+                                                 uint64_t step, size_t *chunks)
 {
     twi_bucket *bucket = &wheel->buckets[step & tw->size_mask];
     const twi_chunk *chunk = NULL, *ahead = twi_last_chunk(bucket);
@@ -2348,7 +2353,7 @@ TWI_APART enum twi_moved twi_move_down(timingwheel *tw, twi_wheel *wheel,
         if (chunk != twi_last_chunk(bucket)) {
             if (chunk != NULL && tw->cascaded == moved)
                 twi_spend(tw); /* that chunk had no timer */
-            if (chunks-- == 0 || twi_left(tw) == 0)
+            if ((chunk != NULL && --*chunks == 0) || twi_left(tw) == 0)
                 return TWI_MOVED_SOME;
             chunk = twi_last_chunk(bucket);
             moved = tw->cascaded;
@@ -2484,8 +2489,9 @@ TWI_APART void twi_come_up(timingwheel *tw, twi_wheel *wheel,
             twi_await_front(tw, wheel, bucket);
         return;
     }
+    size_t all = SIZE_MAX;
     enum twi_moved moved =
-        twi_move_down(tw, wheel, tw->clock >> wheel->shift, SIZE_MAX);
+        twi_move_down(tw, wheel, tw->clock >> wheel->shift, &all);
     if (moved == TWI_MOVED_SOME)
         wheel->progress = TWI_CASCADING;
     else if (moved == TWI_NO_MEMORY)
@@ -2540,6 +2546,10 @@ static inline tw_timer *twi_take_first(timingwheel *tw, twi_wheel *wheel)
     twi_bucket *bucket = wheel->first;
     twi_go_on(tw, wheel->earliest);
     tw_timer **front = bucket->front;
+    if (twi_is_empty(bucket)) {
+        twi_offer(tw, wheel); /* all that was in it has been cancelled */
+        return NULL;
+    }
     if (front + 1 == bucket->room && *front != NULL &&
         (*front)->deadline <= tw->now) {
         tw_timer *timer = *front;
@@ -2549,12 +2559,9 @@ static inline tw_timer *twi_take_first(timingwheel *tw, twi_wheel *wheel)
         twi_offer(tw, wheel);
         return timer;
     }
-    if (twi_is_empty(bucket))
-        twi_offer(tw, wheel); /* all that was in it has been cancelled */
-    else if (wheel->progress == TWI_SORTED)
+    if (wheel->progress == TWI_SORTED)
         return twi_take_front(tw, wheel, bucket);
-    else
-        twi_come_up(tw, wheel, bucket);
+    twi_come_up(tw, wheel, bucket);
     return NULL;
 }
 
@@ -2769,8 +2776,9 @@ static size_t twi_share_of(size_t left, uint64_t passed, uint64_t span)
 
 /* How many chunks of the bucket of the next step of a wheel have to be moved
  * down by now. Lowers *look_at to the clock at which to ask again. */
-static size_t twi_chunks_ahead(const timingwheel *tw, const twi_wheel *wheel,
-                               uint64_t *look_at)
+TWI_WRAPS static size_t twi_chunks_ahead(const timingwheel *tw,
+                                         const twi_wheel *wheel,
+                                         uint64_t *look_at)
 {
     uint64_t step = (tw->clock >> wheel->shift) + 1;
     uint64_t start = step << wheel->shift, at = start;
@@ -2787,8 +2795,9 @@ static size_t twi_chunks_ahead(const timingwheel *tw, const twi_wheel *wheel,
                       twi_chunk_of(bucket->front)->number + 1;
         if (is_begun || twi_is_crowded(bucket)) {
             uint64_t span = start - from;
-            chunks = twi_share_of(left, tw->clock - from, span);
-            if (chunks < TWI_BATCH)
+            size_t behind = is_begun ? wheel->behind : 0;
+            chunks = behind + twi_share_of(left, tw->clock - from, span);
+            if (chunks < TWI_BATCH && behind == 0)
                 chunks = 0;
             if (left > TWI_BATCH)
                 at = from + span / left * TWI_BATCH +
@@ -2812,11 +2821,13 @@ TWI_APART void twi_move_ahead(timingwheel *tw)
         if (chunks < least)
             continue;
         uint64_t step = (tw->clock >> wheel->shift) + 1;
-        if (twi_left(tw) != 0)
-            (void)twi_move_down(tw, wheel, step, chunks);
+        if (twi_left(tw) != 0) {
+            (void)twi_move_down(tw, wheel, step, &chunks);
+            wheel->moved_at = tw->clock;
+            wheel->behind = twi_left(tw) == 0 ? chunks : 0;
+        }
         if (twi_left(tw) == 0)
             return; /* the next call goes on */
-        wheel->moved_at = tw->clock;
         look_at = UINT64_MAX;
         least = 2 * TWI_BATCH;
         i = 0; /* the queue may have changed */
@@ -3197,7 +3208,7 @@ static void twi_pack_all(timingwheel *tw)
         needed += twi_chunks_needed(bucket);
     for (const twi_slab *slab = old; slab != NULL; slab = slab->next)
         held += slab->chunks + 2; /* with its head, and what aligns it */
-    if (tw->chunks == needed || held / 7 <= needed / 5)
+    if (tw->chunks == needed || held * 5 <= needed * 7)
         return;
     tw->unused = NULL;
     for (left = needed; left != 0; left -= chunks) {
