@@ -518,14 +518,14 @@ static void two_timers_of_2(void)
 {
     uint64_t ahead = scenes_ahead;
     of_2(play_two);
-    EXPECT(scenes_ahead > ahead);
+    EXPECT(scenes_ahead > ahead || thin != 1);
 }
 
 static void two_timers_of_4(void)
 {
     uint64_t ahead = scenes_ahead;
     of_4(play_two, 1);
-    EXPECT(scenes_ahead > ahead);
+    EXPECT(scenes_ahead > ahead || thin != 1);
 }
 
 static void two_timers_of_8(void)
