@@ -800,7 +800,7 @@ static size_t wheel_bytes(size_t wheels, size_t size)
 static void reserve_bytes(void)
 {
     for (size_t n = 1; n <= 100000; n *= 10)
-        for (unsigned bits = 4; bits <= 8; bits += 4)
+        for (unsigned bits = 1; bits <= 12; bits++)
             for (unsigned reach = 0; reach <= 64; reach += 16) {
                 uint64_t horizon =
                     reach == 64 ? UINT64_MAX : UINT64_C(1) << reach;
@@ -809,8 +809,7 @@ static void reserve_bytes(void)
                 CHECK(stats().bytes_held == memory.bytes);
                 CHECK(memory.bytes <= wheel_bytes(stats().wheels, 1u << bits) +
                                           150 * n + 4096);
-                size_t needed = reach / bits + (reach < 64);
-                CHECK(stats().wheels <= needed);
+                CHECK(stats().wheels <= reach / bits + 1);
                 tear_down();
             }
 }
@@ -897,25 +896,29 @@ static const pattern patterns[] = {
 };
 
 /* No start, cancel or call fails or allocates. Drains in between. */
-static void play_reserved(const pattern *play, size_t n, size_t restarts,
-                          tw_timer *timers)
+static void play_reserved(const pattern *play, uint32_t wheel_size, size_t n,
+                          size_t restarts, tw_timer *timers)
 {
     size_t failed = 0;
     uint64_t now = 0;
-    set_up(256, 1);
+    set_up(wheel_size, wheel_size == 16 ? 3 : 1);
     CHECK(tw_reserve(&tw, n, HORIZON) == TW_OK);
     size_t calls = memory.calls;
     heap_fail(&memory, 1, true);
     for (size_t i = 0; i < restarts; i++) {
         tw_timer *timer = &timers[i * 5 % n];
-        failed += tw_start(&tw, timer, play->tick(i, now, n)) != TW_OK;
-        if (i % 11 == 0)
+        uint64_t deadline = play->tick(i, now, n);
+        if (deadline > HORIZON - 300)
+            deadline = HORIZON - i % 1000;
+        failed += tw_start(&tw, timer, deadline) != TW_OK;
+        if (i % 11 == 0 && deadline < HORIZON - 300)
             failed += tw_postpone(&tw, timer, timer->deadline + 300) != TW_OK;
         if (play->every != 0 && i % play->every == 0) {
-            if (play->by != 0)
-                now += play->by;
-            else if (!tw_next_deadline(&tw, &now) || now < tw_now(&tw))
-                now = tw_now(&tw);
+            uint64_t next = now + play->by;
+            if (play->by == 0)
+                (void)tw_next_deadline(&tw, &next);
+            if (next > now && next < HORIZON / 2)
+                now = next;
             tw_advance_clock_limit(&tw, now, i % 64 == 0 ? 3 : SIZE_MAX);
         }
         if (i % (restarts / 3) == restarts / 4)
@@ -938,8 +941,38 @@ static void reserve_lasts(void)
     random_state = 7;
     for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++)
         for (size_t j = 0; j < 6; j++)
-            play_reserved(&patterns[i], counts[j], 100000, timers);
+            for (uint32_t size = 2; size <= 4096; size *= size < 16 ? 8 : 16)
+                play_reserved(&patterns[i], size, counts[j],
+                              size == 256 ? 100000 : 10000, timers);
     free(timers);
+}
+
+/* Each timer is alone in its chunk, and all chunks are in one bucket. Then the
+ * bucket is sorted, or cascades. */
+static void reserve_lasts_alone(void)
+{
+    static const size_t counts[] = {1, 13, 60, 100, 900, 960, 961, 3000};
+    static const uint64_t spans[] = {1, 256, 65536};
+    random_state = 9;
+    for (size_t i = 0; i < 8; i++)
+        for (size_t j = 0; j < 3; j++) {
+            uint64_t now = 0;
+            set_up(256, 1);
+            CHECK(tw_reserve(&tw, counts[i], HORIZON) == TW_OK);
+            size_t calls = memory.calls;
+            heap_fail(&memory, 1, true);
+            for (unsigned round = 0; round < 4; round++) {
+                uint64_t begin = ((now >> 16) + 3) << 16;
+                for (size_t k = 0; k < counts[i]; k++)
+                    for (unsigned slot = 0; slot < TWI_SLOTS; slot++)
+                        start_ticket(k, begin + random_below(spans[j]));
+                while (tw_next_deadline(&tw, &now))
+                    tw_advance_clock_limit(&tw, now, round == 0 ? 5 : SIZE_MAX);
+                CHECK(fired_tickets == counts[i] * (round + 1));
+            }
+            CHECK(misplaced == 0 && memory.calls == calls);
+            tear_down();
+        }
 }
 
 /* ------------------------------------------- promise 14: many restarts --- */
@@ -1420,6 +1453,8 @@ static const tap_case cases[] = {
     {"promise 14: reserve: for one timer up to the end of time", reserve_one},
     {"promise 14: reserve: 100,000 restarts neither fail nor allocate",
      reserve_lasts},
+    {"promise 14: reserve: each timer alone in its chunk, in one bucket",
+     reserve_lasts_alone},
     {"promise 14: memory of 2 million restarts is bounded",
      restarts_stay_small},
     {"promise 16: a call moves its share of a crowded bucket", ahead_share},
