@@ -290,8 +290,8 @@
        sort a bucket of up to 960 timers does not count; to pass many slots of
        cancelled timers does. What a limited call leaves due fires before timers
        that were started overdue since, so that overdue timers which start
-       themselves again starve nobody. (If several calls in a row leave
-       something: what the first of them left.)
+       themselves again starve nobody. (This order is kept for three such calls
+       in a row.)
    14. Memory is allocated for wheels and chunks, never per timer, and never by
        tw_cancel. After tw_reserve nothing that it covers allocates; a reserve
        may grow by one timer at a time. After tw_trim the wheel holds at most
@@ -616,6 +616,16 @@ enum twi_aside {
     TWI_ASIDES
 };
 
+/* What a call has to fire: overdue timers that stand before a position, and
+ * then timers of ticks up to `due_until`. A call that has stopped at its limit
+ * leaves its turn to the next call, in front of that call's own turn. */
+typedef struct twi_turn {
+    size_t overdue_until;
+    uint64_t due_until;
+} twi_turn;
+
+#define TWI_TURNS 4
+
 struct timingwheel {
     uint64_t clock;      /* in ticks                                         */
     uint64_t next;       /* the tick of the head of the delay queue, or      */
@@ -643,11 +653,8 @@ struct timingwheel {
     uint64_t stop;       /* at so many handled the call ends                 */
     uint64_t ahead_at;   /* no timer has to be moved ahead before the clock  */
                          /* is this                                          */
-    uint64_t due_until;  /* the tick up to which timers fire before those    */
-    size_t overdue_until; /* overdue timers that stand at this position, or  */
-                         /* behind it                                        */
-    size_t overdue_end;  /* the position behind all timers that were overdue */
-                         /* when the call began                              */
+    twi_turn turns[TWI_TURNS]; /* what is due, in this order                 */
+    unsigned turn_count; /* at least 1                                       */
     size_t in_use;       /* chunks that are in buckets                       */
     size_t homes;        /* buckets that have a chunk                        */
     size_t chunks;       /* in all slabs                                     */
@@ -2568,12 +2575,10 @@ static inline tw_timer *twi_take_first(timingwheel *tw, twi_wheel *wheel)
 /* -------------------------------------------------------------- overdue ---
  * Overdue timers stand in one bucket in start order, and are counted off by
  * position: the number of a chunk times its slots, and the slot's index. Those
- * from `overdue_end` on were started since the running call began, and wait for
- * the next. A call fires, in this order: overdue timers before `overdue_until`,
- * timers of ticks up to `due_until`, the other overdue timers, and then all up
- * to its target. The first two are the same as the last two, except after a
- * limited call that has left something due: that comes before the timers that
- * were started overdue since. */
+ * behind the last turn were started since the running call began, and wait for
+ * the next. A call takes a turn for what it has to fire. What a limited call
+ * leaves due has a turn before the timers that were started overdue since. If
+ * there are more turns than TWI_TURNS, the last ones are one. */
 
 TWI_WRAPS static inline size_t twi_position(tw_timer *const *slot)
 {
@@ -2600,42 +2605,39 @@ static inline bool twi_is_overdue_before(const timingwheel *tw, size_t position)
 TWI_COLD void twi_begin_overdue(timingwheel *tw, uint64_t target)
 {
     const twi_bucket *overdue = &tw->aside[TWI_OVERDUE];
-    tw->overdue_end = overdue->room == NULL
-                          ? tw->overdue_until
-                          : twi_position(overdue->room - 1) + 1;
-    if (tw->due_until > target)
-        tw->due_until = target;
-    const twi_bucket *stuck = &tw->aside[TWI_STUCK];
-    bool is_left =
-        twi_is_overdue_before(tw, tw->overdue_until) ||
-        (tw->queued != 0 && tw->next <= tw->due_until) ||
-        (!twi_is_empty(stuck) && stuck->earliest <= tw->due_until);
-    if (is_left && twi_is_overdue_before(tw, tw->overdue_end) &&
-        tw->overdue_until != tw->overdue_end)
-        return; /* others are overdue since */
-    tw->overdue_until = tw->overdue_end;
-    tw->due_until = target;
+    twi_turn *last = &tw->turns[tw->turn_count - 1];
+    size_t end = last->overdue_until;
+    if (!twi_is_empty(overdue))
+        end = twi_position(overdue->room - 1) + 1;
+    for (twi_turn *turn = tw->turns; turn <= last; turn++)
+        if (turn->due_until > target)
+            turn->due_until = target;
+    if (last->overdue_until != end && tw->turn_count < TWI_TURNS)
+        last = &tw->turns[tw->turn_count++];
+    last->overdue_until = end;
+    last->due_until = target;
 }
 
 enum twi_source { TWI_NOT_DUE, TWI_BY_WHEEL, TWI_BY_OVERDUE, TWI_BY_STUCK };
 
-/* Where the next timer that is due by `target` is, while timers may be overdue
- * or stuck. */
-TWI_COLD enum twi_source twi_find_due(timingwheel *tw, uint64_t target)
+/* Where the next timer that is due is, while timers may be overdue or stuck. */
+TWI_COLD enum twi_source twi_find_due(timingwheel *tw)
 {
     const twi_bucket *stuck = &tw->aside[TWI_STUCK];
     for (;;) {
-        if (twi_is_overdue_before(tw, tw->overdue_until))
+        if (twi_is_overdue_before(tw, tw->turns[0].overdue_until))
             return TWI_BY_OVERDUE;
-        if (!twi_is_empty(stuck) && stuck->earliest <= tw->due_until &&
+        uint64_t until = tw->turns[0].due_until;
+        if (!twi_is_empty(stuck) && stuck->earliest <= until &&
             stuck->earliest <= tw->next)
             return TWI_BY_STUCK;
-        if (tw->queued != 0 && tw->next <= tw->due_until)
+        if (tw->queued != 0 && tw->next <= until)
             return TWI_BY_WHEEL;
-        if (tw->due_until == target && tw->overdue_until == tw->overdue_end)
+        if (tw->turn_count == 1)
             break;
-        tw->due_until = target;
-        tw->overdue_until = tw->overdue_end;
+        tw->turn_count--;
+        for (unsigned i = 0; i < tw->turn_count; i++)
+            tw->turns[i] = tw->turns[i + 1];
     }
     tw->has_asides =
         !twi_is_empty(&tw->aside[TWI_OVERDUE]) || !twi_is_empty(stuck);
@@ -2700,7 +2702,7 @@ TWI_COLD tw_timer *twi_take_stuck(timingwheel *tw)
 static inline bool twi_is_due(timingwheel *tw, uint64_t target)
 {
     if (TWI_RARE(tw->has_asides))
-        return twi_find_due(tw, target) != TWI_NOT_DUE;
+        return twi_find_due(tw) != TWI_NOT_DUE;
     return tw->next <= target && tw->queued != 0;
 }
 
@@ -2721,7 +2723,7 @@ static inline tw_timer *twi_take_due(timingwheel *tw, uint64_t target)
             return NULL;
         enum twi_source source = TWI_BY_WHEEL;
         if (TWI_RARE(tw->has_asides))
-            source = twi_find_due(tw, target);
+            source = twi_find_due(tw);
         else if (tw->next > target || tw->queued == 0)
             return NULL;
         if (source == TWI_BY_WHEEL)
@@ -2751,7 +2753,7 @@ TWI_WRAPS static inline uint64_t twi_begin(timingwheel *tw, uint64_t now,
     if (TWI_RARE(tw->has_asides))
         twi_begin_overdue(tw, target);
     else
-        tw->due_until = target;
+        tw->turns[0].due_until = target;
     return target;
 }
 
@@ -3032,7 +3034,9 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
     for (unsigned i = 0; i < TWI_DRAINED; i++)
         twi_append(tw, &tw->aside[i], bucket);
     tw->has_asides = false;
-    tw->overdue_until = tw->overdue_end = 0; /* positions begin anew */
+    tw->turns[0].due_until = tw->turns[tw->turn_count - 1].due_until;
+    tw->turns[0].overdue_until = 0; /* positions begin anew */
+    tw->turn_count = 1;
     while (!twi_is_empty(bucket)) {
         tw_timer *timer = *bucket->front;
         (void)twi_pop_front(tw, bucket);
@@ -3072,6 +3076,7 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     tw->size_bits = twi_highest_bit(size);
     tw->alloc_context = config->alloc_context;
     tw->self = tw;
+    tw->turn_count = 1;
     for (unsigned i = 0; i < 64; i++)
         tw->level_of[i] = (uint8_t)(i / tw->size_bits);
     for (unsigned i = 0; i < TWI_ASIDES; i++)
@@ -3120,7 +3125,8 @@ static void twi_trim_slabs(timingwheel *tw)
         twi_give_back(tw, twi_last_chunk(overdue));
         twi_reset(overdue);
         tw->homes--;
-        tw->overdue_until = tw->overdue_end = 0; /* positions begin anew */
+        for (unsigned i = 0; i < tw->turn_count; i++)
+            tw->turns[i].overdue_until = 0; /* positions begin anew */
     }
     for (twi_slab *slab = tw->slabs; slab != NULL; slab = slab->next)
         for (size_t i = 1; i <= slab->chunks; i++)
@@ -3172,7 +3178,7 @@ static size_t twi_chunks_needed(const twi_bucket *bucket)
 static void twi_pack(timingwheel *tw, twi_bucket *bucket)
 {
     twi_bucket packed = *bucket;
-    size_t before = 0;
+    size_t before[TWI_TURNS] = {0};
     packed.front = packed.room = NULL;
     for (tw_timer **slot = bucket->front; slot != bucket->room;
          slot = twi_after(slot)) {
@@ -3182,13 +3188,16 @@ static void twi_pack(timingwheel *tw, twi_bucket *bucket)
             twi_link_chunk(tw, &packed);
             twi_last_chunk(&packed)->bucket = bucket;
         }
-        before += twi_is_before_position(slot, tw->overdue_until);
+        for (unsigned i = 0; i < tw->turn_count; i++)
+            before[i] +=
+                twi_is_before_position(slot, tw->turns[i].overdue_until);
         (*slot)->place = (uintptr_t)packed.room |
                          ((*slot)->place & TWI_SORTED_BIT);
         *packed.room++ = *slot;
     }
-    if (bucket == &tw->aside[TWI_OVERDUE])
-        tw->overdue_until = before; /* positions begin anew */
+    for (unsigned i = 0; i < tw->turn_count; i++)
+        if (bucket == &tw->aside[TWI_OVERDUE])
+            tw->turns[i].overdue_until = before[i]; /* positions begin anew */
     if (packed.room != NULL) {
         tw->homes++;
         if (twi_last_chunk(&packed)->number >= TWI_CROWD_CHUNKS / 2)
@@ -3627,7 +3636,7 @@ TW_DEF bool tw_check(const timingwheel *tw)
     if (tw->usual != NULL && (tw->tick != 1 || tw->most != SIZE_MAX))
         return false;
     return seen.chunks == tw->chunks && twi_queue_is_sound(tw, wheels) &&
-           (tw->has_asides || !has_asides);
+           (tw->has_asides || (!has_asides && tw->turn_count == 1));
 }
 
 /* -------------------------------------------------------------- mailbox ---

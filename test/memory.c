@@ -53,18 +53,21 @@ static struct {
     uint64_t began_after; /* so many starts                        */
     uint64_t reached;     /* the clock by now                      */
     const item *last;
-    bool last_left;
     uint64_t last_rank;
     uint64_t last_order;
     bool last_loose;
 } call;
 
-/* What limited calls have left due: timers of ticks up to `due_until`, and
- * overdue ones that were started before `overdue_until`. They fire first. A
- * timer that has left its tick since `stale_tick` may blur what these are. */
+/* Calls that have left something due, and the running one, each have a turn: for
+ * overdue timers that were started before `overdue_until`, and then timers of
+ * ticks up to `due_until`. A timer that has left its tick since `stale_tick` may
+ * blur which turns there are. */
 static struct {
-    uint64_t due_until;
-    uint64_t overdue_until;
+    struct {
+        uint64_t overdue_until;
+        uint64_t due_until;
+    } turns[4];
+    unsigned turn_count;
     uint64_t last_overdue; /* starts up to the last one that was overdue */
     uint64_t stale_tick;   /* the earliest; UINT64_MAX: none             */
     bool loose;            /* it has                                     */
@@ -101,6 +104,7 @@ static void begin(uint32_t wheel_size, uint64_t tick_length, uint64_t start)
     call.running = false;
     memset(&left, 0, sizeof(left));
     left.stale_tick = UINT64_MAX;
+    left.turn_count = 1;
     random_state = 88172645463325252U;
     for (int i = 0; i < ITEMS; i++) {
         items[i] = idle;
@@ -264,34 +268,33 @@ static void cancel(item *it)
     it->refused = false;
 }
 
-static bool is_left(const item *it)
+/* In which turn does a timer fire? */
+static unsigned turn_of(const item *it)
 {
-    return it->rank == 0 ? it->order < left.overdue_until
-                         : it->rank <= left.due_until;
+    unsigned i = 0;
+    while (i < left.turn_count &&
+           (it->rank == 0 ? it->order >= left.turns[i].overdue_until
+                          : it->rank > left.turns[i].due_until))
+        i++;
+    return i;
 }
 
-/* All that the running call has to fire is of one kind from now on. */
-static void forget_left(void)
+/* The first turn that has a timer, or the last. */
+static unsigned first_turn(void)
 {
-    left.overdue_until = call.began_after;
-    left.due_until = call.target;
-}
-
-static bool any_left(void)
-{
+    unsigned first = left.turn_count - 1;
     for (int i = 0; i < ITEMS; i++)
-        if (items[i].pending && is_left(&items[i]))
-            return true;
-    return false;
+        if (items[i].pending && turn_of(&items[i]) < first)
+            first = turn_of(&items[i]);
+    return first;
 }
 
-/* Is a timer pending that was started overdue since? */
-static bool any_newer(void)
+/* Turns before the one of number `first` are over. */
+static void drop_turns(unsigned first)
 {
-    for (int i = 0; i < ITEMS; i++)
-        if (items[i].pending && items[i].rank == 0 && !is_left(&items[i]))
-            return true;
-    return false;
+    left.turn_count -= first;
+    for (unsigned i = 0; i < left.turn_count && first != 0; i++)
+        left.turns[i] = left.turns[first + i];
 }
 
 /* True if `it` may fire behind the one that fired before it in this call. */
@@ -299,8 +302,8 @@ static bool is_in_turn(const item *it)
 {
     if (call.last == NULL || left.loose)
         return true;
-    if (call.last_left != is_left(it))
-        return call.last_left;
+    if (turn_of(it) != 0)
+        return turn_of(it) == first_turn();
     return call.last_rank < it->rank ||
            (call.last_rank == it->rank &&
             (call.last_loose || it->loose || call.last_order < it->order));
@@ -310,22 +313,21 @@ static bool is_in_turn(const item *it)
 static void note_fired(item *it)
 {
     uint64_t clock = call.reached / tick, now = tw_now(&tw);
-    bool was_left = is_left(it);
+    unsigned turn = turn_of(it);
+    uint64_t latest = left.loose ? call.target
+                      : turn == 0 ? 0
+                                  : left.turns[turn - 1].due_until;
     CHECK(it->pending && !it->deferred);
     CHECK(it->due <= call.target);
     if (it->due > clock)
         call.reached = it->due * tick;
-    else if (now > call.reached && now <= left.due_until * tick &&
-             left.stale_tick <= left.due_until &&
-             (left.loose || (it->rank == 0 && !was_left)))
+    else if (now > call.reached && now <= latest * tick &&
+             left.stale_tick <= latest)
         call.reached = now; /* it had to wait for one that has left */
     CHECK(now == call.reached);
     CHECK(is_in_turn(it));
-    if (!was_left) {
-        CHECK(left.loose || !any_left());
-        forget_left();
-    }
-    call.last_left = is_left(it);
+    CHECK(left.loose || turn == first_turn());
+    drop_turns(turn);
     call.last = it;
     call.last_rank = it->rank;
     call.last_order = it->order;
@@ -360,14 +362,17 @@ static void begin_call(uint64_t now)
     call.target = (now > call.clock ? now : call.clock) / tick;
     call.began_after = starts;
     call.last = NULL;
-    if (left.due_until > call.target)
-        left.due_until = call.target;
-    bool keeps = any_left() && any_newer();
-    left.loose |= !keeps &&
-                  (any_left() || left.stale_tick <= left.due_until) &&
-                  left.last_overdue > left.overdue_until;
-    if (!keeps)
-        forget_left();
+    for (unsigned i = 0; i < left.turn_count; i++)
+        if (left.turns[i].due_until > call.target)
+            left.turns[i].due_until = call.target;
+    if (left.last_overdue > left.turns[left.turn_count - 1].overdue_until) {
+        if (left.turn_count == 4)
+            left.loose = true;
+        else
+            left.turn_count++;
+    }
+    left.turns[left.turn_count - 1].overdue_until = starts;
+    left.turns[left.turn_count - 1].due_until = call.target;
     for (int i = 0; i < ITEMS; i++)
         items[i].deferred = false;
 }
@@ -389,12 +394,13 @@ static void end_call(enum end end)
         CHECK(tw_now(&tw) == (call.now > call.clock ? call.now : call.clock));
     if (end == FINISHED) {
         left.loose = false;
-        forget_left();
+        drop_turns(left.turn_count - 1);
         if (left.stale_tick <= call.target)
             left.stale_tick = call.target + 1;
-    } else if (end == CUT_SHORT && !any_left()) {
-        left.loose |= left.stale_tick <= left.due_until;
-        forget_left();
+    } else if (end == CUT_SHORT && first_turn() != 0) {
+        unsigned first = first_turn();
+        left.loose |= left.stale_tick <= left.turns[first - 1].due_until;
+        drop_turns(first);
     }
     check_all();
 }
@@ -446,6 +452,7 @@ static void drain(void)
 {
     size_t visits = 0;
     left.last_overdue = 0;
+    drop_turns(left.turn_count - 1);
     CHECK(tw_drain(&tw, visit_drained, &visits) == visits);
     check_all();
 }

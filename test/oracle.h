@@ -46,6 +46,13 @@ typedef struct oracle_ticks {
 
 typedef struct oracle_moves oracle_moves;
 
+/* What fires in one turn: overdue timers whose sequence is lower than the first,
+ * and then timers of ticks up to `due_until`. */
+typedef struct oracle_turn {
+    uint64_t overdue_until;
+    uint64_t due_until;
+} oracle_turn;
+
 typedef struct oracle {
     uint64_t tick;         /* time units per tick                            */
     uint64_t now;          /* the clock, in time units                       */
@@ -55,12 +62,12 @@ typedef struct oracle {
     bool finished;         /* has the last one done all it had to?           */
     uint64_t sequence;     /* starts so far                                  */
     uint64_t before_call;  /* starts before the running call, or the last    */
-    uint64_t due_until;    /* timers of ticks up to this fire before those   */
-    uint64_t overdue_until; /* overdue timers whose sequence is not below    */
-                           /* this                                           */
+    oracle_turn turns[4];  /* of calls that have left something due, and of  */
+                           /* the running one                                */
+    unsigned turn_count;   /* at least 1                                     */
     uint64_t last_overdue; /* starts up to the last one that was overdue, or */
                            /* 0                                              */
-    bool loose;            /* do cancelled timers blur which these two are?  */
+    bool loose;            /* is it not known which turns there are?         */
     size_t count;          /* timers pending                                 */
     oracle_entry *entries; /* these, in firing order                         */
     oracle_timer *timers;  /* all timers, by number                          */
@@ -88,6 +95,7 @@ static inline void oracle_init(oracle *o, uint64_t tick, uint64_t start,
     o->tick = tick;
     o->now = start;
     o->finished = true;
+    o->turn_count = 1;
     o->entries =
         (oracle_entry *)oracle_memory(NULL, timers * sizeof(*o->entries));
     o->timers =
@@ -305,6 +313,8 @@ static inline void oracle_begin_drain(oracle *o)
 {
     o->stale.count = 0;
     o->stale_calls = 0;
+    o->turns[0] = o->turns[o->turn_count - 1];
+    o->turn_count = 1;
     o->last_overdue = 0;
 }
 
@@ -346,43 +356,50 @@ static inline const char *oracle_judge_window(const oracle *o,
  * A call is oracle_begin, oracle_fire for each timer that the library fires,
  * and oracle_finish, or oracle_stop for one that may have stopped early. */
 
-/* Does an entry fire before those that the last limited call has not left? */
+/* In which turn does an entry fire? */
+static inline unsigned oracle_turn_of(const oracle *o,
+                                      const oracle_entry *entry)
+{
+    unsigned i = 0;
+    while (i < o->turn_count &&
+           (entry->tick_index == 0
+                ? entry->sequence >= o->turns[i].overdue_until
+                : entry->tick_index > o->turns[i].due_until))
+        i++;
+    return i;
+}
+
+/* Does it fire before all that is of a later turn than the first? */
 static inline bool oracle_is_left(const oracle *o, const oracle_entry *entry)
 {
-    return entry->tick_index == 0 ? entry->sequence < o->overdue_until
-                                  : entry->tick_index <= o->due_until;
+    return oracle_turn_of(o, entry) == 0;
 }
 
-/* Is there such an entry? */
-static inline bool oracle_has_left(const oracle *o)
+/* Turns before the one of number `first` are over. */
+static inline void oracle_drop_turns(oracle *o, unsigned first)
 {
-    for (size_t i = 0; i < o->count; i++)
-        if (oracle_is_left(o, &o->entries[i]))
-            return true;
-    return false;
+    if (first == 0)
+        return;
+    o->turn_count -= first;
+    for (unsigned i = 0; i < o->turn_count; i++)
+        o->turns[i] = o->turns[first + i];
 }
 
-/* May the library take a timer that has gone for such an entry? */
-static inline bool oracle_may_have_left(const oracle *o)
+/* Turns in which no timer is left are over, except the last. The library does
+ * not know that yet if a timer has gone otherwise than by firing. */
+static inline void oracle_drop_empty_turns(oracle *o)
 {
-    return oracle_has_left(o) || o->stale_calls != 0 ||
-           (o->stale.count != 0 && o->stale.ticks[0] <= o->due_until);
-}
-
-/* Is a timer pending that was started overdue since? */
-static inline bool oracle_has_newer(const oracle *o)
-{
-    for (size_t i = 0; i < o->count && o->entries[i].tick_index == 0; i++)
-        if (o->entries[i].sequence >= o->overdue_until)
-            return true;
-    return false;
-}
-
-/* All that the running call has to fire is of one kind from now on. */
-static inline void oracle_forget_left(oracle *o)
-{
-    o->overdue_until = o->before_call;
-    o->due_until = o->target;
+    unsigned first = o->turn_count - 1;
+    for (size_t i = 0; i < o->count; i++) {
+        unsigned turn = oracle_turn_of(o, &o->entries[i]);
+        first = turn < first ? turn : first;
+    }
+    if (first != 0 &&
+        (o->stale_calls != 0 ||
+         (o->stale.count != 0 &&
+          o->stale.ticks[0] <= o->turns[first - 1].due_until)))
+        o->loose = true;
+    oracle_drop_turns(o, first);
 }
 
 static inline void oracle_begin(oracle *o, uint64_t now)
@@ -394,14 +411,17 @@ static inline void oracle_begin(oracle *o, uint64_t now)
     o->in_call = true;
     o->finished = false;
     o->before_call = o->sequence;
-    if (o->due_until > o->target)
-        o->due_until = o->target;
-    bool left = oracle_has_left(o), newer = oracle_has_newer(o);
-    bool may_keep =
-        oracle_may_have_left(o) && o->last_overdue > o->overdue_until;
-    o->loose |= may_keep && !(left && newer);
-    if (!(left && newer))
-        oracle_forget_left(o);
+    for (unsigned i = 0; i < o->turn_count; i++)
+        if (o->turns[i].due_until > o->target)
+            o->turns[i].due_until = o->target;
+    if (o->last_overdue > o->turns[o->turn_count - 1].overdue_until) {
+        if (o->turn_count == 4)
+            o->loose = true;
+        else
+            o->turn_count++;
+    }
+    o->turns[o->turn_count - 1].overdue_until = o->sequence;
+    o->turns[o->turn_count - 1].due_until = o->target;
 }
 
 /* The first timer that the running call has to fire, or NULL. */
@@ -429,8 +449,7 @@ static inline const char *oracle_judge_turn(const oracle *o, size_t at)
         if (oracle_is_deferred(o, before))
             continue;
         if (before->tick_index == 0 && entry->tick_index != 0 &&
-            (o->loose ||
-             (oracle_is_left(o, entry) && !oracle_is_left(o, before))))
+            (o->loose || oracle_turn_of(o, entry) < oracle_turn_of(o, before)))
             continue;
         if (before->tick_index < entry->tick_index)
             return before->tick_index == 0
@@ -442,11 +461,10 @@ static inline const char *oracle_judge_turn(const oracle *o, size_t at)
                        : "fired before a timer of its tick that was started "
                          "first";
     }
-    if (o->loose || oracle_is_left(o, entry))
-        return NULL;
-    return oracle_has_left(o)
-               ? "fired before a timer that an earlier call has left due"
-               : NULL;
+    for (size_t i = at + 1; i < o->count && !o->loose; i++)
+        if (oracle_turn_of(o, &o->entries[i]) < oracle_turn_of(o, entry))
+            return "fired before a timer that an earlier call has left due";
+    return NULL;
 }
 
 /* The library fires a timer, with its clock at `now`. If it is an overdue one
@@ -462,11 +480,12 @@ static inline const char *oracle_fire(oracle *o, uint32_t id, uint64_t now)
     oracle_entry entry = oracle_remove(o, id);
     if (entry.tick_index > oracle_clock(o))
         o->now = entry.tick_index * o->tick;
-    if ((o->loose || (entry.tick_index == 0 && !oracle_is_left(o, &entry))) &&
-        now > o->now && now <= o->due_until * o->tick)
+    unsigned turn = oracle_turn_of(o, &entry);
+    if (now > o->now &&
+        ((o->loose && now <= o->target * o->tick) ||
+         (turn != 0 && now <= o->turns[turn - 1].due_until * o->tick)))
         o->now = now;
-    if (!oracle_is_left(o, &entry))
-        oracle_forget_left(o);
+    oracle_drop_turns(o, turn);
     o->timers[id].state = TW_FIRED;
     return NULL;
 }
@@ -481,7 +500,7 @@ static inline const char *oracle_finish(oracle *o)
     o->in_call = false;
     o->finished = true;
     o->loose = false;
-    oracle_forget_left(o);
+    oracle_drop_turns(o, o->turn_count - 1);
     o->stale_calls -= o->stale_calls != 0;
     size_t passed = 0;
     while (passed < o->stale.count &&
@@ -508,10 +527,7 @@ static inline const char *oracle_stop(oracle *o, uint64_t now)
             return "the clock has passed a timer that was due";
     o->now = now;
     o->in_call = false;
-    if (!oracle_has_left(o)) {
-        o->loose |= oracle_may_have_left(o);
-        oracle_forget_left(o);
-    }
+    oracle_drop_empty_turns(o);
     return NULL;
 }
 

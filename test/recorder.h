@@ -116,12 +116,15 @@ struct world {
     uint64_t fired;       /* timers fired so far                       */
     uint64_t starts;      /* timers started so far                     */
     uint64_t before_call; /* the same when the call began              */
-    uint64_t due_until;   /* timers of ticks up to this, and overdue   */
-    uint64_t overdue_until; /* ones of an order below this, fire first */
+    struct {              /* one for each call that has left something */
+        uint64_t overdue_until; /* due, and one for the running call:  */
+        uint64_t due_until; /* first overdue timers of an order below, */
+    } turns[4];           /* then timers of ticks up to this           */
+    unsigned turn_count;  /* at least 1                                */
     uint64_t last_overdue;  /* starts up to the last overdue one       */
     uint64_t stale_tick;  /* the earliest tick that a timer has left,  */
                           /* since calls passed it; UINT64_MAX: none   */
-    bool loose;           /* a timer that has left may blur these two  */
+    bool loose;           /* a timer that has left may blur the turns  */
     size_t count;         /* timers in the list                        */
     size_t disturbed;     /* cancelled, postponed or moved while pending */
     size_t wakes;         /* calls made by world_sleep                 */
@@ -183,76 +186,77 @@ static inline probe *oracle_due(const world *w, uint64_t now)
     return NULL;
 }
 
-/* Was `p` left due by a limited call? Such timers fire first. */
-static inline bool oracle_is_left(const world *w, const probe *p)
+/* In which turn does `p` fire? */
+static inline unsigned oracle_turn_of(const world *w, const probe *p)
 {
-    return p->rank == 0 ? p->order < w->overdue_until
-                        : p->rank <= w->due_until;
+    unsigned i = 0;
+    while (i < w->turn_count &&
+           (p->rank == 0 ? p->order >= w->turns[i].overdue_until
+                         : p->rank > w->turns[i].due_until))
+        i++;
+    return i;
 }
 
-static inline bool oracle_has_left(const world *w)
+/* The first turn that has a timer, or the last. */
+static inline unsigned oracle_first_turn(const world *w)
 {
-    for (const probe *p = w->head; p != NULL; p = p->next)
-        if (oracle_is_left(w, p))
-            return true;
-    return false;
+    unsigned first = w->turn_count - 1;
+    for (const probe *p = w->head; p != NULL && first != 0; p = p->next)
+        if (oracle_turn_of(w, p) < first)
+            first = oracle_turn_of(w, p);
+    return first;
 }
 
-/* Is a timer pending that was started overdue since? */
-static inline bool oracle_has_newer(const world *w)
+/* Turns before the one of number `first` are over. */
+static inline void oracle_drop_turns(world *w, unsigned first)
 {
-    for (const probe *p = w->head; p != NULL && p->rank == 0; p = p->next)
-        if (!oracle_is_left(w, p))
-            return true;
-    return false;
-}
-
-/* All that the running call has to fire is of one kind from now on. */
-static inline void oracle_forget_left(world *w)
-{
-    w->overdue_until = w->before_call;
-    w->due_until = w->target_tick;
+    w->turn_count -= first;
+    for (unsigned i = 0; i < w->turn_count && first != 0; i++)
+        w->turns[i] = w->turns[first + i];
 }
 
 /* No timer that may fire in this call stands before `p`; those that were
  * postponed or have a window may change places with others of their tick.
- * Timers that a limited call has left fire before all others. */
+ * Each turn is over before the next. */
 static inline bool oracle_in_turn(const world *w, const probe *p)
 {
     for (const probe *q = w->head; q != NULL && q != p; q = q->next) {
         if (q->from_call > w->call)
             continue;
         if (q->rank == 0 && p->rank != 0 &&
-            (w->loose || (oracle_is_left(w, p) && !oracle_is_left(w, q))))
+            (w->loose || oracle_turn_of(w, p) < oracle_turn_of(w, q)))
             continue;
         if (q->rank < p->rank || (!q->loose && !p->loose))
             return false;
     }
-    return w->loose || oracle_is_left(w, p) || !oracle_has_left(w);
+    return w->loose || oracle_turn_of(w, p) == oracle_first_turn(w);
 }
 
-/* A call begins. The wheel may still take a timer that has left for one that a
- * limited call has left due. */
+/* A call begins. */
 static inline void oracle_begin(world *w, uint64_t now)
 {
     w->call++;
     w->target = now;
     w->target_tick = (now > w->clock ? now : w->clock) / w->tick;
     w->before_call = w->starts;
-    if (w->due_until > w->target_tick)
-        w->due_until = w->target_tick;
-    bool left = oracle_has_left(w), keeps = left && oracle_has_newer(w);
-    w->loose |= !keeps && (left || w->stale_tick <= w->due_until) &&
-                w->last_overdue > w->overdue_until;
-    if (!keeps)
-        oracle_forget_left(w);
+    for (unsigned i = 0; i < w->turn_count; i++)
+        if (w->turns[i].due_until > w->target_tick)
+            w->turns[i].due_until = w->target_tick;
+    if (w->last_overdue > w->turns[w->turn_count - 1].overdue_until) {
+        if (w->turn_count == 4)
+            w->loose = true;
+        else
+            w->turn_count++;
+    }
+    w->turns[w->turn_count - 1].overdue_until = w->starts;
+    w->turns[w->turn_count - 1].due_until = w->target_tick;
 }
 
 /* A call ends that has done all there was to do. */
 static inline void oracle_finish(world *w)
 {
     w->loose = false;
-    oracle_forget_left(w);
+    oracle_drop_turns(w, w->turn_count - 1);
     if (w->stale_tick <= w->target_tick)
         w->stale_tick = w->target_tick + 1;
 }
@@ -260,10 +264,10 @@ static inline void oracle_finish(world *w)
 /* A call ends that may have left something. */
 static inline void oracle_stop(world *w)
 {
-    if (oracle_has_left(w))
-        return;
-    w->loose |= w->stale_tick <= w->due_until;
-    oracle_forget_left(w);
+    unsigned first = oracle_first_turn(w);
+    if (first != 0)
+        w->loose |= w->stale_tick <= w->turns[first - 1].due_until;
+    oracle_drop_turns(w, first);
 }
 
 /* A timer leaves its tick before it fires. */
@@ -286,13 +290,13 @@ static inline void oracle_fired(world *w, probe *p)
         CHECK(p->tick <= w->target / w->tick); /* never early */
         w->clock = p->tick * w->tick;
     }
-    bool is_left = oracle_is_left(w, p);
+    unsigned turn = oracle_turn_of(w, p);
     uint64_t now = tw_now(&w->wheel);
-    if ((w->loose || (p->rank == 0 && !is_left)) && now > w->clock &&
-        now <= w->due_until * w->tick)
+    if (now > w->clock &&
+        ((w->loose && now <= w->target_tick * w->tick) ||
+         (turn != 0 && now <= w->turns[turn - 1].due_until * w->tick)))
         w->clock = now; /* it had to wait for a timer that has left */
-    if (!is_left)
-        oracle_forget_left(w);
+    oracle_drop_turns(w, turn);
     CHECK(tw_now(&w->wheel) == w->clock);
     CHECK(!tw_is_pending(&p->timer));
     CHECK(tw_timer_state(&p->timer) == TW_FIRED);
@@ -348,6 +352,7 @@ static inline void world_open_limited(world *w, uint64_t tick, uint32_t size,
     w->clock = start;
     w->deep = 64;
     w->stale_tick = UINT64_MAX;
+    w->turn_count = 1;
     CHECK(tw_init(&w->wheel, &config) == TW_OK);
     world_compare(w);
 }

@@ -720,44 +720,61 @@ static void add_wheels(void)
 }
 
 /* How many overdue timers (or slots for them, where these stay as they were)
- * were left by a limited call. */
-static unsigned overdue_left(bool slots_too)
+ * fire in a turn of the wheel or before it. */
+static unsigned overdue_in_turn(unsigned turn, bool slots_too)
 {
     const twi_bucket *overdue = &tw.aside[TWI_OVERDUE];
     unsigned count = 0;
     if (!twi_is_empty(overdue))
         for (tw_timer **slot = overdue->front;
              slot != overdue->room &&
-             twi_is_before_position(slot, tw.overdue_until);
+             twi_is_before_position(slot, tw.turns[turn].overdue_until);
              slot = twi_after(slot))
             count += slots_too || *slot != NULL;
     return count;
 }
 
-/* What a limited call has left, that is to fire before overdue timers that are
+/* What limited calls have left, that is to fire before overdue timers that are
  * started from now on. */
 static void add_left(void)
 {
     if (!has_overdue)
         return;
-    add(overdue_left(play->tidiness == AS_LEFT));
-    add(tw.due_until <= tw.clock ? 0 : tw.due_until - tw.clock);
+    add(tw.turn_count);
+    for (unsigned i = 0; i < tw.turn_count; i++) {
+        uint64_t until = tw.turns[i].due_until;
+        add(overdue_in_turn(i, play->tidiness == AS_LEFT));
+        add(until < tw.clock ? 0 : until - tw.clock + 1);
+    }
     if (play->tidiness == AS_LEFT)
         add(tw.has_asides);
 }
 
-/* The oracle has come to the same, if it can tell. */
+/* In which turn of the wheel a timer of the oracle's entry `at` fires. */
+static unsigned turn_in_wheel(size_t at)
+{
+    unsigned turn = 0;
+    uint64_t tick = model.entries[at].tick_index;
+    while (turn < tw.turn_count &&
+           (tick == 0 ? at >= overdue_in_turn(turn, false)
+                      : tick > tw.turns[turn].due_until))
+        turn++;
+    return turn;
+}
+
+/* The oracle has come to the same order of overdue timers and others, if it can
+ * tell. */
 static void judge_left(void)
 {
-    size_t overdue = 0;
     if (model.loose)
         return;
-    EXPECT(tw.due_until == model.due_until);
-    for (; overdue < model.count && model.entries[overdue].tick_index == 0;)
-        overdue++;
-    for (size_t i = 0; i < overdue; i++)
-        EXPECT(oracle_is_left(&model, &model.entries[i]) ==
-               (i < overdue_left(false)));
+    for (size_t i = 0; i < model.count; i++)
+        for (size_t j = i + 1;
+             model.entries[i].tick_index == 0 && j < model.count; j++)
+            if (model.entries[j].tick_index != 0)
+                EXPECT((turn_in_wheel(i) <= turn_in_wheel(j)) ==
+                       (oracle_turn_of(&model, &model.entries[i]) <=
+                        oracle_turn_of(&model, &model.entries[j])));
 }
 
 /* Which timers of its tick have to fire before a pending one. */
@@ -860,13 +877,20 @@ static void tidy(void)
     if (play->tidiness == AS_LEFT)
         return;
     twi_bucket *overdue = &tw.aside[TWI_OVERDUE];
+    unsigned before[TWI_TURNS];
     twi_forget(&tw);
-    tw.overdue_until = tw.overdue_end = overdue_left(false);
+    for (unsigned i = 0; i < tw.turn_count; i++)
+        before[i] = overdue_in_turn(i, false);
+    for (unsigned i = 0; i < tw.turn_count; i++)
+        tw.turns[i].overdue_until = before[i];
     tw.has_asides = has_timers(overdue);
-    if (tw.has_asides)
+    if (tw.has_asides) {
         tidy_slots(overdue);
-    else
+    } else {
         empty_bucket(overdue);
+        tw.turns[0] = tw.turns[tw.turn_count - 1];
+        tw.turn_count = 1;
+    }
     for (unsigned level = 0; level < play->wheels; level++)
         if (tw.wheels[level] != NULL)
             tidy_wheel(tw.wheels[level]);
@@ -916,16 +940,20 @@ static bool has_dead(const twi_bucket *bucket)
  * timers that have gone may stand for timers that were started since. */
 static void learn_left(void)
 {
-    unsigned left = overdue_left(false), overdue = 0;
+    unsigned left = overdue_in_turn(tw.turn_count - 1, false), overdue = 0;
     while (overdue < model.count && model.entries[overdue].tick_index == 0)
         overdue++;
     bool may_have_newer = overdue > left || has_dead(&tw.aside[TWI_OVERDUE]);
     model.last_overdue = may_have_newer ? model.sequence : 0;
-    model.overdue_until = model.sequence;
-    if (may_have_newer)
-        model.overdue_until =
-            left == 0 ? 0 : model.entries[left - 1].sequence + 1;
-    model.due_until = tw.due_until;
+    model.turn_count = tw.turn_count;
+    for (unsigned i = 0; i < tw.turn_count; i++) {
+        unsigned count = overdue_in_turn(i, false);
+        model.turns[i].overdue_until =
+            count == 0 ? 0 : model.entries[count - 1].sequence + 1;
+        model.turns[i].due_until = tw.turns[i].due_until;
+    }
+    if (!may_have_newer)
+        model.turns[tw.turn_count - 1].overdue_until = model.sequence;
     model.loose = false;
 }
 
