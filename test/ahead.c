@@ -277,6 +277,44 @@ static void long_steps(void)
     }
 }
 
+/* Steps of 2^60 ticks, in wheel 30 of those with 4 steps per turn; and ticks of
+ * ten time units. */
+static void other_wheels(void)
+{
+    tw_config config = {0};
+    const uint64_t step = UINT64_C(1) << 60;
+    set_up();
+    config.wheel_size = 4;
+    config.alloc_context = &memory;
+    tw_init(&tw, &config);
+    start_many(0, CROWD, 4 * step, step - 7);
+    tw_advance_clock(&tw, 3 * step + step / 4);
+    CHECK(has_moved(1, 4, CROWD, 2));
+    tw_advance_clock(&tw, 3 * step + step / 2);
+    CHECK(has_moved(2, 4, CROWD, 4));
+    tw_destroy(&tw);
+
+    set_up();
+    config.wheel_size = 0;
+    config.tick = 10;
+    tw_init(&tw, &config);
+    for (size_t i = 0; i < CROWD; i++) {
+        items[i].due = 4 * STEP + i % STEP;
+        items[i].number = i + 1;
+        CHECK(tw_start(&tw, &items[i].timer, 10 * items[i].due) == TW_OK);
+    }
+    for (uint64_t left = STEP / 2; left >= STEP / 8; left /= 2) {
+        tw_advance_clock(&tw, 10 * (4 * STEP - left));
+        CHECK(has_moved(STEP - left, STEP, CROWD, 2));
+        CHECK(tw_check(&tw));
+    }
+    tw_advance_clock(&tw, 10 * 5 * STEP);
+    CHECK(fired.timers == CROWD);
+    CHECK(fired.wrong == 0 && fired.swaps == 0);
+    tw_destroy(&tw);
+    CHECK(memory.blocks == 0);
+}
+
 /* Crowds in two wheels, each ahead of the clock: each moves. */
 static void two_wheels(void)
 {
@@ -538,6 +576,30 @@ static void no_memory_ahead(void)
             heap_fail(&memory, 0, false);
             tear_down();
         }
+}
+
+/* Timers that were postponed are stuck without memory when their bucket has come
+ * up: they fire in order with those of wheels, all in one call. */
+static void stuck_in_order(void)
+{
+    size_t others = 0;
+    set_up();
+    CHECK(start(TIMERS - 1, 5) == TW_OK && start(TIMERS - 2, 140000) == TW_OK);
+    for (size_t i = 0; i < 30; i++)
+        CHECK(start(i, 4 * STEP + 2 * i) == TW_OK);
+    for (size_t i = 0; i < 30; i += 5) {
+        items[i].due = 100000 + 17000 * i;
+        items[i].number = 0;
+        CHECK(tw_postpone(&tw, &items[i].timer, items[i].due) == TW_OK);
+    }
+    while (tw.in_use < tw.chunks)
+        CHECK(start(100 + others, 150000 + 40000 * others) == TW_OK), others++;
+    heap_fail(&memory, 1, true);
+    CHECK(tw_advance_clock(&tw, 5 * STEP) == 25);
+    CHECK(tw_check(&tw) && !twi_is_empty(&tw.aside[TWI_STUCK]));
+    CHECK(tw_advance_clock(&tw, 1000000) == 7 + others);
+    heap_fail(&memory, 0, false);
+    tear_down();
 }
 
 /* As many timers as were reserved, without memory from then on, and started
@@ -1135,6 +1197,7 @@ static const tap_case cases[] = {
     {"moving ahead: a crowd of two halves", half_from_above},
     {"moving ahead: begins one step before", no_earlier_than_the_next_step},
     {"moving ahead: steps of 2^32 ticks and more", long_steps},
+    {"moving ahead: other wheels and ticks", other_wheels},
     {"moving ahead: crowds in two wheels", two_wheels},
     {"moving ahead: all of the crowd by the last tick before", all_of_it},
     {"moving ahead: an emptied wheel leaves the delay queue", nothing_left},
@@ -1151,6 +1214,7 @@ static const tap_case cases[] = {
     {"limit: dead slots of one tick and of overdue timers",
      dead_slots_of_one_tick},
     {"memory: runs out in the middle of moving ahead", no_memory_ahead},
+    {"memory: stuck timers fire in order", stuck_in_order},
     {"memory: a reserve is enough for restarts without end", restart_reserved},
     {"memory: a reserve is enough for a crowd, one timer per chunk",
      reserved_crowd},
