@@ -288,7 +288,7 @@ static void other_wheels(void)
     config.alloc_context = &memory;
     tw_init(&tw, &config);
     start_many(0, CROWD, 4 * step, step - 7);
-    tw_advance_clock(&tw, 3 * step + step / 4);
+    tw_advance_clock(&tw, 3 * step + step / 4 + 1);
     CHECK(has_moved(1, 4, CROWD, 2));
     tw_advance_clock(&tw, 3 * step + step / 2);
     CHECK(has_moved(2, 4, CROWD, 4));
