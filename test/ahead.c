@@ -1188,6 +1188,33 @@ static void own_timers(void)
     tear_down();
 }
 
+/* tw_check notices a look ahead that comes too late, and a timer of a sorted
+ * bucket that does not know of it; but a bucket of one tick needs no sorting. */
+static void inspection(void)
+{
+    set_up();
+    start_many(0, CROWD, 4 * STEP, STEP);
+    uint64_t at = tw.ahead_at;
+    tw.ahead_at = UINT64_MAX;
+    CHECK(!tw_check(&tw));
+    tw.ahead_at = at;
+    tw_destroy(&tw);
+
+    set_up();
+    start_many(0, 10, 4 * STEP, 1);
+    start_many(10, 10, 6 * STEP, STEP);
+    CHECK(tw_advance_clock_limit(&tw, 4 * STEP, 5) == 5);
+    CHECK(tw.wheels[1]->progress == TWI_SORTED && tw_check(&tw));
+    CHECK(tw_advance_clock(&tw, 6 * STEP) == 6);
+    tw_timer *front = *tw.wheels[1]->first->front;
+    CHECK(tw.wheels[1]->progress == TWI_SORTED && tw_check(&tw));
+    front->place ^= TWI_SORTED_BIT;
+    CHECK(!tw_check(&tw));
+    front->place ^= TWI_SORTED_BIT;
+    fire_all();
+    tear_down();
+}
+
 static const tap_case cases[] = {
     {"moving ahead: in proportion to the time, tick by tick", tick_by_tick},
     {"moving ahead: half of the time that is left, half of the crowd",
@@ -1236,6 +1263,7 @@ static const tap_case cases[] = {
     {"overdue: packed in the middle of limited calls", overdue_packed},
     {"overdue: started in a callback, after a sweep", overdue_swept},
     {"overdue: what was left has lost its last chunk", overdue_end_swept},
+    {"inspection: what tw_check notices", inspection},
     {"debug: a timer in any bucket of the wheel is its own", own_timers},
 };
 

@@ -21,7 +21,7 @@ least_ratio=5
 build=.build/coverage
 tests='promises plain memory model exhaustive peer_bugs_early_late
        peer_bugs_structure peer_bugs_callbacks misuse states corruption
-       corners ahead work mailbox trace'
+       corners ahead work found mailbox trace'
 
 rm -rf "$build"
 mkdir -p "$build"
