@@ -143,7 +143,7 @@ static void fire_all(void)
     CHECK(tw_count(&tw) == 0);
 }
 
-/* ---------------------------------------------------------- in proportion --- */
+/* ----------------------------------------------------- in proportion --- */
 
 /* `parts` of `whole` parts of `timers` have moved, give or take `chunks`. */
 static bool has_moved(uint64_t parts, uint64_t whole, uint64_t timers,
@@ -204,8 +204,8 @@ static void smallest_crowd(void)
     }
 }
 
-/* A crowd that has lost most of its chunks to a sweep, in the middle, is none any
- * more: what is left is sorted. */
+/* A crowd that has lost most of its chunks to a sweep, in the middle, is no
+ * crowd any more: what is left is sorted. */
 static void no_crowd_any_more(void)
 {
     set_up();
@@ -446,7 +446,7 @@ static void postponed(void)
 
 /* --------------------------------------------------------------- limits --- */
 
-/* A call that fires as many as it may moves nothing ahead; the next one does. */
+/* A call that fires as many as it may moves nothing ahead; the next does. */
 static void limit_reached(void)
 {
     set_up();
@@ -578,8 +578,8 @@ static void no_memory_ahead(void)
         }
 }
 
-/* Timers that were postponed are stuck without memory when their bucket has come
- * up: they fire in order with those of wheels, all in one call. */
+/* Timers that were postponed are stuck without memory when their bucket has
+ * come up: they fire in order with those of wheels, all in one call. */
 static void stuck_in_order(void)
 {
     size_t others = 0;
@@ -714,8 +714,8 @@ static void swept_without_memory(void)
     tear_down();
 }
 
-/* If hardly one in ten is without a timer, no chunk is looked at: a start that is
- * refused costs no more than another. */
+/* If hardly one in ten is without a timer, no chunk is looked at: a start that
+ * is refused costs no more than another. */
 static void refused_at_once(void)
 {
     size_t count = 0;
@@ -970,8 +970,8 @@ static void trimmed_without_memory(void)
     }
 }
 
-/* A sorted bucket is packed between two of its timers; one of those is postponed
- * after that. */
+/* A sorted bucket is packed between two of its timers; one of those is
+ * postponed after that. */
 static void trimmed_when_sorted(void)
 {
     set_up();
@@ -1189,7 +1189,7 @@ static void own_timers(void)
 }
 
 /* tw_check notices a look ahead that comes too late, and a timer of a sorted
- * bucket that does not know of it; but a bucket of one tick needs no sorting. */
+ * bucket that does not know of it. A bucket of one tick needs no sorting. */
 static void inspection(void)
 {
     set_up();
