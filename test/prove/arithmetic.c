@@ -14,15 +14,20 @@
     ensures first: (\result - 1) * tw->tick < deadline; */
 static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline);
 
-/* The time of a tick is exact, without wrapping, up to the last whose time is
- * within 64 bits; saturated beyond it. */
-/*@ requires \valid_read(tw) && tw->tick >= 1;
+/* What the proof `bits` in placement.c shows of the highest bit. */
+/*@ requires bits != 0;
     assigns \nothing;
-    ensures exact: tick * tw->tick <= UINT64_MAX ==>
-        \result == tick * tw->tick;
-    ensures saturated: tick * tw->tick > UINT64_MAX ==>
-        \result == UINT64_MAX; */
-static inline uint64_t twi_time_of(const timingwheel *tw, uint64_t tick);
+    ensures below: \result < 64;
+    ensures small: bits < 0x100000000 ==> \result <= 31; */
+static inline unsigned twi_highest_bit(uint64_t bits);
+
+/* left * passed / span, rounded up, if the span is below 2^32. Nothing wraps. */
+/*@ requires left <= 0x100000000 && passed < span < 0x100000000;
+    assigns \nothing;
+    ensures up: \result * span >= left * passed;
+    ensures least: \result > 0 ==> (\result - 1) * span < left * passed;
+    ensures part: \result <= left; */
+static size_t twi_share_of(size_t left, uint64_t passed, uint64_t span);
 
 /* A sum, or saturated. */
 /*@ assigns \nothing;

@@ -120,6 +120,7 @@ static void prove_unqueue(uint32_t queued, uint32_t index)
     twi_unqueue(&tw, wheels[index]);
     ASSERT(wheels[index]->queue_index == TWI_UNQUEUED);
     ASSERT(tw.usual != wheels[index]);
+    ASSERT(!wheels[index]->may_be_crowded);
     check_heap(queued, index);
 }
 

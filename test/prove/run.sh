@@ -5,9 +5,9 @@
 #     test/prove/run.sh [PATTERN]
 #
 # - CBMC: functions of the header on any state within the bound that the case
-#   names, in placement.c, queue.c, chunks.c and wheels.c; see prove.h. Every
-#   check that CBMC has is on; wrapping of unsigned numbers is one, but for
-#   what wraps on purpose.
+#   names, in all other files; see prove.h. Every check that CBMC has is on.
+#   Wrapping of unsigned numbers is one of them, except where numbers wrap on
+#   purpose: in the quick look for a wheel, and in the numbers of chunks.
 # - WP of Frama-C: contracts of what multiplies and divides, in arithmetic.c.
 # - EVA of Frama-C: seeded operations in four data models without an alarm, in
 #   eva.c. OPERATIONS is how many a model, by default 60; 1,000 take minutes.
@@ -54,7 +54,9 @@ is_proved() {
     grep -q 'reached: .*: FAILURE$' "$1" || echo 'nothing is reached'
 }
 
-loops=set_size.0:65,make_bitmap.0:65
+# Loops run up to `unwind` times, except these.
+unwind=13
+loops=set_size.0:65,make_bitmap.0:65,twi_expect_crowd.0:65
 no_cbmc=
 cbmc=$(command -v cbmc || echo .build/cbmc/cbmc)
 goto_cc=${cbmc%cbmc}goto-cc
@@ -85,14 +87,19 @@ prove() {
     shift 3
     can_prove || return
     # shellcheck disable=SC2086
-    "$cbmc" $checks $wrapping --unwind 14 --unwindset "$loops" "$@" \
+    "$cbmc" $checks $wrapping --unwind $((unwind + 1)) --unwindset "$loops" "$@" \
         --function "$prove_function" "$folder/$prove_file.c" \
         >"$build/log" 2>&1
     judge_proof
 }
 
 # What CBMC does not see through is replaced by what is known of it: known.h.
-known='--replace-calls twi_chunk_of:known_chunk_of'
+known='--replace-calls twi_chunk_of:known_chunk_of
+    --replace-calls twi_slot_of:known_slot_of'
+known_provide='--replace-calls twi_provide:known_provide'
+known_slabs='--replace-calls twi_sweep:known_sweep
+    --replace-calls twi_add_slab:known_add_slab'
+also_known=
 
 # replaced FILE FUNCTION REPLACEMENTS [DEFINITION...]
 # shellcheck disable=SC2086
@@ -111,8 +118,8 @@ prove_known() {
     prove_name="cbmc: $1" prove_file=$2 prove_function=$3
     shift 3
     can_prove || return
-    replaced "$prove_file" "$prove_function" "$known" "$@" &&
-        "$cbmc" $checks $wrapping --unwind 14 --unwindset "$loops" \
+    replaced "$prove_file" "$prove_function" "$known $also_known" "$@" &&
+        "$cbmc" $checks $wrapping --unwind $((unwind + 1)) --unwindset "$loops" \
             "$build/known.goto" >"$build/log" 2>&1
     judge_proof
 }
@@ -120,47 +127,88 @@ prove_known() {
 prove 'highest and lowest bit, every number' placement bits
 prove 'highest and lowest bit in portable code, every number' \
     placement bits -DPROVE_PORTABLE
-prove 'finest wheel for a tick, every size, clock and tick' placement level
+prove 'level of a tick, every size, clock and tick' placement level
+prove 'no timer gets into the next step, every size, level, clock and tick' \
+    placement next_step
+prove 'level falls while the clock moves on, every size, tick and two clocks' \
+    placement fall
 prove 'bucket of a tick, every size, level, clock and two ticks' \
     placement bucket
 prove 'window moves with the clock, every size, level, clock and tick' \
     placement window
+prove 'end of a wheel, every size, level, clock and tick' placement end_of
 wrapping=
-prove 'quick look for the wheel, every size, level, clock and tick' \
+prove 'quick look for the wheel, every size, level, tick and two clocks' \
     placement quick
 wrapping=--unsigned-overflow-check
 prove 'roundest tick of a window, every window' placement roundest
-prove 'next deadline and wait, every clock and tick, ticks of 1 and 1024' \
-    placement wait
-prove 'anything due, every target and pending tick' placement due
+prove 'next deadline and wait, every clock and tick, ticks of 1' \
+    placement wait_one
+prove 'next deadline and wait, every clock and tick, ticks of 1024' \
+    placement wait_1024
+prove 'begin of a call, every clock and time' placement begin
 prove 'end of a call, every clock and time' placement end
-for size_bits in 1 6 8; do
-    prove "first mark of a wheel of 2^$size_bits, every bitmap and clock" \
+for size_bits in 1 5 7; do
+    buckets=$((2 << size_bits))
+    prove "first mark of $buckets buckets, every bitmap and clock" \
         wheels find_mark -DSIZE_BITS=$size_bits
-    prove_known "mark comes and goes, every bitmap of 2^$size_bits and bucket" \
+    prove_known "mark comes and goes, every bitmap of $buckets and bucket" \
         wheels mark -DSIZE_BITS=$size_bits
 done
 heaps='every heap up to'
 prove "delay queue, earlier bucket, $heaps 5" queue earlier -DQUEUED=5
 prove "delay queue, later bucket, $heaps 4" queue later -DQUEUED=4
 prove "delay queue, wheel leaves, $heaps 4" queue unqueue -DQUEUED=4
+
 prove 'memory is aligned and inside, 0..1024 bytes, every odd start' \
     chunks allocate
 prove 'chunk of a slot, every slot' chunks chunk_of
+prove 'slot of a timer, every slot, sorted or not' chunks slot_of
+wrapping= # numbers of chunks do
+small=-DTWI_CHUNK_BYTES=64 # chunks of 4 slots
 prove_known 'unused chunk is taken, lists up to 2' chunks take_chunk
+also_known=$known_provide
 prove_known 'slot behind all others, every bucket of 2 chunks' chunks push_back
 prove_known 'slot in front of all others, every bucket of 2 chunks' \
     chunks push_front
 prove_known 'first slot, every empty bucket' chunks push_empty
-prove_known 'front slot leaves, every bucket of 2 chunks' chunks pop_front
-prove_known 'last slot leaves, every bucket of 2 chunks' chunks pop_back
-prove_known 'front or last slot leaves, every bucket of 1 chunk' \
-    chunks pop_one
-prove_known 'timer leaves, every bucket of 3 chunks' chunks clear
-prove_known 'timer leaves, every bucket of 1 chunk' chunks clear_one
-prove_known 'timer is taken back, every bucket of 1 and 2 chunks' \
-    chunks take_back
+prove_known 'timer is cancelled, every bucket of 1 and 2 chunks' chunks cancel
+also_known=
+prove_known 'front slot leaves, every bucket of 1 and 2 chunks' chunks pop_front
+prove_known 'last slot leaves, every bucket of 1 and 2 chunks' chunks pop_back
+prove_known 'dead slots leave the front, every bucket of 3 small chunks' \
+    chunks skip_dead $small
+prove_known 'bucket is cut off, every bucket of 3 chunks' chunks cut_off
+prove_known 'chunk without a timer leaves, every bucket of 1 to 3 chunks' \
+    chunks dead
+prove_known 'last chunk of overdue timers stays, every bucket of 2 chunks' \
+    chunks dead_overdue
+for crowd in 1 2; do
+    prove_known "bucket is crowded above $crowd, every bucket of 1 to 3 chunks" \
+        chunks crowded -DTWI_CROWD_CHUNKS=$crowd
+done
+prove_known 'bucket is taken over, every two buckets up to 2 small chunks' \
+    chunks append $small -DCHUNKS=4
+prove_known 'empty bucket takes one over, every bucket of 2 small chunks' \
+    chunks append_to_empty $small -DCHUNKS=4
 prove_known 'chunk fetched ahead is only read' chunks prefetch
+for swept in 1 2 3; do
+    prove_known "sweep finds a dead chunk, 3 small chunks, from chunk $swept" \
+        slabs sweep $small -DSWEPT=$swept
+done
+unwind=5 also_known=$known_slabs
+prove_known 'chunks are provided, every bucket of 2 small chunks' \
+    chunks provide $small -DCHUNKS=2
+also_known=
+prove_known 'first bucket is found, every wheel of 4 small buckets' \
+    offer offer $small
+unwind=13
+prove_known 'position of an overdue timer, every 2 slots and numbers' \
+    overdue position
+prove_known 'call begins with overdue timers, every bucket of 2 small chunks' \
+    overdue begin_overdue $small
+prove_known 'what is due first, every bucket of 2 small chunks' \
+    overdue find_due $small
 
 # --------------------------------------------------------------- Frama-C ---
 
@@ -190,7 +238,7 @@ contract() {
 }
 
 contract twi_tick_of 'tick of a deadline, every tick length and deadline'
-contract twi_time_of 'time of a tick, every tick length and tick'
+contract twi_share_of 'share of what is left, every time passed and span'
 contract tw_after 'tw_after, every clock and delay'
 contract tw_next_period 'tw_next_period, every time and period'
 

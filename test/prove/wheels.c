@@ -19,7 +19,7 @@ static struct {
 } whole;
 static twi_wheel *const wheel = &whole.wheel;
 static uint64_t *const marks = whole.marks;
-static twi_bucket buckets[1 << SIZE_BITS];
+static twi_bucket buckets[2 << SIZE_BITS]; /* two turns                      */
 static twi_chunk chunk;
 
 static inline twi_chunk *chunk_at(unsigned n)
@@ -46,8 +46,8 @@ static void make_bitmap(unsigned size_bits)
         if (word * 64 <= tw.size_mask)
             marks[word] = nondet_u64();
     }
-#if SIZE_BITS < 6
-    ASSUME(marks[0] >> (1 << SIZE_BITS) == 0);
+#if SIZE_BITS < 5
+    ASSUME(marks[0] >> (2 << SIZE_BITS) == 0);
 #endif
 }
 
@@ -97,10 +97,12 @@ static void prove_unmark(uint32_t index)
     ASSERT(bucket->earliest == UINT64_MAX && bucket->latest == 0);
     ASSERT(twi_is_empty(bucket));
     ASSERT(bucket->room == (has_chunk ? chunk.slots : NULL));
-    if (has_chunk)
+    if (has_chunk) {
+        ASSERT(chunk.number == 0);
         REACHED("the end, with a chunk");
-    else
+    } else {
         REACHED("the end, without one");
+    }
 }
 
 /* Any bitmap and bucket, marked or unmarked: no other mark changes. */
