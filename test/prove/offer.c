@@ -1,24 +1,26 @@
 /* offer.c - proofs of how a wheel of timingwheel.h finds its first bucket: in a
- * wheel of 4 buckets, of up to one chunk each.
+ * wheel of 4 buckets, of which two may have a chunk.
  *
  * SPDX-License-Identifier: MIT
  */
-#define CHUNKS 4
+#define CHUNKS 2
 #include "buckets.h"
 
 #define BUCKETS 4
 #define OWN 2 /* the clock, and the bucket that it is in                    */
+
+/* The bucket that chunk i is in, if it is in one. */
+#define BUCKET_OF(i) (2 * (i) + 1)
 
 static struct {
     twi_wheel wheel;
     uint64_t marks[1];
 } whole;
 static twi_wheel *const wheel = &whole.wheel;
-static twi_wheel other;
 static twi_bucket buckets[BUCKETS];
 
 /* A wheel, whose buckets have timers, or dead slots only, or none; those with
- * slots in use have a mark. Another wheel is in the delay queue as well. */
+ * slots in use have a mark. No other wheel is in the delay queue. */
 static void make_wheel(void)
 {
     make_none();
@@ -27,31 +29,28 @@ static void make_wheel(void)
     wheel->progress = TWI_SORTED;
     tw.clock = OWN;
     whole.marks[0] = any_below(1 << BUCKETS);
-    for (unsigned i = 0; i < BUCKETS; i++) {
+    for (unsigned i = 0; i < BUCKETS; i++)
+        twi_reset(&buckets[i]);
+    for (unsigned i = 0; i < CHUNKS; i++) {
+        twi_bucket *bucket = &buckets[BUCKET_OF(i)];
         unsigned first = any_below(TWI_SLOTS), end = any_below(TWI_SLOTS + 1);
         ASSUME(first <= end);
-        twi_reset(&buckets[i]);
         if (nondet_bool())
-            make_chain(&buckets[i], i, 1, first, end);
-        if (twi_is_empty(&buckets[i]))
+            make_chain(bucket, i, 1, first, end);
+        if (twi_is_empty(bucket))
             continue;
-        buckets[i].earliest = buckets[i].latest =
-            OWN + ((i - OWN) & (BUCKETS - 1));
-        ASSUME((whole.marks[0] >> i & 1) != 0);
+        bucket->earliest = bucket->latest =
+            OWN + ((BUCKET_OF(i) - OWN) & (BUCKETS - 1));
+        ASSUME((whole.marks[0] >> BUCKET_OF(i) & 1) != 0);
     }
     tw.chunks = tw.in_use + 1;
-    tw.queued = 2;
+    tw.queued = 1;
     tw.queue[0] = wheel;
     wheel->queue_index = 0;
     wheel->earliest = tw.next = tw.clock;
-    tw.queue[1] = &other;
-    other.queue_index = 1;
-    other.level = 5;
-    other.earliest = nondet_u64();
-    ASSUME(other.earliest > tw.clock);
 }
 
-/* True if a bucket has a timer. */
+/* True if chunk i has a timer. */
 static bool has_timers(unsigned i)
 {
     bool has = false;
@@ -72,23 +71,24 @@ void offer(void)
     ASSERT(wheel->progress == TWI_UNTOUCHED);
     if (wheel->queue_index == TWI_UNQUEUED) {
         ASSERT(!has_timers(i));
-        ASSERT(whole.marks[0] == 0 && tw.queued == 1);
+        ASSERT(whole.marks[0] == 0 && tw.queued == 0);
         REACHED("no timer");
         return;
     }
     unsigned first = (unsigned)(wheel->first - buckets);
-    ASSERT(first < BUCKETS && has_timers(first));
+    ASSERT(first == BUCKET_OF(0) || first == BUCKET_OF(1));
+    ASSERT(has_timers(first / 2));
     ASSERT(*wheel->first->front != NULL);
     ASSERT(wheel->earliest == wheel->first->earliest);
-    ASSERT(tw.queue[wheel->queue_index] == wheel && tw.queued == 2);
-    ASSERT(!twi_is_before(tw.queue[1], tw.queue[0]));
-    ASSERT(tw.next == tw.queue[0]->earliest);
+    ASSERT(tw.queue[0] == wheel && tw.queued == 1);
+    ASSERT(wheel->queue_index == 0 && tw.next == wheel->earliest);
     if (has_timers(i)) {
-        ASSERT(((first - own) & (BUCKETS - 1)) <= ((i - own) & (BUCKETS - 1)));
-        ASSERT((whole.marks[0] >> i & 1) != 0);
+        ASSERT(((first - own) & (BUCKETS - 1)) <=
+               ((BUCKET_OF(i) - own) & (BUCKETS - 1)));
+        ASSERT((whole.marks[0] >> BUCKET_OF(i) & 1) != 0);
     }
     if (live[i][k]) {
-        ASSERT(is_in(&buckets[i], &chunks[i]->slots[k]));
+        ASSERT(is_in(&buckets[BUCKET_OF(i)], &chunks[i]->slots[k]));
         ASSERT(chunks[i]->slots[k] == &timers[i][k]);
     }
     REACHED("the end");

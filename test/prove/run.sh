@@ -200,7 +200,7 @@ unwind=5 also_known=$known_slabs
 prove_known 'chunks are provided, every bucket of 2 small chunks' \
     chunks provide $small -DCHUNKS=2
 also_known=
-prove_known 'first bucket is found, every wheel of 4 small buckets' \
+prove_known 'first bucket is found, every 2 of 4 buckets with a small chunk' \
     offer offer $small
 unwind=13
 prove_known 'position of an overdue timer, every 2 slots and numbers' \
