@@ -27,8 +27,8 @@ void position(void)
     REACHED("the end");
 }
 
-/* Any timers overdue and stuck, any head of the delay queue, and any boundary
- * that a call before left: at the position `until`. */
+/* Any timers overdue and stuck, any head of the delay queue, and any turn that a
+ * call before left: up to the position `until`. */
 static void make_aside(size_t until)
 {
     unsigned count = any_below(3), first = any_below(TWI_SLOTS);
@@ -39,7 +39,8 @@ static void make_aside(size_t until)
     ASSUME(count != 1 || first <= end);
     if (count == 1)
         make_chain(overdue, 0, 1, first, end);
-    tw.overdue_until = until;
+    tw.turn_count = 1;
+    tw.turns[0].overdue_until = until;
     if (count != 0) { /* the boundary is not behind the last one */
         size_t behind = twi_position(overdue->room - 1) + 1;
         ASSUME(behind - until < SIZE_MAX / 4);
@@ -58,7 +59,7 @@ static void make_aside(size_t until)
         tw.next = nondet_u64();
     }
     tw.clock = nondet_u64();
-    tw.due_until = nondet_u64();
+    tw.turns[0].due_until = nondet_u64();
     tw.has_asides = true;
 }
 
@@ -69,30 +70,35 @@ static bool is_due_by(uint64_t tick)
            (!twi_is_empty(stuck) && stuck->earliest <= tick);
 }
 
-/* Any call begins: all timers that are overdue then are before `overdue_end`,
- * and timers that will be started overdue in this call are not. What the call
- * before left due comes first, if it left anything. */
+/* Any call begins: all timers that are overdue then have a turn, and timers that
+ * will be started overdue in this call do not. What the call before left due
+ * comes first, if others are overdue since. */
 void begin_overdue(void)
 {
     make_aside((size_t)nondet_u64());
-    uint64_t target = nondet_u64(), due_until = tw.due_until;
-    size_t until = tw.overdue_until;
+    uint64_t target = nondet_u64(), due_until = tw.turns[0].due_until;
+    size_t until = tw.turns[0].overdue_until;
     twi_begin_overdue(&tw, target);
+    const twi_turn *last = &tw.turns[tw.turn_count - 1];
     unsigned i = any_below(2), k = any_below(TWI_SLOTS);
-    bool is_any = overdue->room != NULL;
-    ASSERT(!is_any || tw.overdue_end == twi_position(overdue->room - 1) + 1);
-    ASSERT(is_any || tw.overdue_end == until);
+    bool is_any = !twi_is_empty(overdue);
+    ASSERT(tw.turn_count == 1 || tw.turn_count == 2);
+    ASSERT(last->due_until == target);
+    ASSERT(!is_any ||
+           last->overdue_until == twi_position(overdue->room - 1) + 1);
+    ASSERT(is_any || last->overdue_until == until);
     if (is_any && is_in(overdue, &chunks[i]->slots[k]))
-        ASSERT(twi_is_before_position(&chunks[i]->slots[k], tw.overdue_end));
-    ASSERT(tw.due_until <= target);
-    if (tw.due_until == target && tw.overdue_until == tw.overdue_end) {
-        REACHED("one part");
+        ASSERT(twi_is_before_position(&chunks[i]->slots[k],
+                                      last->overdue_until));
+    ASSERT((tw.turn_count == 2) == (last->overdue_until != until));
+    if (tw.turn_count == 1) {
+        REACHED("one turn");
         return;
     }
-    ASSERT(tw.overdue_until == until);
-    ASSERT(tw.due_until == (due_until < target ? due_until : target));
-    ASSERT(is_due_by(tw.due_until) || twi_is_overdue_before(&tw, until));
-    REACHED("two parts");
+    ASSERT(tw.turns[0].overdue_until == until);
+    ASSERT(tw.turns[0].due_until ==
+           (due_until < target ? due_until : target));
+    REACHED("two turns");
 }
 
 /* Any call that has begun: where the next timer is, and in which order. Nothing
@@ -103,12 +109,11 @@ void find_due(void)
     make_aside((size_t)nondet_u64());
     uint64_t target = nondet_u64();
     twi_begin_overdue(&tw, target);
-    size_t until = tw.overdue_until;
-    uint64_t due_until = tw.due_until;
-    bool is_overdue = twi_is_overdue_before(&tw, tw.overdue_end);
-    bool is_first = twi_is_overdue_before(&tw, until);
-    bool is_left = is_due_by(due_until);
-    enum twi_source source = twi_find_due(&tw, target);
+    bool is_overdue = twi_is_overdue_before(
+        &tw, tw.turns[tw.turn_count - 1].overdue_until);
+    bool is_first = twi_is_overdue_before(&tw, tw.turns[0].overdue_until);
+    bool is_left = is_due_by(tw.turns[0].due_until);
+    enum twi_source source = twi_find_due(&tw);
     ASSERT((source == TWI_NOT_DUE) == (!is_overdue && !is_due_by(target)));
     ASSERT((source == TWI_BY_OVERDUE) == (is_first || (is_overdue && !is_left)));
     if (source == TWI_BY_STUCK) {
@@ -122,6 +127,7 @@ void find_due(void)
     } else if (source == TWI_BY_OVERDUE) {
         REACHED("overdue");
     } else {
+        ASSERT(tw.turn_count == 1);
         ASSERT(tw.has_asides ==
                (!twi_is_empty(overdue) || !twi_is_empty(stuck)));
         REACHED("nothing");
