@@ -3750,8 +3750,8 @@ static bool twi_apply(timingwheel *tw, tw_remote *remote)
         &remote->request, &nothing, request, TWI_RELAXED, TWI_RELAXED);
 }
 
-/* Turns a list round. */
-static tw_remote *twi_turn(tw_remote *remote)
+/* Reverses a list. */
+static tw_remote *twi_reverse(tw_remote *remote)
 {
     tw_remote *turned = NULL;
     while (remote != NULL) {
@@ -3767,7 +3767,7 @@ static tw_remote *twi_turn(tw_remote *remote)
 static size_t twi_apply_all(tw_mailbox *box, tw_remote *last)
 {
     size_t refused = 0;
-    tw_remote *remote = twi_turn(last);
+    tw_remote *remote = twi_reverse(last);
     while (remote != NULL) {
         tw_remote *next = remote->next; /* may be written once it is applied */
         if (!twi_apply(box->tw, remote)) {

@@ -58,10 +58,10 @@ static struct {
     bool last_loose;
 } call;
 
-/* Calls that have left something due, and the running one, each have a turn: for
- * overdue timers that were started before `overdue_until`, and then timers of
- * ticks up to `due_until`. A timer that has left its tick since `stale_tick` may
- * blur which turns there are. */
+/* Calls that have left something due, and the running one, each have a turn:
+ * for overdue timers that were started before `overdue_until`, and then timers
+ * of ticks up to `due_until`. A timer that has left its tick since
+ * `stale_tick` may blur which turns there are. */
 static struct {
     struct {
         uint64_t overdue_until;

@@ -46,8 +46,8 @@ typedef struct oracle_ticks {
 
 typedef struct oracle_moves oracle_moves;
 
-/* What fires in one turn: overdue timers whose sequence is lower than the first,
- * and then timers of ticks up to `due_until`. */
+/* What fires in one turn: overdue timers whose sequence is lower than the
+ * first, and then timers of ticks up to `due_until`. */
 typedef struct oracle_turn {
     uint64_t overdue_until;
     uint64_t due_until;

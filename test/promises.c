@@ -3099,7 +3099,7 @@ static void on_rearm(timingwheel *wheel, tw_timer *timer)
 static void memory_of_few_and_many(void)
 {
     random_state = 5;
-    CHECK(sizeof(tw_timer) == 24 && sizeof(timingwheel) <= 1440);
+    CHECK(sizeof(tw_timer) == 24 && sizeof(timingwheel) <= 1500);
     begin();
     start('a', 30000);
     CHECK(stats().bytes_held <= 18000);
