@@ -5,8 +5,9 @@
  * no oracle: a timer fires at its deadline, equal ones in start order; overdue
  * ones before all others. Buckets are sorted, cascade, or are moved ahead of
  * their time by turns. Each scene is played in four manners: the clock moves
- * tick by tick, in one jump, from deadline to deadline, and with a limit of one a call. With --quick,
- * for sanitizers and valgrind, most scenes are left out.
+ * tick by tick, in one jump, from deadline to deadline, and with a limit of one
+ * per call. With --quick, for sanitizers and valgrind, most scenes are left
+ * out.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -21,7 +21,7 @@ static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline);
     ensures small: bits < 0x100000000 ==> \result <= 31; */
 static inline unsigned twi_highest_bit(uint64_t bits);
 
-/* left * passed / span, rounded up, if the span is below 2^32. Nothing wraps. */
+/* left * passed / span, rounded up, if the span is below 2^32. No wraps. */
 /*@ requires left <= 0x100000000 && passed < span < 0x100000000;
     assigns \nothing;
     ensures up: \result * span >= left * passed;

@@ -9,11 +9,12 @@
  * header's functions have this meaning is proved in chunks.c, by chunk_of and
  * slot_of.
  *
- * Where a bucket gets a chunk twi_provide is replaced: the replacement takes any
- * chunks without a timer out of their buckets, and there is memory if a chunk is
- * unused then. That the header's function does no more is proved in chunks.c,
- * by provide; there twi_sweep is replaced in the same way, and twi_add_slab adds
- * no chunk, or one. What the header's twi_sweep does is proved in slabs.c.
+ * Where a bucket gets a chunk, twi_provide is replaced: the replacement takes
+ * any chunks without a timer out of their buckets, and there is memory if a
+ * chunk is unused then. That the header's function does no more is proved in
+ * chunks.c, by provide; there twi_sweep is replaced in the same way, and
+ * twi_add_slab adds no chunk, or one. What the header's twi_sweep does is
+ * proved in slabs.c.
  *
  * A file that includes this one has defined KNOWN_CHUNKS and chunk_at, which
  * returns the chunks from 0 on.

@@ -27,8 +27,8 @@ void position(void)
     REACHED("the end");
 }
 
-/* Any timers overdue and stuck, any head of the delay queue, and any turn that a
- * call before left: up to the position `until`. */
+/* Any timers overdue and stuck, any head of the delay queue, and any turn that
+ * a call before left: up to the position `until`. */
 static void make_aside(size_t until)
 {
     unsigned count = any_below(3), first = any_below(TWI_SLOTS);
@@ -70,9 +70,9 @@ static bool is_due_by(uint64_t tick)
            (!twi_is_empty(stuck) && stuck->earliest <= tick);
 }
 
-/* Any call begins: all timers that are overdue then have a turn, and timers that
- * will be started overdue in this call do not. What the call before left due
- * comes first, if others are overdue since. */
+/* Any call begins: all timers that are overdue then have a turn, and timers
+ * that will be started overdue in this call do not. What the call before left
+ * due comes first, if others are overdue since. */
 void begin_overdue(void)
 {
     make_aside((size_t)nondet_u64());
@@ -115,7 +115,8 @@ void find_due(void)
     bool is_left = is_due_by(tw.turns[0].due_until);
     enum twi_source source = twi_find_due(&tw);
     ASSERT((source == TWI_NOT_DUE) == (!is_overdue && !is_due_by(target)));
-    ASSERT((source == TWI_BY_OVERDUE) == (is_first || (is_overdue && !is_left)));
+    ASSERT((source == TWI_BY_OVERDUE) ==
+           (is_first || (is_overdue && !is_left)));
     if (source == TWI_BY_STUCK) {
         ASSERT(!twi_is_empty(stuck) && stuck->earliest <= target);
         ASSERT(stuck->earliest <= tw.next);

@@ -87,7 +87,8 @@ prove() {
     shift 3
     can_prove || return
     # shellcheck disable=SC2086
-    "$cbmc" $checks $wrapping --unwind $((unwind + 1)) --unwindset "$loops" "$@" \
+    "$cbmc" $checks $wrapping --unwind $((unwind + 1)) \
+        --unwindset "$loops" "$@" \
         --function "$prove_function" "$folder/$prove_file.c" \
         >"$build/log" 2>&1
     judge_proof
@@ -119,8 +120,8 @@ prove_known() {
     shift 3
     can_prove || return
     replaced "$prove_file" "$prove_function" "$known $also_known" "$@" &&
-        "$cbmc" $checks $wrapping --unwind $((unwind + 1)) --unwindset "$loops" \
-            "$build/known.goto" >"$build/log" 2>&1
+        "$cbmc" $checks $wrapping --unwind $((unwind + 1)) \
+            --unwindset "$loops" "$build/known.goto" >"$build/log" 2>&1
     judge_proof
 }
 
@@ -184,7 +185,7 @@ prove_known 'chunk without a timer leaves, every bucket of 1 to 3 chunks' \
 prove_known 'last chunk of overdue timers stays, every bucket of 2 chunks' \
     chunks dead_overdue
 for crowd in 1 2; do
-    prove_known "bucket is crowded above $crowd, every bucket of 1 to 3 chunks" \
+    prove_known "bucket is crowded above $crowd, buckets of 1 to 3 chunks" \
         chunks crowded -DTWI_CROWD_CHUNKS=$crowd
 done
 prove_known 'bucket is taken over, every two buckets up to 2 small chunks' \
