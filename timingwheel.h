@@ -1305,15 +1305,6 @@ TWI_APART void twi_sweep(timingwheel *tw, size_t chunks, size_t wanted)
     }
 }
 
-/* Sweeps until `chunks` chunks are unused, if that many can be found. While no
- * more timers are pending than were reserved, they can; and if more than one in
- * nine chunks has no timer, they are found soon. */
-static bool twi_sweep_all(timingwheel *tw, size_t chunks)
-{
-    twi_sweep(tw, tw->chunks, chunks);
-    return tw->chunks - tw->in_use >= chunks;
-}
-
 /* True if chunks are poorly filled: on average to less than a third. The first
  * chunk of each bucket does not count. */
 static inline bool twi_is_sparse(const timingwheel *tw)
@@ -1321,17 +1312,21 @@ static inline bool twi_is_sparse(const timingwheel *tw)
     return tw->in_use - tw->homes > tw->count / 4 + TWI_SPARE_CHUNKS;
 }
 
-/* Makes sure that `chunks` chunks are unused, when they are not. */
+/* Makes sure that `chunks` chunks are unused, when they are not. While no more
+ * timers are pending than were reserved, a sweep finds them. It does so without
+ * memory, too, if more than one in nine chunks has no timer; and soon. */
 TWI_COLD bool twi_find_chunks(timingwheel *tw, size_t chunks)
 {
-    if (tw->count <= tw->reserved && twi_sweep_all(tw, chunks))
-        return true;
-    if (twi_is_sparse(tw))
+    bool is_found = true;
+    if (tw->count <= tw->reserved)
+        twi_sweep(tw, tw->chunks, chunks);
+    else if (twi_is_sparse(tw))
         twi_sweep(tw, TWI_LONG_SWEEP, chunks);
-    while (tw->chunks - tw->in_use < chunks)
-        if (!twi_add_slab(tw, chunks - (tw->chunks - tw->in_use)))
-            return tw->chunks / 9 * 8 >= tw->count + chunks &&
-                   twi_sweep_all(tw, chunks);
+    while (is_found && tw->chunks - tw->in_use < chunks)
+        is_found = twi_add_slab(tw, chunks - (tw->chunks - tw->in_use));
+    if (is_found || tw->chunks / 9 * 8 < tw->count + chunks)
+        return is_found;
+    twi_sweep(tw, tw->chunks, chunks);
     return true;
 }
 

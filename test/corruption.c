@@ -286,6 +286,12 @@ static void overdue_unnoticed(void)
     tw.has_asides = false;
     CHECK(!tw_check(&tw));
     tw.has_asides = true;
+    (void)tw_advance_clock(&tw, 1000);
+    (void)tw_advance_clock(&tw, 1000);
+    CHECK(!tw.has_asides && tw_check(&tw));
+    tw.turn_count = 2; /* a turn of a call that has left nothing */
+    CHECK(!tw_check(&tw));
+    tw.turn_count = 1;
     tw_destroy(&tw);
 }
 

@@ -7,8 +7,8 @@
 # A timer is shown by its state, its callback, its deadline and, if it is
 # pending, how many timers its bucket has, and from which tick on. A wheel is
 # shown by its clock, its buckets with timers, the delay queue, and timers that
-# are in no wheel. Nothing is called in the program, so that a core file will do, or the
-# middle of a call. `print/r` shows the fields.
+# are in no wheel. Nothing is called in the program, so that a core file will
+# do, or the middle of a call. `print/r` shows the fields.
 #
 # SPDX-License-Identifier: MIT
 
