@@ -427,10 +427,6 @@ void append(void)
 {
     prove_append(2, 2, false);
     prove_append(1, 1, false);
-}
-
-void append_to_empty(void)
-{
     prove_append(0, 2, true);
     prove_append(1, 2, true);
 }

@@ -260,13 +260,9 @@ static void check_wait(uint64_t tick)
 
 /* Any clock, pending timers and sleep asked for: the time to wait ends exactly
  * when the first deadline does, and never beyond `longest`. */
-void wait_one(void)
+void wait(void)
 {
     check_wait(1);
-}
-
-void wait_1024(void)
-{
     check_wait(1024);
 }
 

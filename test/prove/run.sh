@@ -143,10 +143,8 @@ prove 'quick look for the wheel, every size, level, tick and two clocks' \
     placement quick
 wrapping=--unsigned-overflow-check
 prove 'roundest tick of a window, every window' placement roundest
-prove 'next deadline and wait, every clock and tick, ticks of 1' \
-    placement wait_one
-prove 'next deadline and wait, every clock and tick, ticks of 1024' \
-    placement wait_1024
+prove 'next deadline and wait, every clock and tick, ticks of 1 and 1024' \
+    placement wait
 prove 'begin of a call, every clock and time' placement begin
 prove 'end of a call, every clock and time' placement end
 for size_bits in 1 5 7; do
@@ -190,8 +188,6 @@ for crowd in 1 2; do
 done
 prove_known 'bucket is taken over, every two buckets up to 2 small chunks' \
     chunks append $small -DCHUNKS=4
-prove_known 'empty bucket takes one over, every bucket of 2 small chunks' \
-    chunks append_to_empty $small -DCHUNKS=4
 prove_known 'chunk fetched ahead is only read' chunks prefetch
 for swept in 1 2 3; do
     prove_known "sweep finds a dead chunk, 3 small chunks, from chunk $swept" \
