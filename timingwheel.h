@@ -543,8 +543,10 @@ struct tw_timer {
  * and the limit is low. */
 #if UINTPTR_MAX > UINT32_MAX
 #define TWI_RUN_CHUNKS 80
+#define TWI_DEFAULT_BATCH 24
 #else
 #define TWI_RUN_CHUNKS 8
+#define TWI_DEFAULT_BATCH 4
 #endif
 #ifndef TWI_CROWD_CHUNKS
 #define TWI_CROWD_CHUNKS TWI_RUN_CHUNKS
@@ -553,7 +555,7 @@ struct tw_timer {
 #define TWI_CROWD (TWI_RUN_CHUNKS * TWI_SLOTS)
 #endif
 #ifndef TWI_BATCH
-#define TWI_BATCH 24
+#define TWI_BATCH TWI_DEFAULT_BATCH
 #endif
 
 /* Up to 12 timers of one bucket. A chunk starts at a multiple of its size, so

@@ -665,7 +665,7 @@ static void add_bucket(const twi_bucket *bucket, unsigned where)
     add(relative(bucket->earliest));
     add(relative(bucket->latest));
     if (play->tidiness == AS_LEFT)
-        add(tw.last + 1 == bucket->room);
+        add(tw.last != NULL && tw.last + 1 == bucket->room);
     if (bucket == wheel->first)
         add(wheel->progress);
 }
