@@ -176,14 +176,14 @@ inline apply(t)
 
 inline apply_all(list)
 {
-    /* twi_turn */
+    /* twi_reverse */
     remote = list;
     turned = NONE;
     do
     :: remote != NONE ->
         assert(!freed[remote]);
-        after = next[remote]; /* [twi_turn: next = remote->next;] */
-        next[remote] = turned; /* [twi_turn: remote->next = turned;] */
+        after = next[remote]; /* [twi_reverse: next = remote->next;] */
+        next[remote] = turned; /* [twi_reverse: remote->next = turned;] */
         turned = remote;
         remote = after
     :: else -> break

@@ -123,7 +123,7 @@ mistakes() {
     mistake twi_apply 's/!atomic_.*/(void)nothing, atomic_store_explicit(/
         s/&nothing, request, .*/request, TWI_RELAXED), false;/'
     mistake twi_apply 's/nothing = TWI_NOTHING/nothing = TWI_CANCEL/'
-    mistake twi_turn 's/remote->next = turned/remote->next = NULL/'
+    mistake twi_reverse 's/remote->next = turned/remote->next = NULL/'
     mistake twi_apply_all 's/twi_reverse(last)/last/'
     mistake twi_apply_all 's/remote->next = box->waiting/remote->next = NULL/'
     mistake twi_apply_all 's/box->waiting = remote/(void)0/'
