@@ -2828,7 +2828,7 @@ TWI_APART void twi_move_ahead(timingwheel *tw)
         if (twi_left(tw) == 0)
             return; /* the next call goes on */
         look_at = UINT64_MAX;
-        least = 2 * TWI_BATCH;
+        least = (size_t)2 * TWI_BATCH;
         i = 0; /* the queue may have changed */
     }
     tw->ahead_at = look_at;

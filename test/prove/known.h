@@ -49,34 +49,34 @@ tw_timer **known_slot_of(const tw_timer *timer)
     return NULL;
 }
 
-void known_sweep(timingwheel *wheel, size_t chunks, size_t wanted);
-void known_sweep(timingwheel *wheel, size_t chunks, size_t wanted)
+void known_sweep(timingwheel *home, size_t number, size_t wanted);
+void known_sweep(timingwheel *home, size_t number, size_t wanted)
 {
-    (void)chunks, (void)wanted;
+    (void)number, (void)wanted;
     for (unsigned n = 0; n < KNOWN_CHUNKS; n++)
-        if (nondet_bool() && twi_is_dead(wheel, chunk_at(n)))
-            twi_remove_chunk(wheel, chunk_at(n));
+        if (nondet_bool() && twi_is_dead(home, chunk_at(n)))
+            twi_remove_chunk(home, chunk_at(n));
 }
 
-bool known_provide(timingwheel *wheel, size_t wanted);
-bool known_provide(timingwheel *wheel, size_t wanted)
+bool known_provide(timingwheel *home, size_t wanted);
+bool known_provide(timingwheel *home, size_t wanted)
 {
-    known_sweep(wheel, 0, wanted);
-    return wheel->chunks - wheel->in_use >= wanted;
+    known_sweep(home, 0, wanted);
+    return home->chunks - home->in_use >= wanted;
 }
 
-bool known_add_slab(timingwheel *wheel, size_t chunks);
-bool known_add_slab(timingwheel *wheel, size_t chunks)
+bool known_add_slab(timingwheel *home, size_t number);
+bool known_add_slab(timingwheel *home, size_t number)
 {
     static twi_chunk added;
     static bool is_added;
-    ASSERT(chunks != 0);
+    ASSERT(number != 0);
     if (is_added || nondet_bool())
         return false;
     is_added = true;
-    added.next = wheel->unused;
-    wheel->unused = &added;
-    wheel->chunks++;
+    added.next = home->unused;
+    home->unused = &added;
+    home->chunks++;
     return true;
 }
 
