@@ -78,7 +78,7 @@ static void make_none(void)
 
 /* Counts the chunks that are in no bucket and not the spare one as given away,
  * so that what is unused is exactly what tw.unused leads to. */
-static void forget_others(unsigned used)
+static inline void forget_others(unsigned used)
 {
     tw.chunks = used + 1;
 }
@@ -94,7 +94,7 @@ static bool is_in(const twi_bucket *bucket, tw_timer *const *slot)
 
 /* The chunks of a bucket are linked in order of their numbers, and its first
  * and last slots are in the first and last one. Returns how many there are. */
-static unsigned check_bucket(const twi_bucket *bucket)
+static inline unsigned check_bucket(const twi_bucket *bucket)
 {
     unsigned count = 0;
     const twi_chunk *last = NULL;
@@ -117,7 +117,7 @@ static unsigned check_bucket(const twi_bucket *bucket)
 }
 
 /* The chunks in buckets are counted; all others are unused. */
-static void check_counts(unsigned used, unsigned homes)
+static inline void check_counts(unsigned used, unsigned homes)
 {
     unsigned unused = 0;
     for (const twi_chunk *chunk = tw.unused; chunk != NULL;
@@ -131,7 +131,7 @@ static void check_counts(unsigned used, unsigned homes)
 
 /* Any timer that was pending is where it was, in use by `bucket`, but for the
  * one that left the slot `left`. The chunks of timers keep their order. */
-static void check_kept(const twi_bucket *bucket, tw_timer *const *left)
+static inline void check_kept(const twi_bucket *bucket, tw_timer *const *left)
 {
     unsigned i = any_below(CHUNKS), k = any_below(TWI_SLOTS);
     if (!live[i][k] || &chunks[i]->slots[k] == left)
