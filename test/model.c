@@ -724,26 +724,33 @@ static void do_replace(uint32_t id)
     check_timer(id);
 }
 
-/* Takes note of the timers without a callback that have fired, those first that
- * an earlier call had left; but not of `self`, whose callback is running. */
+/* Takes note of the timers without a callback that have fired, turn by turn, but
+ * not of `self`, whose callback is running. */
 static void note_silent(uint32_t self)
 {
-    for (unsigned left = 2; m.habits.silent && left-- != 0;)
-        for (size_t i = 0; i < m.oracle.count;) {
-            const oracle_entry *entry = &m.oracle.entries[i];
-            uint32_t id = entry->id;
-            if (id == self ||
-                (left == 1 && !oracle_is_left(&m.oracle, entry)) ||
-                tw_timer_state(&m.items[id]->timer) != TW_FIRED) {
-                i++;
-                continue;
-            }
-            if (m.items[id]->timer.callback != NULL)
-                fail(id, "fired without its callback being called");
-            judge(oracle_fire(&m.oracle, id, tw_now(&m.tw)), id);
-            m.fired++;
-            m.all_fired++;
+    oracle *o = &m.oracle;
+    unsigned turn = 0;
+    for (size_t i = 0; m.habits.silent && turn <= o->turn_count;) {
+        if (i == o->count) {
+            turn++;
+            i = 0;
+            continue;
         }
+        uint32_t id = o->entries[i].id;
+        if (id == self || oracle_turn_of(o, &o->entries[i]) > turn ||
+            tw_timer_state(&m.items[id]->timer) != TW_FIRED) {
+            i++;
+            continue;
+        }
+        if (m.items[id]->timer.callback != NULL)
+            fail(id, "fired without its callback being called");
+        unsigned turns = o->turn_count;
+        judge(oracle_fire(o, id, tw_now(&m.tw)), id);
+        m.fired++;
+        m.all_fired++;
+        if (o->turn_count != turns) /* the turns have other numbers now */
+            i = turn = 0;
+    }
 }
 
 static void act(uint32_t self);

@@ -369,12 +369,6 @@ static inline unsigned oracle_turn_of(const oracle *o,
     return i;
 }
 
-/* Does it fire before all that is of a later turn than the first? */
-static inline bool oracle_is_left(const oracle *o, const oracle_entry *entry)
-{
-    return oracle_turn_of(o, entry) == 0;
-}
-
 /* Turns before the one of number `first` are over. */
 static inline void oracle_drop_turns(oracle *o, unsigned first)
 {

