@@ -218,7 +218,7 @@
                                 tick is surely for that wheel; else ...
        2. twi_place             ... into the wheel for its tick:
        3. twi_push_back         to the end of its bucket there
-       4. twi_account           which has a mark now; if it is the wheel's first
+       4. twi_gained           which has a mark now; if it is the wheel's first
                                 the wheel moves up in the delay queue
        5. tw_postpone           writes a later deadline, and leaves it there
        6. tw_cancel             leaves a dead slot: the way ends here
@@ -226,10 +226,10 @@
                                 a finer wheel, by twi_move_down
        8. twi_take_first        as its wheel is the head of the queue and due,
                                 moves the clock on to its tick
-       9. twi_come_up           its first bucket has come up and is ...
+       9. twi_prepare           its first bucket has come up and is ...
       10. twi_sort              ... sorted, if it has few enough timers, or
       11. twi_move_down         moved down: back to 4, in a finer wheel
-      12. twi_take_front        it is due and leaves its bucket (twi_move_on: it
+      12. twi_take_front        it is due and leaves its bucket (twi_place_again:
                                 was postponed, back to 2)
       13. tw_advance_clock      calls its callback; tw_poll hands it out
 
@@ -539,20 +539,20 @@ struct tw_timer {
 
 /* A bucket is crowded if it has more chunks than this: its timers are moved
  * down, ahead of time, in batches of TWI_BATCH chunks. The timers of any other
- * bucket, up to TWI_CROWD, are sorted. Where memory is short, so is the stack,
- * and the limit is low. */
+ * bucket, up to TWI_LARGE_TIMERS, are sorted. Where memory is short, so is the
+ * stack, and the limit is low. */
 #if UINTPTR_MAX > UINT32_MAX
-#define TWI_RUN_CHUNKS 80
+#define TWI_SORT_CHUNKS 80
 #define TWI_DEFAULT_BATCH 24
 #else
-#define TWI_RUN_CHUNKS 8
+#define TWI_SORT_CHUNKS 8
 #define TWI_DEFAULT_BATCH 4
 #endif
-#ifndef TWI_CROWD_CHUNKS
-#define TWI_CROWD_CHUNKS TWI_RUN_CHUNKS
+#ifndef TWI_LARGE_CHUNKS
+#define TWI_LARGE_CHUNKS TWI_SORT_CHUNKS
 #endif
-#ifndef TWI_CROWD
-#define TWI_CROWD (TWI_RUN_CHUNKS * TWI_SLOTS)
+#ifndef TWI_LARGE_TIMERS
+#define TWI_LARGE_TIMERS (TWI_SORT_CHUNKS * TWI_SLOTS)
 #endif
 #ifndef TWI_BATCH
 #define TWI_BATCH TWI_DEFAULT_BATCH
@@ -574,7 +574,7 @@ typedef struct twi_bucket {
     uint64_t earliest; /* the span of ticks that its timers were placed for; */
     uint64_t latest;   /* UINT64_MAX and 0 if it has none                    */
     tw_timer **front;  /* its first slot                                     */
-    tw_timer **room;   /* the next free slot; or the end of a full chunk; or */
+    tw_timer **back;   /* the next free slot; or the end of a full chunk; or */
                        /* NULL, if the bucket has no chunk                   */
 } twi_bucket;
 
@@ -600,7 +600,7 @@ typedef struct twi_wheel {
     twi_bucket *first;    /* the first bucket that may have timers           */
     uint32_t queue_index; /* in the delay queue, or TWI_UNQUEUED             */
     enum twi_progress progress; /* of `first`                                */
-    bool may_be_crowded;  /* a bucket may have become crowded                */
+    bool may_have_large;  /* a bucket may have become crowded                */
 } twi_wheel;
 
 /* A piece of memory cut into chunks. It stands where chunk 0 would. */
@@ -611,11 +611,11 @@ typedef struct twi_slab {
 } twi_slab;
 
 /* Buckets outside of the wheels. */
-enum twi_aside {
+enum twi_outside {
     TWI_OVERDUE, /* started overdue, in start order                          */
     TWI_STUCK,   /* postponed, and could not be moved for want of memory     */
     TWI_DRAINED, /* taken out by tw_drain, not visited yet                   */
-    TWI_ASIDES
+    TWI_OUTSIDE_BUCKETS
 };
 
 /* What a call has to fire: overdue timers that stand before a position, and
@@ -628,52 +628,61 @@ typedef struct twi_turn {
 
 #define TWI_TURNS 4
 
+/* What a timingwheel is doing. Zero memory counts as destroyed. */
+enum twi_state {
+    TWI_DESTROYED, /* or never initialised: no timer may start               */
+    TWI_VISITING,  /* inside tw_foreach: no timer may start                  */
+    TWI_LIVE,      /* outside of every call that advances, visits or drains  */
+    TWI_ADVANCING  /* inside a call that fires, or inside tw_drain           */
+};
+
 struct timingwheel {
-    uint64_t clock;      /* in ticks                                         */
-    uint64_t next;       /* the tick of the head of the delay queue, or      */
-                         /* UINT64_MAX                                       */
-    uint64_t tick;       /* time units per tick                              */
-    size_t count;        /* timers pending                                   */
-    size_t most;         /* how many may be; 0 while tw_foreach visits, and  */
-                         /* after tw_destroy                                 */
-    twi_chunk *unused;   /* chunks that are in no bucket                     */
-    uint32_t size_mask;  /* buckets per wheel - 1: 2 * wheel_size - 1        */
-    uint32_t size_bits;  /* log2 of wheel_size                               */
-    uint32_t queued;     /* wheels in the delay queue                        */
-    bool advancing;      /* inside a call that fires, or tw_drain            */
-    bool has_asides;     /* timers may be overdue or stuck                   */
-
-    /* These two are for speed alone; twi_forget clears both.                */
-    twi_wheel *usual;    /* the wheel of the start before; NULL unless it is */
-                         /* in the delay queue, ticks are of one unit, and   */
-                         /* no limit is set                                  */
-    tw_timer **last;     /* the slot of the last start                       */
-
-    uint64_t now;        /* the clock in time units, as it was handed in     */
-    uint64_t handled;    /* timers fired or cascaded since tw_init           */
-    uint64_t cascaded;   /* those of them that cascaded                      */
-    uint64_t stop;       /* at so many handled the call ends                 */
-    uint64_t ahead_at;   /* no timer has to be moved ahead before the clock  */
-                         /* is this                                          */
-    twi_turn turns[TWI_TURNS]; /* what is due, in this order                 */
-    unsigned turn_count; /* at least 1                                       */
-    size_t in_use;       /* chunks that are in buckets                       */
-    size_t homes;        /* buckets that have a chunk                        */
-    size_t chunks;       /* in all slabs                                     */
-    twi_slab *swept;     /* the slab that is swept next; NULL: the first     */
-    size_t swept_chunks; /* how many of its chunks have been                 */
+    /* Configuration                                                         */
+    uint64_t tick;        /* time units per tick                             */
+    size_t max_pending;   /* most timers pending; SIZE_MAX if no limit       */
+    uint32_t size_mask;   /* buckets per wheel - 1: 2 * wheel_size - 1       */
+    uint32_t size_bits;   /* log2 of wheel_size                              */
     uint8_t level_of[64]; /* the level that spans a distance, by its log2    */
-    twi_bucket aside[TWI_ASIDES];
-    twi_wheel *wheels[TWI_LEVELS]; /* NULL until needed                      */
-    twi_wheel *queue[TWI_LEVELS];  /* the delay queue                        */
+    void *alloc_context;  /* for TW_MALLOC and TW_FREE                       */
+    const timingwheel *self; /* own address; NULL unless initialised         */
+
+    /* Clock                                                                 */
+    uint64_t clock_tick; /* the clock in ticks                               */
+    uint64_t now;        /* the clock in time units, as the caller gave it   */
+    size_t count;        /* timers pending                                   */
+    uint64_t handled;    /* timers fired or cascaded since tw_init           */
+    uint64_t cascaded;   /* timers cascaded since tw_init                    */
+
+    /* Delay queue                                                           */
+    uint64_t next_tick; /* queue[0]->earliest; UINT64_MAX if queued is 0     */
+    uint32_t queued;    /* wheels in `queue`                                 */
+    twi_wheel *queue[TWI_LEVELS];  /* binary heap                            */
+    twi_wheel *wheels[TWI_LEVELS]; /* by level; NULL: not created            */
+    twi_bucket outside[TWI_OUTSIDE_BUCKETS]; /* by enum twi_outside          */
+    bool has_outside;   /* timers may be overdue or stuck                    */
+
+    /* Memory                                                                */
+    twi_chunk *unused;   /* chunks that are in no bucket                     */
+    size_t chunks;       /* in all slabs                                     */
+    size_t in_use;       /* chunks that are in buckets                       */
+    size_t buckets_used; /* buckets that have a chunk                        */
     twi_slab *slabs;     /* newest first                                     */
-    size_t reserved;     /* how many timers tw_reserve has provided for      */
-    size_t bytes_held;   /* got from TW_MALLOC                               */
-    void *alloc_context; /* as configured                                    */
-    const timingwheel *self; /* where it is, from tw_init to tw_destroy      */
-    bool visiting;       /* inside tw_foreach; apart from `advancing`, lest  */
-                         /* one load takes both and waits for the last store */
-                         /* to either                                        */
+    twi_slab *swept;     /* the slab to sweep next; NULL: the first          */
+    size_t swept_chunks; /* chunks of `swept` that have been swept           */
+    size_t reserved;     /* timers that tw_reserve has provided for          */
+    size_t bytes_held;   /* bytes from TW_MALLOC                             */
+
+    /* The call in progress                                                  */
+    enum twi_state state;
+    uint64_t handled_limit; /* the call ends when `handled` is this          */
+    uint64_t ahead_at;   /* no timer moves ahead before this tick            */
+    unsigned turn_count; /* turns in use; at least 1                         */
+    twi_turn turns[TWI_TURNS]; /* what is due, in firing order               */
+
+    /* Caches: twi_clear_caches sets both to NULL.                           */
+    twi_wheel *last_wheel; /* the wheel of the last start. NULL unless it is */
+                           /* queued, tick is 1, and max_pending is SIZE_MAX */
+    tw_timer **last_slot;  /* the slot of the last start                     */
 };
 
 /* ------------------------------------------------------------ functions --- */
@@ -960,7 +969,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
  * wheel->earliest  No later than any of its timers: what bucket `first` was
  *                  entered with in the delay queue.
  * delay queue      A heap of all wheels that have a mark; its head's tick is
- *                  tw->next.
+ *                  tw->next_tick.
  * tw->ahead_at     Not after the next step of any wheel that may have a crowded
  *                  bucket.
  *
@@ -1020,25 +1029,25 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
     TWI_RULE(twi_slot_of(timer) == (slot),                                \
              "a pending timer was freed, moved or overwritten")
 
-/* TWI_COLD: hardly ever called. TWI_APART: kept out of its callers, so that
- * their short way stays short. TWI_INSIDE: made part of them. TWI_RARE: mostly
+/* TWI_COLD: hardly ever called. TWI_NOINLINE: kept out of its callers, so that
+ * their short way stays short. TWI_ALWAYS_INLINE: made part of them. TWI_UNLIKELY: mostly
  * false. */
 #if defined(__GNUC__) || defined(__clang__)
 #define TWI_PREFETCH(address) __builtin_prefetch((address), 1)
 #ifdef __OPTIMIZE_SIZE__
-#define TWI_APART static
+#define TWI_NOINLINE static
 #else
-#define TWI_APART static __attribute__((noinline))
+#define TWI_NOINLINE static __attribute__((noinline))
 #endif
 #define TWI_COLD static __attribute__((cold))
-#define TWI_INSIDE static inline __attribute__((always_inline))
-#define TWI_RARE(expr) __builtin_expect(!!(expr), 0)
+#define TWI_ALWAYS_INLINE static inline __attribute__((always_inline))
+#define TWI_UNLIKELY(expr) __builtin_expect(!!(expr), 0)
 #else
 #define TWI_PREFETCH(address) ((void)(address))
-#define TWI_APART static
+#define TWI_NOINLINE static
 #define TWI_COLD static
-#define TWI_INSIDE static inline
-#define TWI_RARE(expr) (expr)
+#define TWI_ALWAYS_INLINE static inline
+#define TWI_UNLIKELY(expr) (expr)
 #endif
 
 /* In front of a function in which unsigned numbers wrap on purpose. */
@@ -1162,7 +1171,7 @@ TWI_WRAPS static inline bool twi_is_elsewhere(const timingwheel *tw,
     if (!twi_is_pending(timer))
         return false;
     uintptr_t bucket = (uintptr_t)twi_chunk_of(twi_slot_of(timer))->bucket;
-    if (bucket - (uintptr_t)tw->aside < sizeof(tw->aside))
+    if (bucket - (uintptr_t)tw->outside < sizeof(tw->outside))
         return false;
     for (unsigned level = 0; level < TWI_LEVELS; level++)
         if (tw->wheels[level] != NULL &&
@@ -1174,7 +1183,7 @@ TWI_WRAPS static inline bool twi_is_elsewhere(const timingwheel *tw,
 #endif
 
 /* Puts a chunk that has left its bucket among the unused chunks. */
-static inline void twi_give_back(timingwheel *tw, twi_chunk *chunk)
+static inline void twi_free_chunk(timingwheel *tw, twi_chunk *chunk)
 {
     chunk->bucket = NULL;
     chunk->next = tw->unused;
@@ -1183,7 +1192,7 @@ static inline void twi_give_back(timingwheel *tw, twi_chunk *chunk)
 }
 
 /* The same for the chunks from `first` to `last`, which are linked. */
-static inline void twi_give_back_all(timingwheel *tw, twi_chunk *first,
+static inline void twi_free_chunks(timingwheel *tw, twi_chunk *first,
                                      twi_chunk *last)
 {
     size_t chunks = 1;
@@ -1258,9 +1267,9 @@ static void twi_remove_chunk(timingwheel *tw, twi_chunk *chunk)
     if (next != NULL)
         next->prev = prev;
     else
-        bucket->room = prev == NULL ? NULL : prev->slots + TWI_SLOTS;
-    tw->homes -= bucket->room == NULL;
-    twi_give_back(tw, chunk);
+        bucket->back = prev == NULL ? NULL : prev->slots + TWI_SLOTS;
+    tw->buckets_used -= bucket->back == NULL;
+    twi_free_chunk(tw, chunk);
 }
 
 /* True if no timer is in the slots from `slot` to before `end`. */
@@ -1281,16 +1290,16 @@ static inline bool twi_is_dead(const timingwheel *tw, const twi_chunk *chunk)
         return false;
     if (chunk->prev != NULL && chunk->next != NULL)
         return twi_are_dead(chunk->slots, chunk->slots + TWI_SLOTS);
-    if (chunk->next == NULL && bucket == &tw->aside[TWI_OVERDUE])
+    if (chunk->next == NULL && bucket == &tw->outside[TWI_OVERDUE])
         return false;
     return twi_are_dead(
         chunk->prev == NULL ? bucket->front : chunk->slots,
-        chunk->next == NULL ? bucket->room : chunk->slots + TWI_SLOTS);
+        chunk->next == NULL ? bucket->back : chunk->slots + TWI_SLOTS);
 }
 
 /* Looks at the next `chunks` chunks of the slabs, until `wanted` chunks are
  * unused, and takes those without a timer out of their buckets. */
-TWI_APART void twi_sweep(timingwheel *tw, size_t chunks, size_t wanted)
+TWI_NOINLINE void twi_sweep(timingwheel *tw, size_t chunks, size_t wanted)
 {
     for (; chunks != 0 && tw->chunks - tw->in_use < wanted; chunks--) {
         if (tw->swept == NULL || tw->swept_chunks == tw->swept->chunks) {
@@ -1311,7 +1320,7 @@ TWI_APART void twi_sweep(timingwheel *tw, size_t chunks, size_t wanted)
  * chunk of each bucket does not count. */
 static inline bool twi_is_sparse(const timingwheel *tw)
 {
-    return tw->in_use - tw->homes > tw->count / 4 + TWI_SPARE_CHUNKS;
+    return tw->in_use - tw->buckets_used > tw->count / 4 + TWI_SPARE_CHUNKS;
 }
 
 /* Makes sure that `chunks` chunks are unused, when they are not. While no more
@@ -1337,7 +1346,7 @@ TWI_COLD bool twi_find_chunks(timingwheel *tw, size_t chunks)
  * bucket after this. */
 static inline bool twi_provide(timingwheel *tw, size_t chunks)
 {
-    if (TWI_RARE(twi_is_sparse(tw)))
+    if (TWI_UNLIKELY(twi_is_sparse(tw)))
         twi_sweep(tw, TWI_SWEEP, SIZE_MAX);
     return tw->chunks - tw->in_use >= chunks || twi_find_chunks(tw, chunks);
 }
@@ -1360,7 +1369,7 @@ static inline twi_chunk *twi_take_chunk(timingwheel *tw, twi_bucket *bucket)
 /* Prefetches the timers of a chunk. Misses that overlap are what makes chunks
  * faster than a linked list of timers. (Left to itself gcc may take this for a
  * function without effect, and leave out its calls.) */
-TWI_INSIDE void twi_prefetch(const twi_chunk *chunk)
+TWI_ALWAYS_INLINE void twi_prefetch(const twi_chunk *chunk)
 {
     if (chunk != NULL)
         for (unsigned i = 0; i < TWI_SLOTS; i++)
@@ -1377,7 +1386,7 @@ TWI_INSIDE void twi_prefetch(const twi_chunk *chunk)
 
 static inline twi_chunk *twi_last_chunk(const twi_bucket *bucket)
 {
-    return twi_chunk_of(bucket->room - 1);
+    return twi_chunk_of(bucket->back - 1);
 }
 
 /* True for the slot behind the last one of a chunk, and for NULL. */
@@ -1388,11 +1397,11 @@ static inline bool twi_is_chunk_end(tw_timer *const *slot)
 
 static inline bool twi_is_empty(const twi_bucket *bucket)
 {
-    return bucket->front == bucket->room;
+    return bucket->front == bucket->back;
 }
 
 /* The slot behind `slot`. */
-static inline tw_timer **twi_after(tw_timer **slot)
+static inline tw_timer **twi_next_slot(tw_timer **slot)
 {
     if (!twi_is_chunk_end(slot + 1))
         return slot + 1;
@@ -1413,23 +1422,23 @@ static inline void twi_fill_sorted(tw_timer **slot, tw_timer *timer)
     timer->place = (uintptr_t)slot | TWI_SORTED_BIT;
 }
 
-static inline void twi_widen(twi_bucket *bucket, uint64_t tick)
+static inline void twi_widen_span(twi_bucket *bucket, uint64_t tick)
 {
     bucket->earliest = tick < bucket->earliest ? tick : bucket->earliest;
     bucket->latest = tick > bucket->latest ? tick : bucket->latest;
 }
 
 /* Makes a bucket an empty one, without a chunk. */
-static inline void twi_reset(twi_bucket *bucket)
+static inline void twi_reset_bucket(twi_bucket *bucket)
 {
     bucket->earliest = UINT64_MAX;
     bucket->latest = 0;
-    bucket->front = bucket->room = NULL;
+    bucket->front = bucket->back = NULL;
 }
 
 /* A bucket has so many chunks now, on one side of its first one, that it may
  * become crowded: its wheel, if it is in one, is looked at. */
-TWI_WRAPS TWI_COLD void twi_expect_crowd(timingwheel *tw,
+TWI_WRAPS TWI_COLD void twi_expect_large(timingwheel *tw,
                                          const twi_bucket *bucket)
 {
     for (unsigned level = 1; level < TWI_LEVELS; level++) {
@@ -1437,7 +1446,7 @@ TWI_WRAPS TWI_COLD void twi_expect_crowd(timingwheel *tw,
         if (wheel != NULL &&
             (uintptr_t)bucket - (uintptr_t)wheel->buckets <=
                 tw->size_mask * sizeof(twi_bucket)) {
-            wheel->may_be_crowded = true;
+            wheel->may_have_large = true;
             tw->ahead_at = 0;
         }
     }
@@ -1449,24 +1458,24 @@ TWI_WRAPS static inline void twi_link_chunk(timingwheel *tw,
                                             twi_bucket *bucket)
 {
     twi_chunk *chunk = twi_take_chunk(tw, bucket);
-    if (bucket->room == NULL) {
+    if (bucket->back == NULL) {
         bucket->front = chunk->slots;
     } else {
         chunk->prev = twi_last_chunk(bucket);
         chunk->number = chunk->prev->number + 1;
         chunk->prev->next = chunk;
-        if (TWI_RARE(chunk->number == TWI_CROWD_CHUNKS / 2))
-            twi_expect_crowd(tw, bucket);
+        if (TWI_UNLIKELY(chunk->number == TWI_LARGE_CHUNKS / 2))
+            twi_expect_large(tw, bucket);
     }
-    bucket->room = chunk->slots;
+    bucket->back = chunk->slots;
 }
 
 /* The same with a chunk that has to be found; false if memory has run out. */
 static inline bool twi_add_chunk(timingwheel *tw, twi_bucket *bucket)
 {
-    if (TWI_RARE(!twi_provide(tw, 1)))
+    if (TWI_UNLIKELY(!twi_provide(tw, 1)))
         return false;
-    tw->homes += bucket->room == NULL;
+    tw->buckets_used += bucket->back == NULL;
     twi_link_chunk(tw, bucket);
     return true;
 }
@@ -1474,9 +1483,9 @@ static inline bool twi_add_chunk(timingwheel *tw, twi_bucket *bucket)
 /* The next slot behind all others; NULL if memory has run out. */
 static inline tw_timer **twi_push_back(timingwheel *tw, twi_bucket *bucket)
 {
-    if (twi_is_chunk_end(bucket->room) && !twi_add_chunk(tw, bucket))
+    if (twi_is_chunk_end(bucket->back) && !twi_add_chunk(tw, bucket))
         return NULL;
-    return bucket->room++;
+    return bucket->back++;
 }
 
 /* A new chunk in front of the others of a bucket; false if memory has run
@@ -1484,18 +1493,18 @@ static inline tw_timer **twi_push_back(timingwheel *tw, twi_bucket *bucket)
 TWI_WRAPS static inline bool twi_add_front_chunk(timingwheel *tw,
                                                  twi_bucket *bucket)
 {
-    if (TWI_RARE(!twi_provide(tw, 1)))
+    if (TWI_UNLIKELY(!twi_provide(tw, 1)))
         return false;
     twi_chunk *chunk = twi_take_chunk(tw, bucket);
-    if (bucket->room == NULL) {
-        bucket->room = chunk->slots + TWI_SLOTS;
-        tw->homes++;
+    if (bucket->back == NULL) {
+        bucket->back = chunk->slots + TWI_SLOTS;
+        tw->buckets_used++;
     } else {
         chunk->next = twi_chunk_of(bucket->front);
         chunk->number = chunk->next->number - 1;
         chunk->next->prev = chunk;
-        if (TWI_RARE(chunk->number + TWI_CROWD_CHUNKS / 2 == 0))
-            twi_expect_crowd(tw, bucket);
+        if (TWI_UNLIKELY(chunk->number + TWI_LARGE_CHUNKS / 2 == 0))
+            twi_expect_large(tw, bucket);
     }
     bucket->front = chunk->slots + TWI_SLOTS;
     return true;
@@ -1505,10 +1514,10 @@ TWI_WRAPS static inline bool twi_add_front_chunk(timingwheel *tw,
  * chunk is filled from its end. */
 static inline tw_timer **twi_push_front(timingwheel *tw, twi_bucket *bucket)
 {
-    if (bucket->room != NULL && twi_is_empty(bucket))
-        bucket->front = bucket->room =
+    if (bucket->back != NULL && twi_is_empty(bucket))
+        bucket->front = bucket->back =
             twi_last_chunk(bucket)->slots + TWI_SLOTS;
-    else if ((bucket->room == NULL ||
+    else if ((bucket->back == NULL ||
               bucket->front == twi_chunk_of(bucket->front)->slots) &&
              !twi_add_front_chunk(tw, bucket))
         return NULL;
@@ -1518,17 +1527,17 @@ static inline tw_timer **twi_push_front(timingwheel *tw, twi_bucket *bucket)
 /* Removes the front slot, the last of its chunk or bucket; false if that was
  * the last of the bucket. Its chunk is then used again from the start, with the
  * next number, so that no position in the bucket comes twice. */
-TWI_WRAPS TWI_APART bool twi_pop_chunk(timingwheel *tw, twi_bucket *bucket)
+TWI_WRAPS TWI_NOINLINE bool twi_pop_chunk(timingwheel *tw, twi_bucket *bucket)
 {
     twi_chunk *chunk = twi_chunk_of(bucket->front), *next = chunk->next;
-    if (bucket->front + 1 == bucket->room) {
-        bucket->front = bucket->room = chunk->slots;
+    if (bucket->front + 1 == bucket->back) {
+        bucket->front = bucket->back = chunk->slots;
         chunk->number++;
         return false;
     }
     bucket->front = next->slots;
     next->prev = NULL;
-    twi_give_back(tw, chunk);
+    twi_free_chunk(tw, chunk);
     twi_prefetch(next->next);
     return true;
 }
@@ -1537,7 +1546,8 @@ TWI_WRAPS TWI_APART bool twi_pop_chunk(timingwheel *tw, twi_bucket *bucket)
 static inline bool twi_pop_front(timingwheel *tw, twi_bucket *bucket)
 {
     tw_timer **next = bucket->front + 1;
-    if (TWI_RARE(next == bucket->room) || TWI_RARE(twi_is_chunk_end(next)))
+    if (TWI_UNLIKELY(next == bucket->back) ||
+        TWI_UNLIKELY(twi_is_chunk_end(next)))
         return twi_pop_chunk(tw, bucket);
     bucket->front = next;
     return true;
@@ -1549,7 +1559,7 @@ static inline bool twi_pop_front(timingwheel *tw, twi_bucket *bucket)
  * slot may still be dead: a bucket with many is cleared little by little. */
 static inline bool twi_skip_dead(timingwheel *tw, twi_bucket *bucket)
 {
-    for (size_t left = TWI_SKIP; TWI_RARE(*bucket->front == NULL); left--) {
+    for (size_t left = TWI_SKIP; TWI_UNLIKELY(*bucket->front == NULL); left--) {
         if (left == 0)
             return true;
         if (!twi_pop_front(tw, bucket))
@@ -1562,32 +1572,32 @@ static inline bool twi_skip_dead(timingwheel *tw, twi_bucket *bucket)
  * the front one. */
 static inline bool twi_pop_back(timingwheel *tw, twi_bucket *bucket)
 {
-    tw_timer **slot = bucket->room - 1;
+    tw_timer **slot = bucket->back - 1;
     twi_chunk *chunk = twi_chunk_of(slot);
-    bucket->room = slot;
+    bucket->back = slot;
     if (slot == bucket->front)
         return false;
     if (slot == chunk->slots) {
         chunk->prev->next = NULL;
-        bucket->room = chunk->prev->slots + TWI_SLOTS;
-        twi_give_back(tw, chunk);
+        bucket->back = chunk->prev->slots + TWI_SLOTS;
+        twi_free_chunk(tw, chunk);
     }
     return true;
 }
 
 /* Makes `slot` the last one of a bucket. */
-static void twi_cut_off(timingwheel *tw, twi_bucket *bucket, tw_timer **slot)
+static void twi_truncate(timingwheel *tw, twi_bucket *bucket, tw_timer **slot)
 {
     twi_chunk *last = twi_chunk_of(slot);
     if (last->next != NULL)
-        twi_give_back_all(tw, last->next, twi_last_chunk(bucket));
+        twi_free_chunks(tw, last->next, twi_last_chunk(bucket));
     last->next = NULL;
-    bucket->room = slot + 1;
+    bucket->back = slot + 1;
 }
 
 /* Moves all that is in `from` to an aside bucket, behind what that has. Slots
  * without a timer that get between others are dead from then on. */
-TWI_WRAPS TWI_COLD void twi_append(timingwheel *tw, twi_bucket *from,
+TWI_WRAPS TWI_COLD void twi_append_bucket(timingwheel *tw, twi_bucket *from,
                                    twi_bucket *to)
 {
     if (twi_is_empty(from))
@@ -1596,27 +1606,27 @@ TWI_WRAPS TWI_COLD void twi_append(timingwheel *tw, twi_bucket *from,
     for (twi_chunk *chunk = first; chunk != NULL; chunk = chunk->next)
         chunk->bucket = to;
     if (twi_is_empty(to)) {
-        if (to->room != NULL) {
-            twi_give_back(tw, twi_last_chunk(to));
-            tw->homes--;
+        if (to->back != NULL) {
+            twi_free_chunk(tw, twi_last_chunk(to));
+            tw->buckets_used--;
         }
         *to = *from;
     } else {
-        tw->homes--;
+        tw->buckets_used--;
         twi_chunk *last = twi_last_chunk(to);
-        while (!twi_is_chunk_end(to->room))
-            *to->room++ = NULL;
+        while (!twi_is_chunk_end(to->back))
+            *to->back++ = NULL;
         while (from->front != first->slots)
             *--from->front = NULL;
         last->next = first;
         first->prev = last;
-        to->room = from->room;
-        twi_widen(to, from->earliest);
+        to->back = from->back;
+        twi_widen_span(to, from->earliest);
         for (size_t gap = last->number + 1 - first->number; first != NULL;
              first = first->next)
             first->number += gap;
     }
-    twi_reset(from);
+    twi_reset_bucket(from);
 }
 
 /* ---------------------------------------------------------- delay queue ---
@@ -1637,7 +1647,7 @@ static inline void twi_queue_set(timingwheel *tw, uint32_t i, twi_wheel *wheel)
     tw->queue[i] = wheel;
     wheel->queue_index = i;
     if (i == 0)
-        tw->next = wheel->earliest;
+        tw->next_tick = wheel->earliest;
 }
 
 /* Puts a wheel at `i`, or as far up as it belongs. */
@@ -1680,7 +1690,7 @@ static inline void twi_queue_later(timingwheel *tw, twi_wheel *wheel,
     if (wheel->queue_index == 0 &&
         (tw->queued < 2 || tick < tw->queue[1]->earliest) &&
         (tw->queued < 3 || tick < tw->queue[2]->earliest))
-        tw->next = tick;
+        tw->next_tick = tick;
     else
         twi_queue_down(tw, wheel->queue_index, wheel);
 }
@@ -1691,11 +1701,11 @@ static void twi_unqueue(timingwheel *tw, twi_wheel *wheel)
     uint32_t i = wheel->queue_index;
     twi_wheel *last = tw->queue[--tw->queued];
     wheel->queue_index = TWI_UNQUEUED;
-    wheel->may_be_crowded = false;
-    if (tw->usual == wheel)
-        tw->usual = NULL;
+    wheel->may_have_large = false;
+    if (tw->last_wheel == wheel)
+        tw->last_wheel = NULL;
     if (tw->queued == 0) {
-        tw->next = UINT64_MAX;
+        tw->next_tick = UINT64_MAX;
     } else if (last != wheel) {
         twi_queue_up(tw, i, last);
         twi_queue_down(tw, last->queue_index, last);
@@ -1746,9 +1756,9 @@ TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
     wheel->level = level;
     wheel->shift = level * tw->size_bits;
     wheel->progress = TWI_UNTOUCHED;
-    wheel->may_be_crowded = false;
+    wheel->may_have_large = false;
     for (size_t i = 0; i < size; i++) {
-        twi_reset(&wheel->buckets[i]);
+        twi_reset_bucket(&wheel->buckets[i]);
         twi_marks(wheel)[i / 64] = 0;
     }
     tw->wheels[level] = wheel;
@@ -1756,17 +1766,17 @@ TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
 }
 
 /* Knows nothing any more of what it knows for speed alone. */
-static void twi_forget(timingwheel *tw)
+static void twi_clear_caches(timingwheel *tw)
 {
-    tw->usual = NULL;
-    tw->last = NULL;
+    tw->last_wheel = NULL;
+    tw->last_slot = NULL;
 }
 
 /* Frees a wheel without timers, whose chunks are known no more. */
 static void twi_remove_wheel(timingwheel *tw, unsigned level)
 {
     void *memory = tw->wheels[level]->memory;
-    twi_forget(tw);
+    twi_clear_caches(tw);
     tw->wheels[level] = NULL;
     twi_deallocate(tw, twi_wheel_bytes(tw), memory);
 }
@@ -1781,10 +1791,11 @@ static inline uint32_t twi_index_of(const timingwheel *tw,
  * finer one, if the tick is in the clock's own step or the step after that. */
 static inline unsigned twi_level_of(const timingwheel *tw, uint64_t tick)
 {
-    uint64_t distance = tick - tw->clock;
+    uint64_t distance = tick - tw->clock_tick;
     unsigned level = tw->level_of[twi_highest_bit(distance | 1)];
     unsigned shift = level * tw->size_bits;
-    return level - (level != 0 && (tick >> shift) - (tw->clock >> shift) <= 1);
+    uint64_t steps = (tick >> shift) - (tw->clock_tick >> shift);
+    return level - (level != 0 && steps <= 1);
 }
 
 /* Index of the first bucket with a mark, from the clock's own on and round;
@@ -1793,7 +1804,7 @@ TWI_WRAPS static inline bool twi_find_mark(const timingwheel *tw,
                                            twi_wheel *wheel, uint32_t *index)
 {
     const uint64_t *marks = twi_marks(wheel);
-    uint32_t from = twi_index_of(tw, wheel, tw->clock);
+    uint32_t from = twi_index_of(tw, wheel, tw->clock_tick);
     uint32_t last = tw->size_mask / 64, word = from / 64;
     uint64_t bits = marks[word] & (~UINT64_C(0) << (from % 64));
     for (uint32_t left = last + 1; bits == 0; left--) {
@@ -1818,16 +1829,16 @@ static inline void twi_unmark(twi_wheel *wheel, twi_bucket *bucket)
     twi_marks(wheel)[index / 64] &= ~(UINT64_C(1) << (index % 64));
     bucket->earliest = UINT64_MAX;
     bucket->latest = 0;
-    if (bucket->room != NULL) {
+    if (bucket->back != NULL) {
         twi_chunk *chunk = twi_last_chunk(bucket);
         chunk->number = 0;
-        bucket->front = bucket->room = chunk->slots;
+        bucket->front = bucket->back = chunk->slots;
     }
 }
 
 /* Enters a wheel that is in the delay queue there by its first bucket that has
  * timers, or takes it out. (Buckets that were emptied still have a mark.) */
-static void twi_offer(timingwheel *tw, twi_wheel *wheel)
+static void twi_find_first(timingwheel *tw, twi_wheel *wheel)
 {
     uint32_t index;
     wheel->progress = TWI_UNTOUCHED;
@@ -1844,12 +1855,12 @@ static void twi_offer(timingwheel *tw, twi_wheel *wheel)
 }
 
 /* Bucket `index` has got a timer for `tick`. */
-static inline void twi_account(timingwheel *tw, twi_wheel *wheel,
+static inline void twi_gained(timingwheel *tw, twi_wheel *wheel,
                                uint32_t index, uint64_t tick)
 {
     twi_bucket *bucket = &wheel->buckets[index];
     twi_mark(wheel, index);
-    twi_widen(bucket, tick);
+    twi_widen_span(bucket, tick);
     if (wheel->queue_index == TWI_UNQUEUED || tick < wheel->earliest) {
         wheel->first = bucket;
         wheel->progress = TWI_UNTOUCHED;
@@ -1871,23 +1882,23 @@ TWI_WRAPS static inline bool twi_is_wheel_for(const timingwheel *tw,
                                               const twi_wheel *wheel,
                                               uint64_t tick)
 {
-    return tick - tw->clock - wheel->least <= UINT64_MAX / 2 &&
+    return tick - tw->clock_tick - wheel->least <= UINT64_MAX / 2 &&
            tick < wheel->until;
 }
 
 /* The tick from which on a wheel is too fine; UINT64_MAX if there is none. */
-TWI_WRAPS static uint64_t twi_end_of(const timingwheel *tw,
+TWI_WRAPS static uint64_t twi_end_of_reach(const timingwheel *tw,
                                      const twi_wheel *wheel)
 {
     unsigned shift = wheel->shift + tw->size_bits;
-    uint64_t end = shift < 64 ? ((tw->clock >> shift) + 2) << shift : 0;
-    return end > tw->clock ? end : UINT64_MAX;
+    uint64_t end = shift < 64 ? ((tw->clock_tick >> shift) + 2) << shift : 0;
+    return end > tw->clock_tick ? end : UINT64_MAX;
 }
 
 /* A slot for a tick ahead of the clock, in the finest wheel for it, which may
  * have to be made. NULL if memory has run out. The next tick is likely to be
  * for the same wheel. */
-TWI_APART tw_timer **twi_place(timingwheel *tw, uint64_t tick)
+TWI_NOINLINE tw_timer **twi_place(timingwheel *tw, uint64_t tick)
 {
     unsigned level = twi_level_of(tw, tick);
     twi_wheel *wheel = tw->wheels[level];
@@ -1899,12 +1910,12 @@ TWI_APART tw_timer **twi_place(timingwheel *tw, uint64_t tick)
     tw_timer **slot = twi_push_back(tw, &wheel->buckets[index]);
     if (slot == NULL)
         return NULL;
-    twi_account(tw, wheel, index, tick);
-    if (tw->tick == 1 && tw->most == SIZE_MAX) {
-        tw->usual = wheel;
-        wheel->until = twi_end_of(tw, wheel);
+    twi_gained(tw, wheel, index, tick);
+    if (tw->tick == 1 && tw->max_pending == SIZE_MAX) {
+        tw->last_wheel = wheel;
+        wheel->until = twi_end_of_reach(tw, wheel);
     }
-    tw->last = slot;
+    tw->last_slot = slot;
     return slot;
 }
 
@@ -1912,21 +1923,21 @@ TWI_APART tw_timer **twi_place(timingwheel *tw, uint64_t tick)
  * be taken back. */
 static tw_timer **twi_place_overdue(timingwheel *tw, uint64_t tick)
 {
-    twi_bucket *overdue = &tw->aside[TWI_OVERDUE];
+    twi_bucket *overdue = &tw->outside[TWI_OVERDUE];
     bool is_first = twi_is_empty(overdue);
     tw_timer **slot = twi_push_back(tw, overdue);
     if (slot == NULL)
         return NULL;
     if (is_first)
         overdue->earliest = tick;
-    twi_widen(overdue, tick);
-    tw->has_asides = true;
-    tw->last = NULL;
+    twi_widen_span(overdue, tick);
+    tw->has_outside = true;
+    tw->last_slot = NULL;
     return slot;
 }
 
 /* Writes a timer into the slot found for it, and out of the one it had. */
-static inline void twi_put_in(timingwheel *tw, tw_timer *timer,
+static inline void twi_set_slot(timingwheel *tw, tw_timer *timer,
                               uint64_t deadline, tw_timer **slot)
 {
     if (twi_is_pending(timer))
@@ -1937,31 +1948,32 @@ static inline void twi_put_in(timingwheel *tw, tw_timer *timer,
     timer->deadline = deadline;
 }
 
-/* Why a timer cannot be started while tw->count is tw->most or above. */
+/* Returns why a timer cannot be started, or TW_OK. */
 TWI_COLD int twi_refusal(const timingwheel *tw, const tw_timer *timer)
 {
-    if (tw->visiting)
+    if (tw->state == TWI_VISITING)
         return TW_EBUSY;
-    if (tw->most == 0)
-        return TW_EINVAL; /* destroyed */
+    if (tw->state == TWI_DESTROYED)
+        return TW_EINVAL;
     return twi_is_pending(timer) ? TW_OK : TW_EFULL;
 }
 
 /* tw_start in every case. */
-TWI_APART int twi_start_anyhow(timingwheel *tw, tw_timer *timer,
+TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
                                uint64_t deadline)
 {
-    if (TWI_RARE(tw->count >= tw->most)) {
+    if (TWI_UNLIKELY(tw->state < TWI_LIVE) ||
+        TWI_UNLIKELY(tw->count >= tw->max_pending)) {
         int status = twi_refusal(tw, timer);
         if (status != TW_OK)
             return status;
     }
     uint64_t tick = twi_tick_of(tw, deadline);
-    tw_timer **slot = tick > tw->clock ? twi_place(tw, tick)
+    tw_timer **slot = tick > tw->clock_tick ? twi_place(tw, tick)
                                        : twi_place_overdue(tw, tick);
     if (slot == NULL)
         return TW_ENOMEM;
-    twi_put_in(tw, timer, deadline, slot);
+    twi_set_slot(tw, timer, deadline, slot);
     return TW_OK;
 }
 
@@ -1971,16 +1983,16 @@ static inline int twi_start_in(timingwheel *tw, tw_timer *timer, uint64_t tick,
                                twi_wheel *wheel, uint32_t index)
 {
     twi_bucket *bucket = &wheel->buckets[index];
-    tw_timer **slot = bucket->room++;
-    tw->last = slot;
+    tw_timer **slot = bucket->back++;
+    tw->last_slot = slot;
     twi_mark(wheel, index);
-    twi_widen(bucket, tick);
-    twi_put_in(tw, timer, tick, slot);
+    twi_widen_span(bucket, tick);
+    twi_set_slot(tw, timer, tick, slot);
     return TW_OK;
 }
 
 /* The same in a bucket without room. */
-TWI_APART int twi_start_in_new_chunk(timingwheel *tw, tw_timer *timer,
+TWI_NOINLINE int twi_start_in_new_chunk(timingwheel *tw, tw_timer *timer,
                                      uint64_t tick, twi_wheel *wheel)
 {
     uint32_t index = twi_index_of(tw, wheel, tick);
@@ -1996,12 +2008,12 @@ TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     TWI_RULE_READY(tw);
     TWI_RULE_OWN(tw, timer);
     uint64_t tick = deadline; /* or there is no usual wheel */
-    twi_wheel *wheel = tw->usual;
-    if (wheel == NULL || TWI_RARE(tick < wheel->earliest) ||
-        TWI_RARE(!twi_is_wheel_for(tw, wheel, tick)))
-        return twi_start_anyhow(tw, timer, deadline);
+    twi_wheel *wheel = tw->last_wheel;
+    if (wheel == NULL || TWI_UNLIKELY(tick < wheel->earliest) ||
+        TWI_UNLIKELY(!twi_is_wheel_for(tw, wheel, tick)))
+        return twi_start_slow(tw, timer, deadline);
     uint32_t index = twi_index_of(tw, wheel, tick);
-    if (TWI_RARE(twi_is_chunk_end(wheel->buckets[index].room)))
+    if (TWI_UNLIKELY(twi_is_chunk_end(wheel->buckets[index].back)))
         return twi_start_in_new_chunk(tw, timer, tick, wheel);
     return twi_start_in(tw, timer, tick, wheel, index);
 }
@@ -2021,14 +2033,14 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
     if (tw == NULL || timer == NULL || latest < earliest)
         return TW_EINVAL;
     TWI_RULE_READY(tw);
-    if (tw->most == 0)
-        return tw_start(tw, timer, earliest); /* destroyed, or visiting */
+    if (tw->state == TWI_DESTROYED)
+        return TW_EINVAL;
     uint64_t low = twi_tick_of(tw, earliest);
     uint64_t high = latest / tw->tick;
     if (low > high)
         return tw_start(tw, timer, earliest);
-    if (low <= tw->clock && high > tw->clock)
-        low = tw->clock + 1;
+    if (low <= tw->clock_tick && high > tw->clock_tick)
+        low = tw->clock_tick + 1;
     return tw_start(tw, timer, twi_roundest(low, high) * tw->tick);
 }
 
@@ -2039,13 +2051,13 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
 /* Where the last start was into this slot, its bucket has room there again: one
  * timer that is started and cancelled over and over fills no chunks. (A second
  * jump would be mispredicted where about every other bucket is empty.) */
-static inline bool twi_take_back(tw_timer **slot)
+static inline bool twi_free_last_slot(tw_timer **slot)
 {
     const twi_chunk *chunk = twi_chunk_of(slot);
     bool is_first = (slot == chunk->slots) & (chunk->prev != NULL);
-    if (chunk->bucket->room != slot + 1 || is_first)
+    if (chunk->bucket->back != slot + 1 || is_first)
         return false;
-    chunk->bucket->room = slot;
+    chunk->bucket->back = slot;
     return true;
 }
 
@@ -2055,8 +2067,8 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
         return false;
     TWI_RULE_READY(tw);
     TWI_RULE_OWN(tw, timer);
-    tw_timer **last = tw->last;
-    if (timer->place != (uintptr_t)last || !twi_take_back(last))
+    tw_timer **last = tw->last_slot;
+    if (timer->place != (uintptr_t)last || !twi_free_last_slot(last))
         *twi_slot_of(timer) = NULL;
     timer->place = TW_CANCELLED;
     tw->count--;
@@ -2064,7 +2076,7 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
 }
 
 /* The bucket that a pending timer is in. */
-static inline const twi_bucket *twi_home(const tw_timer *timer)
+static inline const twi_bucket *twi_bucket_of(const tw_timer *timer)
 {
     return twi_chunk_of(twi_slot_of(timer))->bucket;
 }
@@ -2073,7 +2085,7 @@ static inline const twi_bucket *twi_home(const tw_timer *timer)
  * deadline has passed, or whose bucket has been sorted, is started anew.
  * Without memory for that, the deadline of the latter is written all the same,
  * and its bucket does not count as sorted any more; the former stays. */
-TWI_COLD int twi_postpone_anyhow(timingwheel *tw, tw_timer *timer,
+TWI_COLD int twi_postpone_slow(timingwheel *tw, tw_timer *timer,
                                  uint64_t deadline)
 {
     if (twi_is_pending(timer) && deadline == timer->deadline)
@@ -2083,7 +2095,7 @@ TWI_COLD int twi_postpone_anyhow(timingwheel *tw, tw_timer *timer,
         deadline < timer->deadline || timer->deadline <= tw->now)
         return status;
     for (uint32_t i = 0; i < tw->queued; i++)
-        if (tw->queue[i]->first == twi_home(timer))
+        if (tw->queue[i]->first == twi_bucket_of(timer))
             tw->queue[i]->progress = TWI_UNTOUCHED;
     timer->deadline = deadline;
     return TW_OK;
@@ -2097,15 +2109,15 @@ TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     TWI_RULE_OWN(tw, timer);
     if (!twi_is_pending(timer) || deadline < timer->deadline ||
         timer->deadline <= tw->now || (timer->place & TWI_SORTED_BIT) != 0)
-        return twi_postpone_anyhow(tw, timer, deadline);
+        return twi_postpone_slow(tw, timer, deadline);
     timer->deadline = deadline;
     return TW_OK;
 }
 
 /* How many more timers the call may handle. */
-TWI_WRAPS static inline uint64_t twi_left(const timingwheel *tw)
+TWI_WRAPS static inline uint64_t twi_limit_left(const timingwheel *tw)
 {
-    return tw->stop - tw->handled;
+    return tw->handled_limit - tw->handled;
 }
 
 /* -------------------------------------------------------------- sorting ---
@@ -2127,12 +2139,12 @@ static inline uint64_t twi_key_of(const timingwheel *tw,
 /* True if a bucket has too many chunks to be sorted. Chunks that left it have
  * left gaps in the numbers of the others, which are closed as far as this
  * looks. */
-TWI_WRAPS static bool twi_is_crowded(const twi_bucket *bucket)
+TWI_WRAPS static bool twi_is_large(const twi_bucket *bucket)
 {
     twi_chunk *chunk = twi_chunk_of(bucket->front);
     const twi_chunk *last = twi_last_chunk(bucket);
-    size_t number = chunk->number, limit = number + TWI_CROWD_CHUNKS;
-    if (last->number - number < TWI_CROWD_CHUNKS)
+    size_t number = chunk->number, limit = number + TWI_LARGE_CHUNKS;
+    if (last->number - number < TWI_LARGE_CHUNKS)
         return false;
     for (; number != limit; chunk = chunk->next) {
         chunk->number = number++;
@@ -2151,7 +2163,7 @@ static size_t twi_count_timers(const twi_bucket *bucket)
     for (const twi_chunk *chunk = twi_chunk_of(slot); chunk != NULL;
          chunk = chunk->next, slot = chunk == NULL ? NULL : chunk->slots) {
         tw_timer *const *end =
-            chunk->next == NULL ? bucket->room : chunk->slots + TWI_SLOTS;
+            chunk->next == NULL ? bucket->back : chunk->slots + TWI_SLOTS;
         for (; slot != end; slot++) {
             TWI_PREFETCH(*slot);
             count += *slot != NULL;
@@ -2168,7 +2180,7 @@ static void twi_sort_few(timingwheel *tw, twi_bucket *bucket)
     tw_timer *timers[TWI_SLOTS], **slot = bucket->front;
     uint64_t keys[TWI_SLOTS];
     unsigned places[TWI_SLOTS], count = 0;
-    for (; slot != bucket->room; slot = twi_after(slot)) {
+    for (; slot != bucket->back; slot = twi_next_slot(slot)) {
         unsigned place = 0;
         if (*slot == NULL)
             continue;
@@ -2187,13 +2199,13 @@ static void twi_sort_few(timingwheel *tw, twi_bucket *bucket)
     for (unsigned i = 0; i < count; i++)
         twi_fill_sorted(slot + places[i], timers[i]);
     bucket->front = slot;
-    twi_cut_off(tw, bucket, slot + count - 1);
+    twi_truncate(tw, bucket, slot + count - 1);
 }
 
 #define TWI_EACH UINT64_C(0x0001000100010001)
 
 /* Makes of 256 counts, four in a word, how many come before each. */
-TWI_WRAPS static void twi_add_up(uint64_t *counts)
+TWI_WRAPS static void twi_add_counts(uint64_t *counts)
 {
     uint64_t before = 0;
     for (unsigned i = 0; i < 64; i++) {
@@ -2209,55 +2221,55 @@ TWI_WRAPS static void twi_add_up(uint64_t *counts)
 static bool twi_sort_pass(timingwheel *tw, twi_bucket *bucket, size_t count,
                           unsigned shift)
 {
-    tw_timer **slots[TWI_RUN_CHUNKS], **slot;
-    uint8_t keys[TWI_RUN_CHUNKS * TWI_SLOTS], *key = keys;
+    tw_timer **slots[TWI_SORT_CHUNKS], **slot;
+    uint8_t keys[TWI_SORT_CHUNKS * TWI_SLOTS], *key = keys;
     uint64_t counts[64] = {0};
     size_t chunks = (count + TWI_SLOTS - 1) / TWI_SLOTS;
     if (!twi_provide(tw, chunks))
         return false;
     const twi_bucket old = *bucket; /* the compiler knows: not in `keys` */
-    bucket->room = NULL;
+    bucket->back = NULL;
     for (size_t i = 0; i < chunks; i++) {
         twi_link_chunk(tw, bucket);
-        slots[i] = bucket->room;
-        bucket->room += TWI_SLOTS;
+        slots[i] = bucket->back;
+        bucket->back += TWI_SLOTS;
     }
-    bucket->room -= chunks * TWI_SLOTS - count;
-    for (slot = old.front; slot != old.room; slot = twi_after(slot))
+    bucket->back -= chunks * TWI_SLOTS - count;
+    for (slot = old.front; slot != old.back; slot = twi_next_slot(slot))
         if (*slot != NULL) {
             TWI_RULE_INTACT(*slot, slot);
             *key = (uint8_t)(twi_key_of(tw, &old, *slot) >> shift);
             counts[*key / 4] += UINT64_C(1) << (*key % 4 * 16);
             key++;
         }
-    twi_add_up(counts);
+    twi_add_counts(counts);
     key = keys;
-    for (slot = old.front; slot != old.room; slot = twi_after(slot))
+    for (slot = old.front; slot != old.back; slot = twi_next_slot(slot))
         if (*slot != NULL) {
             unsigned bit = *key % 4 * 16;
             unsigned rank = (unsigned)(counts[*key / 4] >> bit) & UINT16_MAX;
             counts[*key++ / 4] += UINT64_C(1) << bit;
             twi_fill_sorted(&slots[rank / TWI_SLOTS][rank % TWI_SLOTS], *slot);
         }
-    twi_give_back_all(tw, twi_chunk_of(old.front), twi_last_chunk(&old));
+    twi_free_chunks(tw, twi_chunk_of(old.front), twi_last_chunk(&old));
     return true;
 }
 
 /* Sorts a bucket; false if it has no timers or too many, if to move them down
  * costs less and fits into this call, or if memory has run out. */
-TWI_APART bool twi_sort(timingwheel *tw, twi_bucket *bucket)
+TWI_NOINLINE bool twi_sort(timingwheel *tw, twi_bucket *bucket)
 {
-    if (twi_is_crowded(bucket))
+    if (twi_is_large(bucket))
         return false;
     size_t count = twi_count_timers(bucket);
-    if (count == 0 || count > TWI_CROWD)
+    if (count == 0 || count > TWI_LARGE_TIMERS)
         return false;
     if (count <= TWI_SLOTS) {
         twi_sort_few(tw, bucket);
         return true;
     }
     uint64_t differ = bucket->earliest ^ bucket->latest;
-    if (differ >= 256 && count < 64 && count <= twi_left(tw))
+    if (differ >= 256 && count < 64 && count <= twi_limit_left(tw))
         return false;
     for (unsigned shift = 0; differ != 0; differ >>= 8, shift += 8)
         if (!twi_sort_pass(tw, bucket, count, shift))
@@ -2279,10 +2291,10 @@ static inline void twi_await_front(timingwheel *tw, twi_wheel *wheel,
 }
 
 /* Counts work that handles no timer towards the limit of the call. */
-TWI_WRAPS static inline void twi_spend(timingwheel *tw)
+TWI_WRAPS static inline void twi_count_step(timingwheel *tw)
 {
-    if (twi_left(tw) != 0)
-        tw->stop--;
+    if (twi_limit_left(tw) != 0)
+        tw->handled_limit--;
 }
 
 /* ------------------------------------------------------------ cascading ---
@@ -2329,7 +2341,7 @@ static inline tw_timer **twi_place_below(timingwheel *tw,
         return NULL;
     if (wheel->first == &wheel->buckets[index])
         wheel->progress = TWI_UNTOUCHED;
-    twi_account(tw, wheel, index, tick);
+    twi_gained(tw, wheel, index, tick);
     return slot;
 }
 
@@ -2339,7 +2351,7 @@ enum twi_moved { TWI_MOVED_ALL, TWI_MOVED_SOME, TWI_NO_MEMORY };
  * back: all of them; or some, if *chunks chunks have been emptied or the call
  * may do no more; or as many as there is memory for. Lowers *chunks by the
  * chunks that have been emptied. */
-TWI_WRAPS TWI_APART enum twi_moved twi_move_down(timingwheel *tw,
+TWI_WRAPS TWI_NOINLINE enum twi_moved twi_move_down(timingwheel *tw,
                                                  twi_wheel *wheel,
                                                  uint64_t step, size_t *chunks)
 {
@@ -2347,17 +2359,17 @@ TWI_WRAPS TWI_APART enum twi_moved twi_move_down(timingwheel *tw,
     const twi_chunk *chunk = NULL, *ahead = twi_last_chunk(bucket);
     uint64_t moved = tw->cascaded;
     for (unsigned i = 0; i < TWI_AHEAD && ahead != NULL; i++) {
-        if (i * TWI_SLOTS >= twi_left(tw))
+        if (i * TWI_SLOTS >= twi_limit_left(tw))
             break;
         twi_prefetch(ahead);
         ahead = ahead->prev;
     }
     do {
-        tw_timer *timer = bucket->room[-1];
+        tw_timer *timer = bucket->back[-1];
         if (chunk != twi_last_chunk(bucket)) {
             if (chunk != NULL && tw->cascaded == moved)
-                twi_spend(tw); /* that chunk had no timer */
-            if ((chunk != NULL && --*chunks == 0) || twi_left(tw) == 0)
+                twi_count_step(tw); /* that chunk had no timer */
+            if ((chunk != NULL && --*chunks == 0) || twi_limit_left(tw) == 0)
                 return TWI_MOVED_SOME;
             chunk = twi_last_chunk(bucket);
             moved = tw->cascaded;
@@ -2369,9 +2381,9 @@ TWI_WRAPS TWI_APART enum twi_moved twi_move_down(timingwheel *tw,
         }
         if (timer == NULL)
             continue;
-        if (twi_left(tw) == 0)
+        if (twi_limit_left(tw) == 0)
             return TWI_MOVED_SOME;
-        TWI_RULE_INTACT(timer, bucket->room - 1);
+        TWI_RULE_INTACT(timer, bucket->back - 1);
         uint64_t tick = twi_tick_of(tw, timer->deadline);
         tw_timer **slot = twi_place_below(tw, wheel, step, tick);
         if (slot == NULL)
@@ -2381,14 +2393,14 @@ TWI_WRAPS TWI_APART enum twi_moved twi_move_down(timingwheel *tw,
         tw->cascaded++;
     } while (twi_pop_back(tw, bucket));
     if (bucket == wheel->first)
-        twi_offer(tw, wheel);
+        twi_find_first(tw, wheel);
     else
         twi_unmark(wheel, bucket);
     return TWI_MOVED_ALL;
 }
 
 /* Places a timer anew that was postponed; false if memory has run out. */
-static bool twi_move_on(timingwheel *tw, tw_timer *timer)
+static bool twi_place_again(timingwheel *tw, tw_timer *timer)
 {
     tw_timer **slot = twi_place(tw, twi_tick_of(tw, timer->deadline));
     if (slot == NULL)
@@ -2408,13 +2420,13 @@ static bool twi_move_on(timingwheel *tw, tw_timer *timer)
 /* Sorts any bucket that has a timer, by real ticks. Its timers are linked
  * through their `place`; bit by bit those that have the bit go behind the
  * others; and then all are written back into its slots. */
-TWI_COLD void twi_sort_anyhow(timingwheel *tw, twi_bucket *bucket)
+TWI_COLD void twi_sort_in_place(timingwheel *tw, twi_bucket *bucket)
 {
     uintptr_t list = 0, ones, *end = &list, *ones_end;
     uint64_t differ = 0;
     tw_timer *timer, *next;
     tw_timer **slot;
-    for (slot = bucket->front; slot != bucket->room; slot = twi_after(slot))
+    for (slot = bucket->front; slot != bucket->back; slot = twi_next_slot(slot))
         if (*slot != NULL) {
             *end = (uintptr_t)*slot;
             end = &(*slot)->place;
@@ -2435,27 +2447,27 @@ TWI_COLD void twi_sort_anyhow(timingwheel *tw, twi_bucket *bucket)
     }
     timer = (tw_timer *)list;
     bucket->earliest = twi_tick_of(tw, timer->deadline);
-    for (slot = bucket->front;; slot = twi_after(slot), timer = next) {
+    for (slot = bucket->front;; slot = twi_next_slot(slot), timer = next) {
         next = (tw_timer *)timer->place;
         twi_fill_sorted(slot, timer);
         if (next == NULL)
             break;
     }
     bucket->latest = twi_tick_of(tw, timer->deadline);
-    twi_cut_off(tw, bucket, slot);
+    twi_truncate(tw, bucket, slot);
 }
 
 /* Handles the first bucket of a wheel, which needs memory that there is not for
  * its timers. */
-TWI_COLD void twi_make_do(timingwheel *tw, twi_wheel *wheel)
+TWI_COLD void twi_do_without_memory(timingwheel *tw, twi_wheel *wheel)
 {
     twi_bucket *bucket = wheel->first;
-    uint64_t last = tw->clock | ((UINT64_C(1) << wheel->shift) - 1);
-    twi_sort_anyhow(tw, bucket);
+    uint64_t last = tw->clock_tick | ((UINT64_C(1) << wheel->shift) - 1);
+    twi_sort_in_place(tw, bucket);
     if (bucket->earliest > last) {
-        twi_append(tw, bucket, &tw->aside[TWI_STUCK]);
-        tw->has_asides = true;
-        twi_offer(tw, wheel);
+        twi_append_bucket(tw, bucket, &tw->outside[TWI_STUCK]);
+        tw->has_outside = true;
+        twi_find_first(tw, wheel);
     } else {
         if (bucket->latest > last)
             bucket->latest = last;
@@ -2470,19 +2482,19 @@ TWI_COLD void twi_make_do(timingwheel *tw, twi_wheel *wheel)
 
 static inline void twi_set_clock(timingwheel *tw, uint64_t tick, uint64_t now)
 {
-    tw->clock = tick;
+    tw->clock_tick = tick;
     tw->now = now;
 }
 
 /* The clock goes on to `tick`, unless it has been there. */
-static inline void twi_go_on(timingwheel *tw, uint64_t tick)
+static inline void twi_advance_to(timingwheel *tw, uint64_t tick)
 {
-    if (tick > tw->clock)
+    if (tick > tw->clock_tick)
         twi_set_clock(tw, tick, tick * tw->tick);
 }
 
 /* The first bucket of a wheel has come up: it is sorted, or moves down. */
-TWI_APART void twi_come_up(timingwheel *tw, twi_wheel *wheel,
+TWI_NOINLINE void twi_prepare(timingwheel *tw, twi_wheel *wheel,
                            twi_bucket *bucket)
 {
     bool is_one_tick = bucket->earliest == bucket->latest;
@@ -2495,26 +2507,26 @@ TWI_APART void twi_come_up(timingwheel *tw, twi_wheel *wheel,
     }
     size_t all = SIZE_MAX;
     enum twi_moved moved =
-        twi_move_down(tw, wheel, tw->clock >> wheel->shift, &all);
+        twi_move_down(tw, wheel, tw->clock_tick >> wheel->shift, &all);
     if (moved == TWI_MOVED_SOME)
         wheel->progress = TWI_CASCADING;
     else if (moved == TWI_NO_MEMORY)
-        twi_make_do(tw, wheel);
+        twi_do_without_memory(tw, wheel);
 }
 
 /* The front timer of a sorted bucket is not due: it has been postponed before,
  * and is moved on, or those in front of it were cancelled. True if it has
  * left. */
-TWI_APART bool twi_pass_front(timingwheel *tw, twi_wheel *wheel,
+TWI_NOINLINE bool twi_pass_front(timingwheel *tw, twi_wheel *wheel,
                               twi_bucket *bucket)
 {
     if (twi_tick_of(tw, (*bucket->front)->deadline) <= bucket->latest) {
         twi_await_front(tw, wheel, bucket);
         return false;
     }
-    if (twi_move_on(tw, *bucket->front))
+    if (twi_place_again(tw, *bucket->front))
         return true;
-    twi_make_do(tw, wheel);
+    twi_do_without_memory(tw, wheel);
     return false;
 }
 
@@ -2523,15 +2535,15 @@ static inline tw_timer *twi_take_front(timingwheel *tw, twi_wheel *wheel,
                                        twi_bucket *bucket)
 {
     tw_timer *timer = *bucket->front;
-    if (TWI_RARE(timer == NULL)) {
+    if (TWI_UNLIKELY(timer == NULL)) {
         if (twi_skip_dead(tw, bucket))
             twi_await_front(tw, wheel, bucket);
         else
-            twi_offer(tw, wheel);
+            twi_find_first(tw, wheel);
         return NULL;
     }
     TWI_RULE_INTACT(timer, bucket->front);
-    if (TWI_RARE(timer->deadline > tw->now)) {
+    if (TWI_UNLIKELY(timer->deadline > tw->now)) {
         if (!twi_pass_front(tw, wheel, bucket))
             return NULL;
         timer = NULL;
@@ -2539,7 +2551,7 @@ static inline tw_timer *twi_take_front(timingwheel *tw, twi_wheel *wheel,
     if (twi_pop_front(tw, bucket) && twi_skip_dead(tw, bucket))
         twi_await_front(tw, wheel, bucket);
     else
-        twi_offer(tw, wheel);
+        twi_find_first(tw, wheel);
     return timer;
 }
 
@@ -2548,24 +2560,24 @@ static inline tw_timer *twi_take_front(timingwheel *tw, twi_wheel *wheel,
 static inline tw_timer *twi_take_first(timingwheel *tw, twi_wheel *wheel)
 {
     twi_bucket *bucket = wheel->first;
-    twi_go_on(tw, wheel->earliest);
+    twi_advance_to(tw, wheel->earliest);
     tw_timer **front = bucket->front;
     if (twi_is_empty(bucket)) {
-        twi_offer(tw, wheel); /* all that was in it has been cancelled */
+        twi_find_first(tw, wheel); /* all that was in it has been cancelled */
         return NULL;
     }
-    if (front + 1 == bucket->room && *front != NULL &&
+    if (front + 1 == bucket->back && *front != NULL &&
         (*front)->deadline <= tw->now) {
         tw_timer *timer = *front;
         TWI_RULE_INTACT(timer, front);
         bucket->front = front + 1;
         twi_unmark(wheel, bucket);
-        twi_offer(tw, wheel);
+        twi_find_first(tw, wheel);
         return timer;
     }
     if (wheel->progress == TWI_SORTED)
         return twi_take_front(tw, wheel, bucket);
-    twi_come_up(tw, wheel, bucket);
+    twi_prepare(tw, wheel, bucket);
     return NULL;
 }
 
@@ -2593,7 +2605,7 @@ TWI_WRAPS static inline bool twi_is_before_position(tw_timer *const *slot,
 /* True if the first overdue timer stands before a position. */
 static inline bool twi_is_overdue_before(const timingwheel *tw, size_t position)
 {
-    const twi_bucket *overdue = &tw->aside[TWI_OVERDUE];
+    const twi_bucket *overdue = &tw->outside[TWI_OVERDUE];
     return !twi_is_empty(overdue) &&
            twi_is_before_position(overdue->front, position);
 }
@@ -2601,11 +2613,11 @@ static inline bool twi_is_overdue_before(const timingwheel *tw, size_t position)
 /* Begins a call that fires up to `target`, while timers may be overdue. */
 TWI_COLD void twi_begin_overdue(timingwheel *tw, uint64_t target)
 {
-    const twi_bucket *overdue = &tw->aside[TWI_OVERDUE];
+    const twi_bucket *overdue = &tw->outside[TWI_OVERDUE];
     twi_turn *last = &tw->turns[tw->turn_count - 1];
     size_t end = last->overdue_until;
     if (!twi_is_empty(overdue))
-        end = twi_position(overdue->room - 1) + 1;
+        end = twi_position(overdue->back - 1) + 1;
     for (twi_turn *turn = tw->turns; turn <= last; turn++)
         if (turn->due_until > target)
             turn->due_until = target;
@@ -2620,15 +2632,15 @@ enum twi_source { TWI_NOT_DUE, TWI_BY_WHEEL, TWI_BY_OVERDUE, TWI_BY_STUCK };
 /* Where the next timer that is due is, while timers may be overdue or stuck. */
 TWI_COLD enum twi_source twi_find_due(timingwheel *tw)
 {
-    const twi_bucket *stuck = &tw->aside[TWI_STUCK];
+    const twi_bucket *stuck = &tw->outside[TWI_STUCK];
     for (;;) {
         if (twi_is_overdue_before(tw, tw->turns[0].overdue_until))
             return TWI_BY_OVERDUE;
         uint64_t until = tw->turns[0].due_until;
         if (!twi_is_empty(stuck) && stuck->earliest <= until &&
-            stuck->earliest <= tw->next)
+            stuck->earliest <= tw->next_tick)
             return TWI_BY_STUCK;
-        if (tw->queued != 0 && tw->next <= until)
+        if (tw->queued != 0 && tw->next_tick <= until)
             return TWI_BY_WHEEL;
         if (tw->turn_count == 1)
             break;
@@ -2636,15 +2648,15 @@ TWI_COLD enum twi_source twi_find_due(timingwheel *tw)
         for (unsigned i = 0; i < tw->turn_count; i++)
             tw->turns[i] = tw->turns[i + 1];
     }
-    tw->has_asides =
-        !twi_is_empty(&tw->aside[TWI_OVERDUE]) || !twi_is_empty(stuck);
+    tw->has_outside =
+        !twi_is_empty(&tw->outside[TWI_OVERDUE]) || !twi_is_empty(stuck);
     return TWI_NOT_DUE;
 }
 
 /* Takes the first overdue timer out; NULL if only dead slots were there. */
 TWI_COLD tw_timer *twi_take_overdue(timingwheel *tw)
 {
-    twi_bucket *overdue = &tw->aside[TWI_OVERDUE];
+    twi_bucket *overdue = &tw->outside[TWI_OVERDUE];
     tw_timer *timer = *overdue->front;
     if (timer == NULL) {
         (void)twi_skip_dead(tw, overdue);
@@ -2660,25 +2672,26 @@ TWI_COLD tw_timer *twi_take_overdue(timingwheel *tw)
  * due. */
 TWI_COLD tw_timer *twi_take_stuck(timingwheel *tw)
 {
-    twi_bucket *stuck = &tw->aside[TWI_STUCK];
+    twi_bucket *stuck = &tw->outside[TWI_STUCK];
     tw_timer **left = NULL, *due = NULL;
     uint64_t earliest = UINT64_MAX;
     if (!twi_skip_dead(tw, stuck))
         return NULL;
-    twi_go_on(tw, stuck->earliest);
-    for (tw_timer **slot = stuck->front; slot != stuck->room;
-         slot = twi_after(slot)) {
+    twi_advance_to(tw, stuck->earliest);
+    for (tw_timer **slot = stuck->front; slot != stuck->back;
+         slot = twi_next_slot(slot)) {
         if (*slot == NULL)
             continue;
         TWI_RULE_INTACT(*slot, slot);
         uint64_t tick = twi_tick_of(tw, (*slot)->deadline);
-        if (left == NULL && (tick <= tw->clock || twi_move_on(tw, *slot)))
+        if (left == NULL &&
+            (tick <= tw->clock_tick || twi_place_again(tw, *slot)))
             left = slot;
         else if (tick < earliest)
             earliest = tick;
-        if (left == slot && tick <= tw->clock)
+        if (left == slot && tick <= tw->clock_tick)
             due = *slot;
-        if (earliest <= tw->clock) {
+        if (earliest <= tw->clock_tick) {
             earliest = stuck->earliest; /* others are due as well */
             break;
         }
@@ -2698,9 +2711,9 @@ TWI_COLD tw_timer *twi_take_stuck(timingwheel *tw)
 
 static inline bool twi_is_due(timingwheel *tw, uint64_t target)
 {
-    if (TWI_RARE(tw->has_asides))
+    if (TWI_UNLIKELY(tw->has_outside))
         return twi_find_due(tw) != TWI_NOT_DUE;
-    return tw->next <= target && tw->queued != 0;
+    return tw->next_tick <= target && tw->queued != 0;
 }
 
 /* Steps from one timer to the next that do not count towards the limit, such as
@@ -2714,14 +2727,14 @@ static inline tw_timer *twi_take_due(timingwheel *tw, uint64_t target)
     tw_timer *timer = NULL;
     unsigned steps = 0;
     do {
-        if (TWI_RARE(++steps > TWI_FREE_STEPS))
-            twi_spend(tw);
-        if (twi_left(tw) == 0)
+        if (TWI_UNLIKELY(++steps > TWI_FREE_STEPS))
+            twi_count_step(tw);
+        if (twi_limit_left(tw) == 0)
             return NULL;
         enum twi_source source = TWI_BY_WHEEL;
-        if (TWI_RARE(tw->has_asides))
+        if (TWI_UNLIKELY(tw->has_outside))
             source = twi_find_due(tw);
-        else if (tw->next > target || tw->queued == 0)
+        else if (tw->next_tick > target || tw->queued == 0)
             return NULL;
         if (source == TWI_BY_WHEEL)
             timer = twi_take_first(tw, tw->queue[0]);
@@ -2740,14 +2753,14 @@ static inline tw_timer *twi_take_due(timingwheel *tw, uint64_t target)
 
 /* Begins a call that handles up to `limit` timers; returns the tick up to which
  * it fires. */
-TWI_WRAPS static inline uint64_t twi_begin(timingwheel *tw, uint64_t now,
+TWI_WRAPS static inline uint64_t twi_begin_call(timingwheel *tw, uint64_t now,
                                            size_t limit)
 {
-    uint64_t target = TWI_RARE(tw->tick != 1) ? now / tw->tick : now;
-    if (target < tw->clock)
-        target = tw->clock;
-    tw->stop = tw->handled + limit;
-    if (TWI_RARE(tw->has_asides))
+    uint64_t target = TWI_UNLIKELY(tw->tick != 1) ? now / tw->tick : now;
+    if (target < tw->clock_tick)
+        target = tw->clock_tick;
+    tw->handled_limit = tw->handled + limit;
+    if (TWI_UNLIKELY(tw->has_outside))
         twi_begin_overdue(tw, target);
     else
         tw->turns[0].due_until = target;
@@ -2779,11 +2792,11 @@ TWI_WRAPS static size_t twi_chunks_ahead(const timingwheel *tw,
                                          const twi_wheel *wheel,
                                          uint64_t *look_at)
 {
-    uint64_t step = (tw->clock >> wheel->shift) + 1;
+    uint64_t step = (tw->clock_tick >> wheel->shift) + 1;
     uint64_t start = step << wheel->shift, at = start;
     const twi_bucket *bucket = &wheel->buckets[step & tw->size_mask];
     size_t chunks = 0;
-    if (!wheel->may_be_crowded || start < tw->clock)
+    if (!wheel->may_have_large || start < tw->clock_tick)
         return 0; /* there is no next step beyond 64 bits */
     uint64_t from = start - wheel->step;
     bool is_begun = from < wheel->moved_at;
@@ -2792,10 +2805,10 @@ TWI_WRAPS static size_t twi_chunks_ahead(const timingwheel *tw,
     if (!twi_is_empty(bucket) && bucket->earliest != bucket->latest) {
         size_t left = twi_last_chunk(bucket)->number -
                       twi_chunk_of(bucket->front)->number + 1;
-        if (is_begun || twi_is_crowded(bucket)) {
+        if (is_begun || twi_is_large(bucket)) {
             uint64_t span = start - from;
             size_t behind = is_begun ? wheel->behind : 0;
-            chunks = behind + twi_share_of(left, tw->clock - from, span);
+            chunks = behind + twi_share_of(left, tw->clock_tick - from, span);
             if (chunks < TWI_BATCH && behind == 0)
                 chunks = 0;
             if (left > TWI_BATCH)
@@ -2810,7 +2823,7 @@ TWI_WRAPS static size_t twi_chunks_ahead(const timingwheel *tw,
 
 /* Moves timers of crowded buckets down that are ahead of the clock. A second
  * wheel waits for the next call, unless it is far behind. */
-TWI_APART void twi_move_ahead(timingwheel *tw)
+TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
 {
     uint64_t look_at = UINT64_MAX;
     size_t least = 1;
@@ -2819,13 +2832,13 @@ TWI_APART void twi_move_ahead(timingwheel *tw)
         size_t chunks = twi_chunks_ahead(tw, wheel, &look_at);
         if (chunks < least)
             continue;
-        uint64_t step = (tw->clock >> wheel->shift) + 1;
-        if (twi_left(tw) != 0) {
+        uint64_t step = (tw->clock_tick >> wheel->shift) + 1;
+        if (twi_limit_left(tw) != 0) {
             (void)twi_move_down(tw, wheel, step, &chunks);
-            wheel->moved_at = tw->clock;
-            wheel->behind = twi_left(tw) == 0 ? chunks : 0;
+            wheel->moved_at = tw->clock_tick;
+            wheel->behind = twi_limit_left(tw) == 0 ? chunks : 0;
         }
-        if (twi_left(tw) == 0)
+        if (twi_limit_left(tw) == 0)
             return; /* the next call goes on */
         look_at = UINT64_MAX;
         least = (size_t)2 * TWI_BATCH;
@@ -2837,25 +2850,25 @@ TWI_APART void twi_move_ahead(timingwheel *tw)
 /* Ends a call after which nothing is left to do: the clock is `now`, unless it
  * was further on. Only a wheel with more timers than can be sorted, or with
  * many chunks without a timer, has a crowded bucket. */
-static inline void twi_end(timingwheel *tw, uint64_t now, uint64_t target)
+static inline void twi_end_call(timingwheel *tw, uint64_t now, uint64_t target)
 {
     twi_set_clock(tw, target, now > tw->now ? now : tw->now);
     if (target >= tw->ahead_at &&
-        (tw->count > TWI_CROWD || twi_is_sparse(tw)))
+        (tw->count > TWI_LARGE_TIMERS || twi_is_sparse(tw)))
         twi_move_ahead(tw);
 }
 
 /* Fires what is due by the tick `target`; returns how many timers. */
-TWI_APART size_t twi_fire_due(timingwheel *tw, uint64_t now, uint64_t target)
+TWI_NOINLINE size_t twi_fire_due(timingwheel *tw, uint64_t now, uint64_t target)
 {
     size_t fired = 0;
-    tw->advancing = true;
+    tw->state = TWI_ADVANCING;
     for (tw_timer *timer; (timer = twi_take_due(tw, target)) != NULL; fired++)
         if (timer->callback != NULL)
             TW_CALL(tw, timer);
-    tw->advancing = false;
+    tw->state = TWI_LIVE;
     if (!twi_is_due(tw, target))
-        twi_end(tw, now, target);
+        twi_end_call(tw, now, target);
     return fired;
 }
 
@@ -2863,12 +2876,12 @@ TWI_APART size_t twi_fire_due(timingwheel *tw, uint64_t now, uint64_t target)
  * build asserts, and after tw_destroy. */
 static bool twi_is_busy(const timingwheel *tw)
 {
-    bool busy = tw->advancing || tw->visiting;
+    bool busy = tw->state != TWI_LIVE;
     TWI_RULE_READY(tw);
     TWI_RULE(!busy,
              "a callback or visitor must not advance, poll, trim or destroy "
              "the wheel that it runs under");
-    return busy || tw->most == 0;
+    return busy;
 }
 
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
@@ -2876,10 +2889,10 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
 {
     if (tw == NULL || limit == 0 || twi_is_busy(tw))
         return 0;
-    uint64_t target = twi_begin(tw, now, limit);
+    uint64_t target = twi_begin_call(tw, now, limit);
     if (twi_is_due(tw, target))
         return twi_fire_due(tw, now, target);
-    twi_end(tw, now, target); /* and never enter the machinery */
+    twi_end_call(tw, now, target); /* and never enter the machinery */
     return 0;
 }
 
@@ -2892,10 +2905,10 @@ TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 {
     if (tw == NULL || twi_is_busy(tw))
         return NULL;
-    uint64_t target = twi_begin(tw, now, SIZE_MAX);
+    uint64_t target = twi_begin_call(tw, now, SIZE_MAX);
     tw_timer *timer = twi_take_due(tw, target);
     if (timer == NULL)
-        twi_end(tw, now, target);
+        twi_end_call(tw, now, target);
     return timer;
 }
 
@@ -2905,15 +2918,16 @@ TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
  * that the clock can reach. What is being drained does not count. */
 static inline bool twi_find_next(const timingwheel *tw, uint64_t *deadline)
 {
-    uint64_t tick = tw->next;
-    if (TWI_RARE(tw->has_asides))
+    uint64_t tick = tw->next_tick;
+    if (TWI_UNLIKELY(tw->has_outside))
         for (unsigned i = 0; i < TWI_DRAINED; i++)
-            if (!twi_is_empty(&tw->aside[i]) && tw->aside[i].earliest < tick)
-                tick = tw->aside[i].earliest;
+            if (!twi_is_empty(&tw->outside[i]) &&
+                tw->outside[i].earliest < tick)
+                tick = tw->outside[i].earliest;
     if (tw->tick != 1 && tick > UINT64_MAX / tw->tick)
         return false;
     *deadline = tick * tw->tick;
-    return tw->count != 0 && (tw->has_asides || tw->queued != 0);
+    return tw->count != 0 && (tw->has_outside || tw->queued != 0);
 }
 
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline)
@@ -2967,7 +2981,7 @@ static size_t twi_visit_bucket(const twi_bucket *bucket, tw_visitor *visit,
     for (twi_chunk *next; slot != NULL; slot = next ? next->slots : NULL) {
         next = twi_chunk_of(slot)->next;
         tw_timer **end = next ? twi_chunk_of(slot)->slots + TWI_SLOTS
-                              : bucket->room;
+                              : bucket->back;
         for (; slot != end; slot++)
             if (*slot != NULL) {
                 visited++;
@@ -2988,7 +3002,7 @@ static twi_bucket *twi_next_bucket(timingwheel *tw, size_t *at)
     size_t i = (*at)++;
     if (i < end)
         return &tw->wheels[i / size]->buckets[i % size];
-    return i - end < TWI_ASIDES ? &tw->aside[i - end] : NULL;
+    return i - end < TWI_OUTSIDE_BUCKETS ? &tw->outside[i - end] : NULL;
 }
 
 static size_t twi_visit_all(timingwheel *tw, tw_visitor *visit, void *context)
@@ -3001,36 +3015,34 @@ static size_t twi_visit_all(timingwheel *tw, tw_visitor *visit, void *context)
 
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
 {
-    if (tw == NULL || visit == NULL || tw->visiting)
+    if (tw == NULL || visit == NULL || tw->state == TWI_VISITING)
         return 0;
     TWI_RULE_READY(tw);
-    size_t most = tw->most;
-    twi_forget(tw);
-    tw->visiting = true;
-    tw->most = 0; /* so that tw_start looks for the reason */
+    enum twi_state before = tw->state;
+    twi_clear_caches(tw); /* so that tw_start looks at the state */
+    tw->state = TWI_VISITING;
     size_t visited = twi_visit_all(tw, visit, context);
-    tw->most = most;
-    tw->visiting = false;
+    tw->state = before;
     return visited;
 }
 
 TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
 {
-    if (tw == NULL || tw->visiting)
+    if (tw == NULL || tw->state == TWI_VISITING)
         return 0;
     TWI_RULE_READY(tw);
-    bool was_advancing = tw->advancing;
+    enum twi_state before = tw->state;
     size_t drained = 0;
-    twi_bucket *bucket = &tw->aside[TWI_DRAINED];
-    tw->advancing = true;
+    twi_bucket *bucket = &tw->outside[TWI_DRAINED];
+    tw->state = TWI_ADVANCING;
     while (tw->queued != 0) {
         twi_wheel *wheel = tw->queue[0];
-        twi_append(tw, wheel->first, bucket);
-        twi_offer(tw, wheel);
+        twi_append_bucket(tw, wheel->first, bucket);
+        twi_find_first(tw, wheel);
     }
     for (unsigned i = 0; i < TWI_DRAINED; i++)
-        twi_append(tw, &tw->aside[i], bucket);
-    tw->has_asides = false;
+        twi_append_bucket(tw, &tw->outside[i], bucket);
+    tw->has_outside = false;
     tw->turns[0].due_until = tw->turns[tw->turn_count - 1].due_until;
     tw->turns[0].overdue_until = 0; /* positions begin anew */
     tw->turn_count = 1;
@@ -3045,7 +3057,7 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
         if (visit != NULL)
             visit(timer, context);
     }
-    tw->advancing = was_advancing;
+    tw->state = before;
     return drained;
 }
 
@@ -3066,18 +3078,19 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
         ((unsigned char *)tw)[i] = 0;
     tw->tick = config->tick == 0 ? 1 : config->tick;
     tw->now = config->start;
-    tw->clock = config->start / tw->tick;
-    tw->next = UINT64_MAX;
-    tw->most = config->max_pending == 0 ? SIZE_MAX : config->max_pending;
+    tw->clock_tick = config->start / tw->tick;
+    tw->next_tick = UINT64_MAX;
+    tw->max_pending = config->max_pending == 0 ? SIZE_MAX : config->max_pending;
     tw->size_mask = 2 * size - 1;
     tw->size_bits = twi_highest_bit(size);
     tw->alloc_context = config->alloc_context;
     tw->self = tw;
+    tw->state = TWI_LIVE;
     tw->turn_count = 1;
     for (unsigned i = 0; i < 64; i++)
         tw->level_of[i] = (uint8_t)(i / tw->size_bits);
-    for (unsigned i = 0; i < TWI_ASIDES; i++)
-        twi_reset(&tw->aside[i]);
+    for (unsigned i = 0; i < TWI_OUTSIDE_BUCKETS; i++)
+        twi_reset_bucket(&tw->outside[i]);
     return TW_OK;
 }
 
@@ -3107,7 +3120,7 @@ TW_DEF void tw_destroy(timingwheel *tw)
     while (tw->slabs != NULL)
         twi_remove_slab(tw, &tw->slabs);
     (void)tw_init(tw, NULL);
-    tw->most = 0;
+    tw->state = TWI_DESTROYED;
     tw->self = NULL;
 }
 
@@ -3115,13 +3128,13 @@ TW_DEF void tw_destroy(timingwheel *tw)
  * no chunk is in a bucket then. */
 static void twi_trim_slabs(timingwheel *tw)
 {
-    twi_bucket *overdue = &tw->aside[TWI_OVERDUE];
+    twi_bucket *overdue = &tw->outside[TWI_OVERDUE];
     while (!twi_is_empty(overdue) && *overdue->front == NULL)
         (void)twi_pop_front(tw, overdue);
-    if (twi_is_empty(overdue) && overdue->room != NULL) {
-        twi_give_back(tw, twi_last_chunk(overdue));
-        twi_reset(overdue);
-        tw->homes--;
+    if (twi_is_empty(overdue) && overdue->back != NULL) {
+        twi_free_chunk(tw, twi_last_chunk(overdue));
+        twi_reset_bucket(overdue);
+        tw->buckets_used--;
         for (unsigned i = 0; i < tw->turn_count; i++)
             tw->turns[i].overdue_until = 0; /* positions begin anew */
     }
@@ -3155,7 +3168,7 @@ static void twi_trim_slabs(timingwheel *tw)
 static void twi_trim_wheel(timingwheel *tw, twi_wheel *wheel)
 {
     if (wheel->queue_index != TWI_UNQUEUED)
-        twi_offer(tw, wheel);
+        twi_find_first(tw, wheel);
     if (wheel->queue_index == TWI_UNQUEUED)
         twi_remove_wheel(tw, wheel->level);
 }
@@ -3164,8 +3177,8 @@ static void twi_trim_wheel(timingwheel *tw, twi_wheel *wheel)
 static size_t twi_chunks_needed(const twi_bucket *bucket)
 {
     size_t timers = 0;
-    for (tw_timer **slot = bucket->front; slot != bucket->room;
-         slot = twi_after(slot))
+    for (tw_timer **slot = bucket->front; slot != bucket->back;
+         slot = twi_next_slot(slot))
         timers += *slot != NULL;
     return (timers + TWI_SLOTS - 1) / TWI_SLOTS;
 }
@@ -3176,29 +3189,29 @@ static void twi_pack(timingwheel *tw, twi_bucket *bucket)
 {
     twi_bucket packed = *bucket;
     size_t before[TWI_TURNS] = {0};
-    packed.front = packed.room = NULL;
-    for (tw_timer **slot = bucket->front; slot != bucket->room;
-         slot = twi_after(slot)) {
+    packed.front = packed.back = NULL;
+    for (tw_timer **slot = bucket->front; slot != bucket->back;
+         slot = twi_next_slot(slot)) {
         if (*slot == NULL)
             continue;
-        if (twi_is_chunk_end(packed.room)) {
+        if (twi_is_chunk_end(packed.back)) {
             twi_link_chunk(tw, &packed);
             twi_last_chunk(&packed)->bucket = bucket;
         }
         for (unsigned i = 0; i < tw->turn_count; i++)
             before[i] +=
                 twi_is_before_position(slot, tw->turns[i].overdue_until);
-        (*slot)->place = (uintptr_t)packed.room |
+        (*slot)->place = (uintptr_t)packed.back |
                          ((*slot)->place & TWI_SORTED_BIT);
-        *packed.room++ = *slot;
+        *packed.back++ = *slot;
     }
     for (unsigned i = 0; i < tw->turn_count; i++)
-        if (bucket == &tw->aside[TWI_OVERDUE])
+        if (bucket == &tw->outside[TWI_OVERDUE])
             tw->turns[i].overdue_until = before[i]; /* positions begin anew */
-    if (packed.room != NULL) {
-        tw->homes++;
-        if (twi_last_chunk(&packed)->number >= TWI_CROWD_CHUNKS / 2)
-            twi_expect_crowd(tw, bucket);
+    if (packed.back != NULL) {
+        tw->buckets_used++;
+        if (twi_last_chunk(&packed)->number >= TWI_LARGE_CHUNKS / 2)
+            twi_expect_large(tw, bucket);
     }
     *bucket = packed;
 }
@@ -3226,7 +3239,7 @@ static void twi_pack_all(timingwheel *tw)
         tw->unused = unused;
         return;
     }
-    tw->in_use = tw->homes = at = 0;
+    tw->in_use = tw->buckets_used = at = 0;
     for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;)
         twi_pack(tw, bucket);
     while (*link != old)
@@ -3239,7 +3252,7 @@ TW_DEF void tw_trim(timingwheel *tw)
 {
     if (tw == NULL || twi_is_busy(tw))
         return;
-    twi_forget(tw);
+    twi_clear_caches(tw);
     tw->reserved = 0;
     twi_trim_slabs(tw);
     for (unsigned level = 0; level < TWI_LEVELS; level++)
@@ -3266,7 +3279,7 @@ static bool twi_reserve_all(timingwheel *tw, size_t timers, unsigned top)
 
 TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon)
 {
-    if (tw == NULL || (tw->most == 0 && !tw->visiting))
+    if (tw == NULL || tw->state == TWI_DESTROYED)
         return TW_EINVAL;
     TWI_RULE_READY(tw);
     if (timers > SIZE_MAX / TWI_CHUNK_BYTES / 2)
@@ -3277,7 +3290,7 @@ TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon)
     for (unsigned level = 0; level <= tw->level_of[63]; level++)
         had |= (uint64_t)(tw->wheels[level] != NULL) << level;
     if (twi_reserve_all(tw, timers,
-                        tick <= tw->clock ? 0 : twi_level_of(tw, tick))) {
+                        tick <= tw->clock_tick ? 0 : twi_level_of(tw, tick))) {
         if (tw->reserved < timers)
             tw->reserved = timers;
         return TW_OK;
@@ -3353,9 +3366,9 @@ TW_DEF const char *tw_strerror(int status)
 static bool twi_has_timers(const twi_bucket *bucket)
 {
     tw_timer **slot = bucket->front;
-    while (slot != bucket->room && *slot == NULL)
-        slot = twi_after(slot);
-    return slot != bucket->room;
+    while (slot != bucket->back && *slot == NULL)
+        slot = twi_next_slot(slot);
+    return slot != bucket->back;
 }
 
 TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
@@ -3379,13 +3392,13 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
                 stats->buckets +=
                     twi_has_timers(&tw->wheels[level]->buckets[i]);
         }
-    for (unsigned i = 0; i < TWI_ASIDES; i++)
-        stats->buckets += twi_has_timers(&tw->aside[i]);
+    for (unsigned i = 0; i < TWI_OUTSIDE_BUCKETS; i++)
+        stats->buckets += twi_has_timers(&tw->outside[i]);
 }
 
 /* Writes a line, with one of `numbers` in place of each %. What tw_dump says
  * has up to 100 columns even with numbers of 20 digits. */
-TWI_COLD void twi_say(tw_writer *write, void *context, const char *words,
+TWI_COLD void twi_write_line(tw_writer *write, void *context, const char *words,
                       const uint64_t *numbers)
 {
     char line[101];
@@ -3418,11 +3431,12 @@ TWI_WRAPS TWI_COLD void twi_draw_wheel(const timingwheel *tw,
 {
     static const char marks[] = ".123456789+#", tail[] = "] holds %";
     char row[1 + 64 + sizeof(tail)] = "[";
-    uint32_t i = 0, from = twi_index_of(tw, wheel, tw->clock), end = 1;
-    uint64_t step = (uint64_t)1 << wheel->shift, own = tw->clock & ~(step - 1);
+    uint32_t i = 0, from = twi_index_of(tw, wheel, tw->clock_tick), end = 1;
+    uint64_t step = (uint64_t)1 << wheel->shift;
+    uint64_t own = tw->clock_tick & ~(step - 1);
     uint64_t span = (uint64_t)tw->size_mask << wheel->shift | (step - 1);
     uint64_t numbers[] = {wheel->level, step, own, tw_after(own, span)};
-    twi_say(write, context, "wheel %: step %, ticks % to %", numbers);
+    twi_write_line(write, context, "wheel %: step %, ticks % to %", numbers);
     for (numbers[0] = 0; i <= tw->size_mask;) {
         size_t count = 0;
         do {
@@ -3435,7 +3449,7 @@ TWI_WRAPS TWI_COLD void twi_draw_wheel(const timingwheel *tw,
     }
     for (i = 0; i < sizeof(tail); i++)
         row[end++] = tail[i];
-    twi_say(write, context, row, numbers);
+    twi_write_line(write, context, row, numbers);
 }
 
 TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
@@ -3443,16 +3457,18 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
     tw_stats stats;
     if (write == NULL)
         return;
-    if (tw == NULL || (tw->most == 0 && !tw->visiting)) {
+    if (tw == NULL || tw->state == TWI_DESTROYED) {
         write("no wheel: NULL, or destroyed", context);
         return;
     }
     tw_get_stats(tw, &stats);
-    uint64_t numbers[] = {tw->now,          tw->clock,        tw->tick,
+    uint64_t numbers[] = {tw->now,          tw->clock_tick,        tw->tick,
                           stats.pending,    stats.fired,      stats.cascaded,
                           stats.bytes_held, stats.bytes_used, stats.buckets};
-    twi_say(write, context, "clock: % (tick %, of % time units)", numbers);
-    twi_say(write, context, "% pending, % fired, % cascaded", numbers + 3);
+    twi_write_line(write, context, "clock: % (tick %, of % time units)",
+                   numbers);
+    twi_write_line(write, context, "% pending, % fired, % cascaded",
+                   numbers + 3);
     for (unsigned level = 0; level < TWI_LEVELS; level++)
         if (tw->wheels[level] != NULL)
             twi_draw_wheel(tw, tw->wheels[level], write, context);
@@ -3463,13 +3479,16 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
             numbers[0] = tw->queue[i]->level;
             numbers[1] = tw->queue[i]->earliest;
             if (before == rank)
-                twi_say(write, context, "queue: wheel % at tick %", numbers);
+                twi_write_line(write, context, "queue: wheel % at tick %",
+                               numbers);
         }
     numbers[0] = 0;
-    for (unsigned i = 0; i < TWI_ASIDES; i++)
-        numbers[0] += twi_visit_bucket(&tw->aside[i], twi_pass_by, NULL);
-    twi_say(write, context, "in no wheel: %, overdue or postponed", numbers);
-    twi_say(write, context, "memory: % bytes, % used; % buckets", numbers + 6);
+    for (unsigned i = 0; i < TWI_OUTSIDE_BUCKETS; i++)
+        numbers[0] += twi_visit_bucket(&tw->outside[i], twi_pass_by, NULL);
+    twi_write_line(write, context, "in no wheel: %, overdue or postponed",
+                   numbers);
+    twi_write_line(write, context, "memory: % bytes, % used; % buckets",
+                   numbers + 6);
 }
 
 /* What tw_check has seen. */
@@ -3503,7 +3522,7 @@ TWI_WRAPS static bool twi_bucket_is_sound(const timingwheel *tw,
                                           uint64_t earliest, twi_seen *seen)
 {
     const twi_chunk *prev = NULL;
-    if (bucket->room == NULL || twi_is_chunk_end(bucket->front))
+    if (bucket->back == NULL || twi_is_chunk_end(bucket->front))
         return bucket->front == NULL;
     seen->homes++;
     for (twi_chunk *chunk = twi_chunk_of(bucket->front), *next; chunk != NULL;
@@ -3512,7 +3531,7 @@ TWI_WRAPS static bool twi_bucket_is_sound(const timingwheel *tw,
         tw_timer **end = chunk->slots + TWI_SLOTS;
         next = chunk->next;
         if (next == NULL)
-            end = bucket->room;
+            end = bucket->back;
         if (chunk->prev != prev || chunk->bucket != bucket ||
             twi_chunk_of(end - 1) != chunk || end < slot ||
             (prev != NULL &&
@@ -3531,8 +3550,8 @@ TWI_WRAPS static bool twi_bucket_is_sound(const timingwheel *tw,
 static bool twi_order_is_sound(const timingwheel *tw, const twi_bucket *bucket)
 {
     uint64_t last = 0;
-    for (tw_timer **slot = bucket->front; slot != bucket->room;
-         slot = twi_after(slot)) {
+    for (tw_timer **slot = bucket->front; slot != bucket->back;
+         slot = twi_next_slot(slot)) {
         if (*slot == NULL)
             continue;
         uint64_t tick = twi_tick_of(tw, (*slot)->deadline);
@@ -3556,7 +3575,7 @@ static bool twi_step_is_sound(const timingwheel *tw, twi_wheel *wheel,
 {
     const twi_bucket *bucket = &wheel->buckets[index];
     uint64_t ahead =
-        (bucket->earliest >> wheel->shift) - (tw->clock >> wheel->shift);
+        (bucket->earliest >> wheel->shift) - (tw->clock_tick >> wheel->shift);
     if (bucket->earliest > bucket->latest)
         return twi_is_empty(bucket);
     if (bucket == wheel->first && wheel->progress == TWI_SORTED &&
@@ -3579,10 +3598,10 @@ TWI_WRAPS static bool twi_wheel_is_sound(const timingwheel *tw,
             !twi_step_is_sound(tw, wheel, i))
             return false;
     }
-    uint64_t next_step = ((tw->clock >> wheel->shift) + 1) << wheel->shift;
+    uint64_t next_step = ((tw->clock_tick >> wheel->shift) + 1) << wheel->shift;
     if (!twi_find_mark(tw, wheel, &first))
-        return wheel->queue_index == TWI_UNQUEUED && tw->usual != wheel;
-    if (wheel->may_be_crowded && next_step > tw->clock &&
+        return wheel->queue_index == TWI_UNQUEUED && tw->last_wheel != wheel;
+    if (wheel->may_have_large && next_step > tw->clock_tick &&
         tw->ahead_at > next_step)
         return false;
     return wheel->first == &wheel->buckets[first] &&
@@ -3590,7 +3609,8 @@ TWI_WRAPS static bool twi_wheel_is_sound(const timingwheel *tw,
            tw->queue[wheel->queue_index] == wheel;
 }
 
-/* True if the delay queue is a heap of `wheels` wheels, and tw->next its head.
+/* True if the delay queue is a heap of `wheels` wheels, and tw->next_tick its
+ * head.
  */
 static bool twi_queue_is_sound(const timingwheel *tw, size_t wheels)
 {
@@ -3599,14 +3619,14 @@ static bool twi_queue_is_sound(const timingwheel *tw, size_t wheels)
     for (uint32_t i = 1; i < tw->queued; i++)
         if (twi_is_before(tw->queue[i], tw->queue[(i - 1) / 2]))
             return false;
-    return tw->next == (wheels == 0 ? UINT64_MAX : tw->queue[0]->earliest);
+    return tw->next_tick == (wheels == 0 ? UINT64_MAX : tw->queue[0]->earliest);
 }
 
 TW_DEF bool tw_check(const timingwheel *tw)
 {
     twi_seen seen = {0, 0, 0};
     size_t wheels = 0;
-    bool has_asides = false;
+    bool has_outside = false;
     if (tw == NULL || tw->self != tw)
         return false;
     for (unsigned level = 0; level < TWI_LEVELS; level++) {
@@ -3617,23 +3637,24 @@ TW_DEF bool tw_check(const timingwheel *tw)
             return false;
         wheels += wheel->queue_index != TWI_UNQUEUED;
     }
-    for (unsigned i = 0; i < TWI_ASIDES; i++)
-        if (!twi_bucket_is_sound(tw, &tw->aside[i], 0, &seen))
+    for (unsigned i = 0; i < TWI_OUTSIDE_BUCKETS; i++)
+        if (!twi_bucket_is_sound(tw, &tw->outside[i], 0, &seen))
             return false;
     for (unsigned i = 0; i < TWI_DRAINED; i++)
-        has_asides |= !twi_is_empty(&tw->aside[i]);
+        has_outside |= !twi_is_empty(&tw->outside[i]);
     if (seen.timers != tw->count || seen.chunks != tw->in_use ||
-        seen.homes != tw->homes)
+        seen.homes != tw->buckets_used)
         return false;
     for (const twi_chunk *chunk = tw->unused; chunk; chunk = chunk->next) {
         seen.chunks++;
         if (chunk->bucket != NULL)
             return false;
     }
-    if (tw->usual != NULL && (tw->tick != 1 || tw->most != SIZE_MAX))
+    if (tw->last_wheel != NULL &&
+        (tw->tick != 1 || tw->max_pending != SIZE_MAX))
         return false;
     return seen.chunks == tw->chunks && twi_queue_is_sound(tw, wheels) &&
-           (tw->has_asides || (!has_asides && tw->turn_count == 1));
+           (tw->has_outside || (!has_outside && tw->turn_count == 1));
 }
 
 /* -------------------------------------------------------------- mailbox ---

@@ -58,7 +58,7 @@ static void note(timingwheel *wheel, tw_timer *timer)
 {
     const item *it = TW_OWNER(timer, item, timer);
     fired.timers++;
-    fired.wrong += wheel->clock != it->due;
+    fired.wrong += wheel->clock_tick != it->due;
     fired.swaps += it->due < fired.tick ||
                    (it->due == fired.tick && it->number != 0 &&
                     it->number < fired.number);
@@ -195,9 +195,10 @@ static void smallest_crowd(void)
 {
     for (size_t more = 0; more < 2; more++) {
         set_up();
-        start_many(0, TWI_CROWD + more, 4 * STEP, STEP);
+        start_many(0, TWI_LARGE_TIMERS + more, 4 * STEP, STEP);
         tw_advance_clock(&tw, 4 * STEP - 8);
-        CHECK(more == 0 ? cascaded() == 0 : cascaded() >= TWI_CROWD * 9 / 10);
+        CHECK(more == 0 ? cascaded() == 0
+                        : cascaded() >= TWI_LARGE_TIMERS * 9 / 10);
         fire_all();
         CHECK(more == 1 || cascaded() == 0);
         tear_down();
@@ -208,13 +209,13 @@ static void smallest_crowd(void)
  * crowd any more: what is left is sorted. */
 static void no_crowd_any_more(void)
 {
-    const size_t half = TWI_CROWD / 4;
+    const size_t half = TWI_LARGE_TIMERS / 4;
     set_up();
     start_many(0, CROWD, 4 * STEP, STEP);
     for (size_t i = half; i < CROWD - half; i++)
         cancel(i);
     twi_sweep(&tw, 3 * tw.chunks, SIZE_MAX);
-    CHECK(chunks_in_use() < TWI_RUN_CHUNKS && tw_check(&tw));
+    CHECK(chunks_in_use() < TWI_SORT_CHUNKS && tw_check(&tw));
     for (uint64_t tick = 3 * STEP; tick < 4 * STEP; tick += 10)
         tw_advance_clock(&tw, tick);
     CHECK(tw_check(&tw));
@@ -228,7 +229,7 @@ static void no_crowd_any_more(void)
 static void half_from_above(void)
 {
     const uint64_t step = STEP * STEP;
-    const size_t half = (TWI_CROWD_CHUNKS / 2 + 4) * TWI_SLOTS;
+    const size_t half = (TWI_LARGE_CHUNKS / 2 + 4) * TWI_SLOTS;
     set_up();
     start_many(0, half, 4 * step, STEP);
     start_many(half, half, 4 * step + 9 * STEP, STEP);
@@ -597,7 +598,7 @@ static void stuck_in_order(void)
         CHECK(start(100 + others, 150000 + 40000 * others) == TW_OK), others++;
     heap_fail(&memory, 1, true);
     CHECK(tw_advance_clock(&tw, 5 * STEP) == 25);
-    CHECK(tw_check(&tw) && !twi_is_empty(&tw.aside[TWI_STUCK]));
+    CHECK(tw_check(&tw) && !twi_is_empty(&tw.outside[TWI_STUCK]));
     CHECK(tw_advance_clock(&tw, 1000000) == 7 + others);
     heap_fail(&memory, 0, false);
     tear_down();
@@ -671,10 +672,10 @@ static void swept(void)
         random ^= random >> 7;
         random ^= random << 17;
         CHECK(start(random % 1000, 600 + (random >> 32) % 60000) == TW_OK);
-        above += tw.in_use - tw.homes > most;
+        above += tw.in_use - tw.buckets_used > most;
     }
     CHECK(above == 0);
-    CHECK(tw.chunks <= tw.homes + most + 16);
+    CHECK(tw.chunks <= tw.buckets_used + most + 16);
     CHECK(tw_check(&tw));
     fire_all();
     CHECK(fired.timers == 1000);
@@ -738,7 +739,7 @@ static void refused_at_once(void)
 /* To sort takes one slab, and no more chunks than are missing. */
 static void sorts_in_one_slab(void)
 {
-    const size_t chunks = TWI_RUN_CHUNKS;
+    const size_t chunks = TWI_SORT_CHUNKS;
     if (chunks <= TWI_LEAST_CHUNKS + 1)
         return; /* a slab is never so small */
     set_up();
@@ -824,7 +825,7 @@ static uint64_t random_below(uint64_t limit)
 /* Starts up to `most` timers for ticks that are close to each other. */
 static void start_cluster(uint64_t most, uint64_t horizon)
 {
-    uint64_t first = tw.clock + 1 + random_below(horizon);
+    uint64_t first = tw.clock_tick + 1 + random_below(horizon);
     uint64_t span = 1 + random_below(UINT64_C(1) << random_below(14));
     for (uint64_t left = random_below(most); left != 0; left--)
         (void)start(random_below(TIMERS), first + random_below(span));
@@ -846,7 +847,7 @@ static void any_call(uint64_t horizon)
     case 2:
         for (size_t end = i + random_below(300); i < end; i++) {
             item *it = &items[i % TIMERS];
-            if (tw_is_pending(&it->timer) && it->due > tw.clock) {
+            if (tw_is_pending(&it->timer) && it->due > tw.clock_tick) {
                 it->due += delay;
                 it->number = 0;
                 CHECK(tw_postpone(&tw, &it->timer, it->due) == TW_OK);
@@ -864,15 +865,16 @@ static void any_call(uint64_t horizon)
         heap_fail(&memory, 0, false);
         break;
     case 6:
-        (void)tw_advance_clock(&tw, tw.clock + delay);
+        (void)tw_advance_clock(&tw, tw.clock_tick + delay);
         break;
     case 7:
-        (void)tw_advance_clock(&tw, tw.next == UINT64_MAX ? 0 : tw.next);
+        (void)tw_advance_clock(&tw,
+                               tw.next_tick == UINT64_MAX ? 0 : tw.next_tick);
         break;
     default:
         delay /= 16;
         size_t before = fired.timers + cascaded(), limit = 1 + delay * delay;
-        (void)tw_advance_clock_limit(&tw, tw.clock + delay, limit);
+        (void)tw_advance_clock_limit(&tw, tw.clock_tick + delay, limit);
         CHECK(fired.timers + cascaded() - before <= limit);
     }
 }

@@ -209,7 +209,7 @@ static void first_bucket_is_swept(void)
         CHECK(tw_check(&tw));
     }
     CHECK(memory.calls == calls);
-    CHECK(tw.wheels[0]->first->room == NULL);
+    CHECK(tw.wheels[0]->first->back == NULL);
     CHECK(tw_advance_clock(&tw, tw.chunks + 2) == 0 && tw_check(&tw));
     CHECK(tw_advance_clock(&tw, tw.chunks + 3) == 1);
     tear_down();

@@ -52,9 +52,9 @@ static void counters(void)
     set_up();
     BREAKS(tw.count, 1);
     BREAKS(tw.chunks, 1);
-    BREAKS(tw.next, 1);
+    BREAKS(tw.next_tick, 1);
     BREAKS(tw.in_use, 1);
-    BREAKS(tw.homes, 1);
+    BREAKS(tw.buckets_used, 1);
     BREAKS(tw.unused->bucket, 0x80); /* an unused chunk in a bucket */
     twi_chunk *unused = tw.unused;
     tw.unused = unused->next;
@@ -110,18 +110,18 @@ static void buckets(void)
     twi_bucket *bucket = bucket_at(1010);
     BREAKS(bucket->latest, 0x80);
     BREAKS(bucket->earliest, 1);
-    BREAKS(bucket->room, 0x80); /* in another chunk */
-    tw_timer **room = bucket->room;
-    bucket->room--; /* without the timer in front of it */
+    BREAKS(bucket->back, 0x80); /* in another chunk */
+    tw_timer **room = bucket->back;
+    bucket->back--; /* without the timer in front of it */
     CHECK(!tw_check(&tw));
-    bucket->room = twi_last_chunk(bucket)->slots; /* a chunk without slots */
+    bucket->back = twi_last_chunk(bucket)->slots; /* a chunk without slots */
     CHECK(!tw_check(&tw));
-    bucket->room = room;
+    bucket->back = room;
     CHECK(tw_check(&tw));
-    twi_bucket *overdue = &tw.aside[TWI_OVERDUE];
+    twi_bucket *overdue = &tw.outside[TWI_OVERDUE];
     BREAKS(twi_last_chunk(overdue)->bucket, sizeof(twi_bucket));
     tw_timer **front = overdue->front;
-    overdue->front = overdue->room + 1;
+    overdue->front = overdue->back + 1;
     CHECK(!tw_check(&tw));
     overdue->front = front;
     bucket = bucket_at(33000);
@@ -139,14 +139,14 @@ static void empty_bucket(void)
     CHECK(tw_cancel(&tw, &timers[0]));
     twi_bucket *bucket = bucket_at(1020);
     twi_chunk *chunk = twi_last_chunk(bucket);
-    CHECK(twi_is_empty(bucket) && bucket->room != NULL);
+    CHECK(twi_is_empty(bucket) && bucket->back != NULL);
     BREAKS(bucket->earliest, 0x80); /* in the step of another bucket */
     BREAKS(chunk->bucket, sizeof(twi_bucket));
     BREAKS(chunk->next, 0x80);
     BREAKS(chunk->prev, 0x80);
-    bucket->front = bucket->room = chunk->slots + TWI_SLOTS; /* full */
+    bucket->front = bucket->back = chunk->slots + TWI_SLOTS; /* full */
     CHECK(!tw_check(&tw));
-    bucket->front = bucket->room = chunk->slots;
+    bucket->front = bucket->back = chunk->slots;
     CHECK(tw_check(&tw));
     tw_destroy(&tw);
 }
@@ -175,9 +175,9 @@ static void empty_wheel(void)
     tw_init(&tw, NULL);
     CHECK(tw_reserve(&tw, 1, 100000) == TW_OK);
     CHECK(tw_check(&tw));
-    tw.usual = tw.wheels[0];
+    tw.last_wheel = tw.wheels[0];
     CHECK(!tw_check(&tw));
-    tw.usual = NULL;
+    tw.last_wheel = NULL;
     tw.wheels[0]->queue_index = 0;
     CHECK(!tw_check(&tw));
     tw.wheels[0]->queue_index = TWI_UNQUEUED;
@@ -192,8 +192,8 @@ static void unusual_wheel(void)
         tw_config config = {tick, 0, 0, 2 - tick, NULL};
         tw_init(&tw, &config);
         CHECK(tw_start(&tw, &timers[0], 1000) == TW_OK);
-        CHECK(tw.usual == NULL && tw_check(&tw));
-        tw.usual = tw.queue[0];
+        CHECK(tw.last_wheel == NULL && tw_check(&tw));
+        tw.last_wheel = tw.queue[0];
         CHECK(!tw_check(&tw));
         tw_destroy(&tw);
     }
@@ -250,14 +250,14 @@ static void not_at_home(void)
  * up. */
 static void crowd_unnoticed(void)
 {
-    static tw_timer crowd[(TWI_CROWD_CHUNKS + 4 * TWI_BATCH) * TWI_SLOTS];
+    static tw_timer crowd[(TWI_LARGE_CHUNKS + 4 * TWI_BATCH) * TWI_SLOTS];
     const size_t count = sizeof(crowd) / sizeof(*crowd);
     set_up();
     for (size_t i = 0; i < count; i++) {
         tw_timer_init(&crowd[i], NULL);
         CHECK(tw_start(&tw, &crowd[i], 1536 + i % 256) == TW_OK);
     }
-    CHECK(tw.wheels[1]->may_be_crowded && tw.ahead_at == 0);
+    CHECK(tw.wheels[1]->may_have_large && tw.ahead_at == 0);
     CHECK(tw_advance_clock(&tw, 1020) == 34);
     CHECK(tw_check(&tw));
     CHECK(tw.ahead_at > 1020 && tw.ahead_at <= 1024);
@@ -282,13 +282,13 @@ static void overdue_unnoticed(void)
 {
     set_up();
     CHECK(tw_advance_clock_limit(&tw, 1000, 1) == 1);
-    CHECK(tw.has_asides && tw_check(&tw));
-    tw.has_asides = false;
+    CHECK(tw.has_outside && tw_check(&tw));
+    tw.has_outside = false;
     CHECK(!tw_check(&tw));
-    tw.has_asides = true;
+    tw.has_outside = true;
     (void)tw_advance_clock(&tw, 1000);
     (void)tw_advance_clock(&tw, 1000);
-    CHECK(!tw.has_asides && tw_check(&tw));
+    CHECK(!tw.has_outside && tw_check(&tw));
     tw.turn_count = 2; /* a turn of a call that has left nothing */
     CHECK(!tw_check(&tw));
     tw.turn_count = 1;
@@ -298,11 +298,11 @@ static void overdue_unnoticed(void)
 static void clock_ahead(void)
 {
     set_up();
-    tw.clock += 100; /* past a timer that has not fired */
+    tw.clock_tick += 100; /* past a timer that has not fired */
     CHECK(!tw_check(&tw));
-    tw.clock -= 700; /* so far back that one is beyond its wheel's reach */
+    tw.clock_tick -= 700; /* so far back that one is beyond its wheel's reach */
     CHECK(!tw_check(&tw));
-    tw.clock += 600;
+    tw.clock_tick += 600;
     CHECK(tw_check(&tw));
     tw_destroy(&tw);
 }

@@ -25,8 +25,8 @@ static void arena_give(void *pointer);
 #define TW_FREE(pointer, context) ((void)(context), arena_give(pointer))
 #define TIMINGWHEEL_IMPLEMENTATION
 #define TWI_CHUNK_BYTES (8 * sizeof(void *)) /* 4 slots                      */
-#define TWI_CROWD few /* a bucket of so few timers never cascades,           */
-#define TWI_CROWD_CHUNKS few_chunks /* unless it has more chunks             */
+#define TWI_LARGE_TIMERS few /* a bucket of so few timers never cascades, */
+#define TWI_LARGE_CHUNKS few_chunks /* unless it has more chunks             */
 #define TWI_BATCH 1   /* chunk that is moved ahead at a time, at least       */
 static unsigned few, few_chunks;
 #include "../timingwheel.h"
@@ -168,8 +168,8 @@ static void begin(uint64_t start, enum manner manner)
     config.start = start;
     config.wheel_size = s.size;
     arena_used = 0;
-    few = scenes / 3 % 3 == 0 ? TWI_RUN_CHUNKS * TWI_SLOTS : 0;
-    few_chunks = TWI_RUN_CHUNKS;
+    few = scenes / 3 % 3 == 0 ? TWI_SORT_CHUNKS * TWI_SLOTS : 0;
+    few_chunks = TWI_SORT_CHUNKS;
     if (scenes / 3 % 3 == 1) {
         few_chunks = 2;
         few = 2 * TWI_SLOTS;

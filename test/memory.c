@@ -11,7 +11,7 @@
 
 #define TW_STATIC
 #define TIMINGWHEEL_IMPLEMENTATION
-#define TWI_CROWD few /* a bucket of so few timers never cascades            */
+#define TWI_LARGE_TIMERS few /* a bucket of so few timers never cascades */
 static unsigned few;
 #include "../timingwheel.h"
 
@@ -423,7 +423,7 @@ static void advance_limited(uint64_t now, size_t limit)
     begin_call(now);
     CHECK(tw_advance_clock_limit(&tw, now, limit) <= limit);
     CHECK(tw.handled <= stop);
-    bool is_cut = tw.handled == tw.stop || tw.stop != stop;
+    bool is_cut = tw.handled == tw.handled_limit || tw.handled_limit != stop;
     end_call(is_cut ? CUT_SHORT : FINISHED);
 }
 
@@ -526,12 +526,12 @@ static void inject(scenario *play, uint64_t length, uint64_t from)
         uint32_t size = sizes[i / 4];
         bool for_ever = i % 2 != 0;
         size_t nth = 1;
-        few = i / 2 % 2 != 0 ? 5 : (unsigned)(TWI_RUN_CHUNKS * TWI_SLOTS);
+        few = i / 2 % 2 != 0 ? 5 : (unsigned)(TWI_SORT_CHUNKS * TWI_SLOTS);
         while (run_with_failure(play, size, length, from, nth, for_ever))
             nth++;
         CHECK(nth > 1); /* or there was nothing to fail */
     }
-    few = (unsigned)(TWI_RUN_CHUNKS * TWI_SLOTS);
+    few = (unsigned)(TWI_SORT_CHUNKS * TWI_SLOTS);
 }
 
 /* ---------------------------------------------------------------- scenarios */
@@ -1370,7 +1370,7 @@ static const tap_case cases[] = {
 
 int main(int argc, char **argv)
 {
-    few = (unsigned)(TWI_RUN_CHUNKS * TWI_SLOTS);
+    few = (unsigned)(TWI_SORT_CHUNKS * TWI_SLOTS);
     int failed = TAP_RUN(cases, argc, argv);
     printf("# %lu failures injected; %lu allocations refused in all\n",
            (unsigned long)injected, (unsigned long)refusals);

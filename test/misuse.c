@@ -173,7 +173,7 @@ static void cascade_overwritten(void)
 /* The same of a crowded bucket, while it is moved ahead of its time. */
 static void move_overwritten_ahead(void)
 {
-    static tw_timer crowd[TWI_CROWD + 2 * TWI_SLOTS];
+    static tw_timer crowd[TWI_LARGE_TIMERS + 2 * TWI_SLOTS];
     const size_t count = sizeof(crowd) / sizeof(*crowd);
     for (size_t i = 0; i < count; i++) {
         tw_timer_init(&crowd[i], NULL);

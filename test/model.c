@@ -30,8 +30,8 @@ static void model_free(void *pointer);
 #define TW_MALLOC(size, context) ((void)(context), model_malloc(size))
 #define TW_FREE(pointer, context) ((void)(context), model_free(pointer))
 #define TIMINGWHEEL_IMPLEMENTATION
-#define TWI_CROWD few /* a bucket of so few timers never cascades            */
-#define TWI_CROWD_CHUNKS few_chunks /* unless it has more chunks             */
+#define TWI_LARGE_TIMERS few /* a bucket of so few timers never cascades */
+#define TWI_LARGE_CHUNKS few_chunks /* unless it has more chunks             */
 #define TWI_BATCH batch /* chunks that are moved ahead at a time, at least   */
 static unsigned few, few_chunks, batch;
 #include "../timingwheel.h"
@@ -724,8 +724,8 @@ static void do_replace(uint32_t id)
     check_timer(id);
 }
 
-/* Takes note of the timers without a callback that have fired, turn by turn, but
- * not of `self`, whose callback is running. */
+/* Takes note of the timers without a callback that have fired, turn by turn,
+ * but not of `self`, whose callback is running. */
 static void note_silent(uint32_t self)
 {
     oracle *o = &m.oracle;
@@ -833,7 +833,7 @@ static bool advance_some(uint64_t now, size_t limit)
         fail(NO_ITEM, "the limit was exceeded: %lu fired, %" PRIu64 " cascaded",
              (unsigned long)fired, cascaded);
     /* Chunks of cancelled timers count towards the limit. */
-    if (fired + cascaded < limit && m.tw.stop == stop) {
+    if (fired + cascaded < limit && m.tw.handled_limit == stop) {
         finish_call();
         return true;
     }
@@ -1215,10 +1215,10 @@ static void draw_habits(uint32_t wheel_size, memory_mode memory, bool many,
     h->horizon = UINT64_MAX;
     h->silent = !many && chance(3, 4);
     h->memory = memory;
-    few = TWI_RUN_CHUNKS * TWI_SLOTS;
+    few = TWI_SORT_CHUNKS * TWI_SLOTS;
     if (chance(1, 2))
         few = below(chance(1, 2) ? TWI_SLOTS : few);
-    few_chunks = chance(1, 2) ? TWI_RUN_CHUNKS : 2 + below(8);
+    few_chunks = chance(1, 2) ? TWI_SORT_CHUNKS : 2 + below(8);
     batch = chance(1, 2) ? 1 : 1 + below(16);
     h->scarce = memory == MEMORY_FAILING && !many && chance(1, 2);
     h->forgetful = chance(1, 4);
@@ -1348,7 +1348,7 @@ static void run_round(void)
         m.step++;
         change_memory();
         if (m.habits.forgetful)
-            twi_forget(&m.tw);
+            twi_clear_caches(&m.tw);
         do_operation((enum operation)random_choice(m.habits.operations,
                                                    OPERATIONS));
         check_step();

@@ -215,8 +215,8 @@ static bool unchanged(void)
 {
     timingwheel now;
     memcpy(&now, &tw, sizeof now);
-    now.usual = before.wheel.usual;
-    now.last = before.wheel.last;
+    now.last_wheel = before.wheel.last_wheel;
+    now.last_slot = before.wheel.last_slot;
     return memcmp(&before.wheel, &now, sizeof now) == 0 &&
            memcmp(before.probes, probes, sizeof probes) == 0 &&
            memory.calls == before.memory.calls &&

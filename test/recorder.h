@@ -506,7 +506,7 @@ static inline size_t world_limited(world *w, uint64_t now, size_t limit)
         CHECK(tw_wait(&w->wheel, now, UINT64_MAX) == 0);
     /* Slots of cancelled timers count towards the limit, too. */
     if (limit != 0 && fired + (is.cascaded - was.cascaded) < limit &&
-        w->wheel.stop == stop) {
+        w->wheel.handled_limit == stop) {
         CHECK(oracle_due(w, now) == NULL);
         oracle_finish(w);
     } else if (limit != 0) {

@@ -33,7 +33,7 @@
  *    how overdue timers are divided among chunks, and which numbers these have,
  *  - when timers were moved ahead, and when to look next, where no bucket may
  *    be crowded; or where that was for an earlier step,
- *  - what only makes starts quicker (see twi_forget).
+ *  - what only makes starts quicker (see twi_clear_caches).
  * Where two ways lead to one state and the oracle is stricter after one of
  * them, that one counts. States are told apart by 64 bits of hash. That all
  * this is so is tested: of states that were met again by another way, a sample
@@ -73,8 +73,8 @@ static void arena_give(void *pointer);
 #define TW_FREE(pointer, context) ((void)(context), arena_give(pointer))
 #define TIMINGWHEEL_IMPLEMENTATION
 #define TWI_CHUNK_BYTES (8 * sizeof(void *)) /* 4 slots                      */
-#define TWI_CROWD few /* a bucket of so few timers never cascades,           */
-#define TWI_CROWD_CHUNKS few_chunks /* unless it has more chunks             */
+#define TWI_LARGE_TIMERS few /* a bucket of so few timers never cascades, */
+#define TWI_LARGE_CHUNKS few_chunks /* unless it has more chunks             */
 #define TWI_BATCH 1   /* chunk that is moved ahead at a time, at least       */
 static unsigned few, few_chunks;
 #include "../timingwheel.h"
@@ -90,7 +90,7 @@ static unsigned few, few_chunks;
 #define TWINS 1000 /* states entered a second time by another way, at most   */
 
 /* A variable counts as 0 here; what the header defines over it does not. */
-#if TWI_CROWD == 0
+#if TWI_LARGE_TIMERS == 0
 #define FEW_CAN_BE_SET true
 #else
 #define FEW_CAN_BE_SET false
@@ -114,7 +114,7 @@ typedef struct search {
     unsigned wheels;    /* how many of them                                  */
     unsigned groups;
     enum kind kind;
-    unsigned few;       /* timers that a bucket keeps: TWI_CROWD             */
+    unsigned few;       /* timers that a bucket keeps: TWI_LARGE_TIMERS      */
     bool ahead;         /* is a bucket of three chunks crowded?              */
     int soonest;        /* the earliest deadline of a start, in ticks from   */
                         /* the clock: below 1 there are overdue timers       */
@@ -379,7 +379,7 @@ static void advance_limited(uint64_t now, size_t limit)
     bool done = oracle_first_due(&model) == NULL &&
                 (!tw_next_deadline(&tw, &next) || next > model.target) &&
                 tw_now(&tw) == model.target;
-    done |= handled < limit && tw.stop == stop;
+    done |= handled < limit && tw.handled_limit == stop;
     EXPECT_RIGHT(done ? oracle_finish(&model)
                       : oracle_stop(&model, tw_now(&tw)));
 }
@@ -406,13 +406,13 @@ static void advance(uint64_t now)
 /* The bucket that a pending timer is in. */
 static const twi_bucket *bucket_of(const tw_timer *timer)
 {
-    return twi_home(timer);
+    return twi_bucket_of(timer);
 }
 
 static bool is_aside(const tw_timer *timer)
 {
-    const twi_bucket *bucket = twi_home(timer);
-    return bucket >= tw.aside && bucket < tw.aside + TWI_ASIDES;
+    const twi_bucket *bucket = twi_bucket_of(timer);
+    return bucket >= tw.outside && bucket < tw.outside + TWI_OUTSIDE_BUCKETS;
 }
 
 /* Are the first two timers in one bucket? */
@@ -433,7 +433,7 @@ static tw_timer *first_timer_in(const twi_bucket *bucket)
 {
     tw_timer **slot = bucket->front;
     while (*slot == NULL)
-        slot = twi_after(slot);
+        slot = twi_next_slot(slot);
     return *slot;
 }
 
@@ -522,7 +522,7 @@ static size_t passed_count;
 static void note_passed(uint64_t tick)
 {
     size_t at = 0;
-    if (tick + 1 >= tw.clock)
+    if (tick + 1 >= tw.clock_tick)
         return;
     while (at < passed_count && passed[at] > tick)
         at++;
@@ -537,8 +537,8 @@ static void note_passed(uint64_t tick)
 static bool has_timers(const twi_bucket *bucket)
 {
     if (!twi_is_empty(bucket))
-        for (tw_timer **slot = bucket->front; slot != bucket->room;
-             slot = twi_after(slot))
+        for (tw_timer **slot = bucket->front; slot != bucket->back;
+             slot = twi_next_slot(slot))
             if (*slot != NULL)
                 return true;
     return false;
@@ -555,8 +555,8 @@ static void find_passed(void)
 static uint64_t relative(uint64_t tick)
 {
     uint64_t rank = 0;
-    if (tick + 1 >= tw.clock)
-        return tick - tw.clock;
+    if (tick + 1 >= tw.clock_tick)
+        return tick - tw.clock_tick;
     while (rank < passed_count && passed[rank] != tick)
         rank++;
     return 512 + rank;
@@ -578,7 +578,7 @@ static unsigned origin_of(unsigned level)
 {
     return play->whole_turns
                ? 0
-               : (unsigned)(tw.clock >> level * tw.size_bits) % ring;
+               : (unsigned)(tw.clock_tick >> level * tw.size_bits) % ring;
 }
 
 /* The slots of a bucket, from the first to the last. How they stand in chunks
@@ -587,8 +587,8 @@ static void add_slots(const twi_bucket *bucket)
 {
     if (play->tidiness == AS_LEFT)
         add((uintptr_t)bucket->front % TWI_CHUNK_BYTES);
-    for (tw_timer **slot = bucket->front; slot != bucket->room;
-         slot = twi_after(slot))
+    for (tw_timer **slot = bucket->front; slot != bucket->back;
+         slot = twi_next_slot(slot))
         if (*slot != NULL)
             add((canonical(*slot) * 1024 + relative((*slot)->deadline)) * 2 +
                 ((*slot)->place & TWI_SORTED_BIT));
@@ -600,8 +600,8 @@ static void add_slots(const twi_bucket *bucket)
 static uint64_t earliest_in(const twi_bucket *bucket)
 {
     uint64_t earliest = UINT64_MAX;
-    for (tw_timer **slot = bucket->front; slot != bucket->room;
-         slot = twi_after(slot))
+    for (tw_timer **slot = bucket->front; slot != bucket->back;
+         slot = twi_next_slot(slot))
         if (*slot != NULL && (*slot)->deadline < earliest)
             earliest = (*slot)->deadline;
     return earliest;
@@ -625,7 +625,7 @@ static void judge_mark(const twi_bucket *bucket)
         return;
     EXPECT(oracle_ticks_have(&model.stale, bucket->earliest) ||
            (play->ahead && is_due_at(bucket->earliest)) ||
-           (!model.finished && bucket->earliest <= tw.clock));
+           (!model.finished && bucket->earliest <= tw.clock_tick));
 }
 
 /* Calls `visit` for every bucket with slots in use, or with a chunk. */
@@ -638,14 +638,14 @@ static void each_bucket(void (*visit)(const twi_bucket *bucket, unsigned where))
         for (unsigned i = 0; i < ring; i++) {
             const twi_bucket *bucket =
                 &tw.wheels[level]->buckets[(origin + i) % ring];
-            if (bucket->room != NULL)
+            if (bucket->back != NULL)
                 visit(bucket, where + i);
         }
     }
-    for (unsigned i = 0; i < TWI_ASIDES; i++)
-        if (play->tidiness == AS_LEFT ? !twi_is_empty(&tw.aside[i])
-                                      : has_timers(&tw.aside[i]))
-            visit(&tw.aside[i], play->wheels * ring + i);
+    for (unsigned i = 0; i < TWI_OUTSIDE_BUCKETS; i++)
+        if (play->tidiness == AS_LEFT ? !twi_is_empty(&tw.outside[i])
+                                      : has_timers(&tw.outside[i]))
+            visit(&tw.outside[i], play->wheels * ring + i);
 }
 
 static void add_bucket(const twi_bucket *bucket, unsigned where)
@@ -665,7 +665,7 @@ static void add_bucket(const twi_bucket *bucket, unsigned where)
     add(relative(bucket->earliest));
     add(relative(bucket->latest));
     if (play->tidiness == AS_LEFT)
-        add(tw.last != NULL && tw.last + 1 == bucket->room);
+        add(tw.last_slot != NULL && tw.last_slot + 1 == bucket->back);
     if (bucket == wheel->first)
         add(wheel->progress);
 }
@@ -689,15 +689,15 @@ static void add_marks(unsigned level)
  * at for a crowd now may be later in the same step. */
 static void add_ahead(const twi_wheel *wheel)
 {
-    uint64_t own_step = tw.clock >> wheel->shift << wheel->shift;
+    uint64_t own_step = tw.clock_tick >> wheel->shift << wheel->shift;
     if (wheel->moved_at > own_step) {
-        add(tw.clock - wheel->moved_at + 2);
+        add(tw.clock_tick - wheel->moved_at + 2);
         add(wheel->behind);
     }
-    if (!wheel->may_be_crowded)
+    if (!wheel->may_have_large)
         return;
     add(7 + wheel->level);
-    add(tw.ahead_at <= tw.clock ? 0 : tw.ahead_at - tw.clock);
+    add(tw.ahead_at <= tw.clock_tick ? 0 : tw.ahead_at - tw.clock_tick);
 }
 
 /* The wheels that there are, and where the clock is in a bucket of the coarsest
@@ -720,20 +720,20 @@ static void add_wheels(void)
     if (play->whole_turns)
         span *= ring;
     add(wheels);
-    add(tw.clock % span);
+    add(tw.clock_tick % span);
 }
 
 /* How many overdue timers (or slots for them, where these stay as they were)
  * fire in a turn of the wheel or before it. */
 static unsigned overdue_in_turn(unsigned turn, bool slots_too)
 {
-    const twi_bucket *overdue = &tw.aside[TWI_OVERDUE];
+    const twi_bucket *overdue = &tw.outside[TWI_OVERDUE];
     unsigned count = 0;
     if (!twi_is_empty(overdue))
         for (tw_timer **slot = overdue->front;
-             slot != overdue->room &&
+             slot != overdue->back &&
              twi_is_before_position(slot, tw.turns[turn].overdue_until);
-             slot = twi_after(slot))
+             slot = twi_next_slot(slot))
             count += slots_too || *slot != NULL;
     return count;
 }
@@ -748,10 +748,10 @@ static void add_left(void)
     for (unsigned i = 0; i < tw.turn_count; i++) {
         uint64_t until = tw.turns[i].due_until;
         add(overdue_in_turn(i, play->tidiness == AS_LEFT));
-        add(until < tw.clock ? 0 : until - tw.clock + 1);
+        add(until < tw.clock_tick ? 0 : until - tw.clock_tick + 1);
     }
     if (play->tidiness == AS_LEFT)
-        add(tw.has_asides);
+        add(tw.has_outside);
 }
 
 /* In which turn of the wheel a timer of the oracle's entry `at` fires. */
@@ -821,32 +821,32 @@ static void tidy_slots(twi_bucket *bucket)
 {
     tw_timer *kept[TIMERS];
     unsigned count = 0;
-    for (tw_timer **slot = bucket->front; slot != bucket->room;
-         slot = twi_after(slot))
+    for (tw_timer **slot = bucket->front; slot != bucket->back;
+         slot = twi_next_slot(slot))
         if (*slot != NULL)
             kept[count++] = *slot;
     tw_timer **slot = twi_chunk_of(bucket->front)->slots, **last = slot;
     bucket->front = slot;
-    for (unsigned i = 0; i < count; i++, slot = twi_after(slot)) {
+    for (unsigned i = 0; i < count; i++, slot = twi_next_slot(slot)) {
         last = slot;
         twi_chunk_of(slot)->number = i / TWI_SLOTS;
         kept[i]->place = (uintptr_t)slot | (kept[i]->place & TWI_SORTED_BIT);
         *slot = kept[i];
     }
-    twi_cut_off(&tw, bucket, last);
+    twi_truncate(&tw, bucket, last);
 }
 
 /* A bucket without timers gives its chunks back. */
 static void empty_bucket(twi_bucket *bucket)
 {
-    if (bucket->room == NULL)
+    if (bucket->back == NULL)
         return;
-    twi_give_back_all(&tw, twi_chunk_of(twi_is_empty(bucket)
-                                            ? bucket->room - 1
+    twi_free_chunks(&tw, twi_chunk_of(twi_is_empty(bucket)
+                                            ? bucket->back - 1
                                             : bucket->front),
                       twi_last_chunk(bucket));
-    tw.homes--;
-    bucket->front = bucket->room = NULL;
+    tw.buckets_used--;
+    bucket->front = bucket->back = NULL;
 }
 
 static void tidy_bucket(twi_wheel *wheel, uint32_t index)
@@ -873,22 +873,22 @@ static void tidy_wheel(twi_wheel *wheel)
             twi_unmark(wheel, &wheel->buckets[i]);
     }
     if (wheel->queue_index != TWI_UNQUEUED && !first_has_timers)
-        twi_offer(&tw, wheel);
+        twi_find_first(&tw, wheel);
 }
 
 static void tidy(void)
 {
     if (play->tidiness == AS_LEFT)
         return;
-    twi_bucket *overdue = &tw.aside[TWI_OVERDUE];
+    twi_bucket *overdue = &tw.outside[TWI_OVERDUE];
     unsigned before[TWI_TURNS];
-    twi_forget(&tw);
+    twi_clear_caches(&tw);
     for (unsigned i = 0; i < tw.turn_count; i++)
         before[i] = overdue_in_turn(i, false);
     for (unsigned i = 0; i < tw.turn_count; i++)
         tw.turns[i].overdue_until = before[i];
-    tw.has_asides = has_timers(overdue);
-    if (tw.has_asides) {
+    tw.has_outside = has_timers(overdue);
+    if (tw.has_outside) {
         tidy_slots(overdue);
     } else {
         empty_bucket(overdue);
@@ -933,8 +933,8 @@ static void save(void)
 static bool has_dead(const twi_bucket *bucket)
 {
     if (!twi_is_empty(bucket))
-        for (tw_timer **slot = bucket->front; slot != bucket->room;
-             slot = twi_after(slot))
+        for (tw_timer **slot = bucket->front; slot != bucket->back;
+             slot = twi_next_slot(slot))
             if (*slot == NULL)
                 return true;
     return false;
@@ -947,7 +947,7 @@ static void learn_left(void)
     unsigned left = overdue_in_turn(tw.turn_count - 1, false), overdue = 0;
     while (overdue < model.count && model.entries[overdue].tick_index == 0)
         overdue++;
-    bool may_have_newer = overdue > left || has_dead(&tw.aside[TWI_OVERDUE]);
+    bool may_have_newer = overdue > left || has_dead(&tw.outside[TWI_OVERDUE]);
     model.last_overdue = may_have_newer ? model.sequence : 0;
     model.turn_count = tw.turn_count;
     for (unsigned i = 0; i < tw.turn_count; i++) {
@@ -966,7 +966,7 @@ static void forget_the_past(void)
 {
     model.finished = true;
     model.stale.count = 0;
-    model.stale_calls = has_dead(&tw.aside[TWI_OVERDUE]);
+    model.stale_calls = has_dead(&tw.outside[TWI_OVERDUE]);
     learn_left();
     each_bucket(expect_vain);
     for (uint32_t i = 0; i < tw.queued; i++)
@@ -1243,7 +1243,7 @@ static bool in_window(int time)
         return true;
     return play->whole_turns
                ? twi_level_of(&tw, tick) < play->wheels
-               : (tick >> shift) - (tw.clock >> shift) <= play->size;
+               : (tick >> shift) - (tw.clock_tick >> shift) <= play->size;
 }
 
 static unsigned others_postponed(unsigned group)
@@ -1258,7 +1258,7 @@ static unsigned others_postponed(unsigned group)
 /* Would a timer that is started for that tick come into this bucket? */
 static bool would_join(const twi_bucket *bucket, uint64_t tick)
 {
-    if (tick <= tw.clock)
+    if (tick <= tw.clock_tick)
         return false;
     const twi_wheel *wheel = tw.wheels[twi_level_of(&tw, tick)];
     return wheel != NULL &&
@@ -1269,7 +1269,7 @@ static bool would_join(const twi_bucket *bucket, uint64_t tick)
 static bool may_wait(const tw_timer *timer)
 {
     return play->sparing && !is_aside(timer) &&
-           timer->deadline > tw.clock;
+           timer->deadline > tw.clock_tick;
 }
 
 static bool is_worth_postponing(const tw_timer *timer, int time)
@@ -1376,14 +1376,14 @@ static void try_put_off(unsigned group, uint64_t tick, bool any)
 {
     if (group == play->groups) {
         if (any)
-            try_call_put_off((int)(int64_t)(tick - tw.clock));
+            try_call_put_off((int)(int64_t)(tick - tw.clock_tick));
         return;
     }
     const tw_timer *timer = &timers[group * members];
     try_put_off(group + 1, tick, any);
     if (!comes_up(timer, tick))
         return;
-    int time = 1 + (int)(int64_t)(timer->deadline - tw.clock);
+    int time = 1 + (int)(int64_t)(timer->deadline - tw.clock_tick);
     int most = play->reach, near = (int)play->size;
     if (any) {
         time = time < put_off[0] - near ? put_off[0] - near : time;
@@ -1495,12 +1495,12 @@ static uint64_t most_transitions(void)
 static bool begin_search(const search *what)
 {
     if (what->few != 5 && !FEW_CAN_BE_SET) {
-        printf("# *** SKIPPED: the header does not let TWI_CROWD be set\n");
+        printf("# *** SKIPPED: TWI_LARGE_TIMERS cannot be set\n");
         return false;
     }
     play = what;
     few = what->few;
-    few_chunks = what->ahead ? 2 : TWI_RUN_CHUNKS;
+    few_chunks = what->ahead ? 2 : TWI_SORT_CHUNKS;
     ring = 2 * what->size;
     has_overdue = what->soonest < 1;
     for (unsigned i = 0; i < what->delays; i++)

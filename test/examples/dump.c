@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#define TWI_CROWD 2 /* where two timers are few */
+#define TWI_LARGE_TIMERS 2 /* where two timers are few */
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
 

@@ -24,8 +24,8 @@ static void fuzz_free(void *pointer);
 #define TW_MALLOC(size, context) ((void)(context), fuzz_malloc(size))
 #define TW_FREE(pointer, context) ((void)(context), fuzz_free(pointer))
 #define TIMINGWHEEL_IMPLEMENTATION
-#define TWI_CROWD few /* a bucket of so few timers never cascades            */
-#define TWI_CROWD_CHUNKS few_chunks /* unless it has more chunks             */
+#define TWI_LARGE_TIMERS few /* a bucket of so few timers never cascades */
+#define TWI_LARGE_CHUNKS few_chunks /* unless it has more chunks             */
 #define TWI_BATCH batch /* chunks that are moved ahead at a time, at least   */
 static unsigned few, few_chunks, batch;
 #include "../../timingwheel.h"
@@ -405,7 +405,7 @@ static void advance_some(void)
     EXPECT(tw_advance_clock_limit(&tw, now, limit) == fired);
     EXPECT(fired + (tw.cascaded - cascaded) <= limit);
     /* Slots of cancelled timers count towards the limit, too. */
-    if (fired + (tw.cascaded - cascaded) < limit && tw.stop == stop)
+    if (fired + (tw.cascaded - cascaded) < limit && tw.handled_limit == stop)
         JUDGE(oracle_finish(&o));
     else
         JUDGE(oracle_stop(&o, tw_now(&tw)));
@@ -469,9 +469,9 @@ static void set_up(void)
     static const uint64_t ticks[] = {1, 1, 2, 3, 10, 1000, 0, 4096};
     static const struct {
         unsigned few, few_chunks, batch;
-    } crowds[] = {{TWI_RUN_CHUNKS * TWI_SLOTS, TWI_RUN_CHUNKS, 16},
-                  {TWI_RUN_CHUNKS * TWI_SLOTS, 2, 1},
-                  {0, TWI_RUN_CHUNKS, 16},
+    } crowds[] = {{TWI_SORT_CHUNKS * TWI_SLOTS, TWI_SORT_CHUNKS, 16},
+                  {TWI_SORT_CHUNKS * TWI_SLOTS, 2, 1},
+                  {0, TWI_SORT_CHUNKS, 16},
                   {0, 2, 1},
                   {1, 2, 1},
                   {5, 2, 2},

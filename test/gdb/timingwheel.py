@@ -29,7 +29,7 @@ def chunk_of(slot):
 
 def count_timers(bucket):
     """How many timers a twi_bucket has: slots that are not dead."""
-    slot, room = int(bucket["front"]), int(bucket["room"])
+    slot, room = int(bucket["front"]), int(bucket["back"])
     count = 0
     while slot != room:
         chunk = chunk_of(slot)
@@ -58,7 +58,7 @@ def place_of(timer):
 
 
 def is_set_up(tw):
-    return int(tw["most"]) != 0 or bool(tw["visiting"])
+    return int(tw["state"]) != 0
 
 
 class TimerPrinter:
@@ -92,7 +92,7 @@ class WheelPrinter:
         if not is_set_up(self.tw):
             return "not set up, or destroyed"
         return "clock %d (tick %d, of %d time units), %d pending, %d fired" % (
-            int(self.tw["now"]), int(self.tw["clock"]), int(self.tw["tick"]),
+            int(self.tw["now"]), int(self.tw["clock_tick"]), int(self.tw["tick"]),
             int(self.tw["count"]),
             int(self.tw["handled"]) - int(self.tw["cascaded"]))
 
@@ -120,7 +120,7 @@ class WheelPrinter:
             "wheel %d at tick %d" % (int(w["level"]), int(w["earliest"]))
             for w in queue) or "empty"
         for i, name in enumerate(ASIDES):
-            count = count_timers(self.tw["aside"][i])
+            count = count_timers(self.tw["outside"][i])
             if count != 0:
                 yield name, str(count)
 

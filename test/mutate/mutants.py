@@ -21,7 +21,7 @@ WITHOUT_EFFECT = {
 }
 
 # A line with one of these words is about prefetching, or for TW_DEBUG alone.
-# What TWI_RARE wraps is changed like anything else, TWI_RARE itself is not.
+# What TWI_UNLIKELY wraps is changed like anything else; TWI_UNLIKELY is not.
 WORDS_WITHOUT_EFFECT = re.compile(
     r'\b(TWI_PREFETCH|twi_prefetch\w*|TWI_AHEAD|ahead = ahead|ahead != NULL|'
     r'TWI_RULE\w*)\b')
@@ -30,7 +30,7 @@ WORDS_WITHOUT_EFFECT = re.compile(
 # One that applies less often costs time alone: such mutants are not made.
 # Those by which it applies too often, or does the wrong thing, are.
 SHORT_CUTS = {'tw_start', 'twi_is_wheel_for', 'twi_queue_later',
-              'twi_take_back'}
+              'twi_free_last_slot'}
 CALL_OF_SHORT_CUT = re.compile(r'if \((!?)(%s)\(' %
                                '|'.join(sorted(SHORT_CUTS)))
 
@@ -39,7 +39,7 @@ SAVES_DIVISION = ('tw->tick == 1', 'tw->tick != 1')
 
 # Outside of the wheels there is mostly nothing; to look there all the same
 # costs time alone.
-SAVES_LOOK = 'tw->has_asides'
+SAVES_LOOK = 'tw->has_outside'
 
 # First values that are set anew before anything reads them; they stand there so
 # that no memory is left indeterminate.
@@ -67,12 +67,12 @@ LOOKALIKES = [
     ['first', 'end'],
     ['earliest', 'latest'],
     ['low', 'high'],
-    ['now', 'clock'],
+    ['now', 'clock_tick'],
     ['size_mask', 'size_bits'],
     ['handled', 'cascaded'],
-    ['advancing', 'visiting'],
+    ['TWI_DESTROYED', 'TWI_VISITING', 'TWI_LIVE', 'TWI_ADVANCING'],
     ['overdue_until', 'overdue_end'],
-    ['in_use', 'homes'],
+    ['in_use', 'buckets_used'],
     ['TWI_OVERDUE', 'TWI_STUCK', 'TWI_DRAINED'],
     ['TWI_UNTOUCHED', 'TWI_SORTED', 'TWI_CASCADING'],
     ['TWI_MOVED_ALL', 'TWI_MOVED_SOME', 'TWI_NO_MEMORY'],

@@ -55,9 +55,9 @@ static void make_chain(twi_bucket *bucket, unsigned from, unsigned count,
         }
     }
     bucket->front = &chunks[from]->slots[front];
-    bucket->room = chunks[last]->slots + end;
+    bucket->back = chunks[last]->slots + end;
     tw.in_use += count;
-    tw.homes++;
+    tw.buckets_used++;
 }
 
 /* A wheel with one unused chunk, `spare`, and CHUNKS others. */
@@ -72,8 +72,8 @@ static void make_none(void)
         for (unsigned k = 0; k < TWI_SLOTS; k++)
             live[i][k] = false;
     }
-    for (unsigned i = 0; i < TWI_ASIDES; i++)
-        twi_reset(&tw.aside[i]);
+    for (unsigned i = 0; i < TWI_OUTSIDE_BUCKETS; i++)
+        twi_reset_bucket(&tw.outside[i]);
 }
 
 /* Counts the chunks that are in no bucket and not the spare one as given away,
@@ -89,7 +89,7 @@ static bool is_in(const twi_bucket *bucket, tw_timer *const *slot)
     const twi_chunk *chunk = twi_chunk_of(slot);
     return chunk->bucket == bucket &&
            (chunk->prev != NULL || slot >= bucket->front) &&
-           (chunk->next != NULL || slot < bucket->room);
+           (chunk->next != NULL || slot < bucket->back);
 }
 
 /* The chunks of a bucket are linked in order of their numbers, and its first
@@ -98,7 +98,7 @@ static inline unsigned check_bucket(const twi_bucket *bucket)
 {
     unsigned count = 0;
     const twi_chunk *last = NULL;
-    if (bucket->room == NULL) {
+    if (bucket->back == NULL) {
         ASSERT(bucket->front == NULL);
         return 0;
     }
@@ -110,9 +110,9 @@ static inline unsigned check_bucket(const twi_bucket *bucket)
         last = chunk;
         count++;
     }
-    ASSERT(last == twi_chunk_of(bucket->room - 1));
-    ASSERT(count > 1 ? bucket->room > last->slots
-                     : bucket->front <= bucket->room);
+    ASSERT(last == twi_chunk_of(bucket->back - 1));
+    ASSERT(count > 1 ? bucket->back > last->slots
+                     : bucket->front <= bucket->back);
     return count;
 }
 
@@ -125,7 +125,7 @@ static inline void check_counts(unsigned used, unsigned homes)
         ASSERT(chunk->bucket == NULL);
         unused++;
     }
-    ASSERT(tw.in_use == used && tw.homes == homes);
+    ASSERT(tw.in_use == used && tw.buckets_used == homes);
     ASSERT(tw.in_use + unused == tw.chunks);
 }
 

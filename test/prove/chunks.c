@@ -7,7 +7,7 @@
 #define EARLIEST 7 /* the span of the bucket                                */
 #define LATEST 9
 
-static twi_bucket *home = &tw.aside[TWI_STUCK];
+static twi_bucket *home = &tw.outside[TWI_STUCK];
 static unsigned first; /* slot in use of the first chunk                     */
 static unsigned end;   /* slots of the last chunk up to the room             */
 
@@ -31,7 +31,7 @@ static void make_empty(void)
     first = any_below(TWI_SLOTS);
     if (nondet_bool())
         make_chain(home, 0, 1, first, first);
-    forget_others((unsigned)tw.homes);
+    forget_others((unsigned)tw.buckets_used);
     home->earliest = EARLIEST;
     home->latest = LATEST;
 }
@@ -136,7 +136,7 @@ void provide(void)
  * a timer may leave the bucket meanwhile. */
 static void prove_push_back(void)
 {
-    tw_timer **room = home->room;
+    tw_timer **room = home->back;
     bool has_room = !twi_is_chunk_end(room);
     tw_timer **slot = twi_push_back(&tw, home);
     check(NULL);
@@ -145,7 +145,7 @@ static void prove_push_back(void)
         REACHED("no memory");
         return;
     }
-    ASSERT(home->room == slot + 1 && is_in(home, slot));
+    ASSERT(home->back == slot + 1 && is_in(home, slot));
     if (has_room) {
         ASSERT(slot == room);
     } else {
@@ -160,7 +160,7 @@ static void prove_push_front(void)
 {
     tw_timer **front = home->front;
     bool has_room =
-        front != NULL && (front != chunk0.slots || front == home->room);
+        front != NULL && (front != chunk0.slots || front == home->back);
     tw_timer **slot = twi_push_front(&tw, home);
     check(NULL);
     if (slot == NULL) {
@@ -198,7 +198,7 @@ void push_empty(void)
         prove_push_back();
     else
         prove_push_front();
-    ASSERT(home->room == NULL || home->room - home->front <= 1);
+    ASSERT(home->back == NULL || home->back - home->front <= 1);
 }
 
 /* The front slot leaves, and with the last one of it the chunk. The last slot
@@ -209,16 +209,16 @@ void pop_front(void)
     make_bucket(count);
     tw_timer **front = home->front;
     size_t position = twi_position(front);
-    bool is_last = front + 1 == home->room;
+    bool is_last = front + 1 == home->back;
     ASSERT(twi_pop_front(&tw, home) == !is_last);
     check(front);
     ASSERT(twi_is_empty(home) == is_last);
     if (is_last) {
-        ASSERT(!twi_is_before_position(home->room, position + 1));
-        ASSERT(!twi_is_chunk_end(home->room));
+        ASSERT(!twi_is_before_position(home->back, position + 1));
+        ASSERT(!twi_is_chunk_end(home->back));
         REACHED("none is left");
     } else {
-        ASSERT(twi_after(front) == home->front || first + 1 == TWI_SLOTS);
+        ASSERT(twi_next_slot(front) == home->front || first + 1 == TWI_SLOTS);
         ASSERT(count == 1 || chunk0.bucket != NULL ||
                home->front == chunk1.slots);
         REACHED("others are left");
@@ -231,16 +231,16 @@ void pop_back(void)
 {
     unsigned count = any_below(2) + 1;
     make_bucket(count);
-    tw_timer **last = home->room - 1;
+    tw_timer **last = home->back - 1;
     bool is_first = last == home->front;
     ASSERT(twi_pop_back(&tw, home) == !is_first);
     check(last);
     ASSERT(twi_is_empty(home) == is_first);
     if (count == 2 && end == 1) {
-        ASSERT(home->room == chunk0.slots + TWI_SLOTS);
+        ASSERT(home->back == chunk0.slots + TWI_SLOTS);
         REACHED("a chunk less");
     } else {
-        ASSERT(home->room == last);
+        ASSERT(home->back == last);
         REACHED("the end");
     }
 }
@@ -275,12 +275,12 @@ void cut_off(void)
     unsigned i = any_below(CHUNKS), k = any_below(TWI_SLOTS);
     ASSUME(is_in(home, &chunks[i]->slots[k]));
     tw_timer **front = home->front;
-    twi_cut_off(&tw, home, &chunks[i]->slots[k]);
+    twi_truncate(&tw, home, &chunks[i]->slots[k]);
     for (unsigned j = 0; j < CHUNKS; j++)
         for (unsigned l = 0; l < TWI_SLOTS; l++)
             live[j][l] = live[j][l] && (j < i || (j == i && l <= k));
     check(NULL);
-    ASSERT(home->front == front && home->room == &chunks[i]->slots[k] + 1);
+    ASSERT(home->front == front && home->back == &chunks[i]->slots[k] + 1);
     ASSERT(chunks[i]->next == NULL && tw.in_use == i + 1);
     REACHED("the end");
 }
@@ -296,7 +296,7 @@ static void prove_dead(twi_bucket *bucket, unsigned count)
     bool has_timers = false;
     for (unsigned k = 0; k < TWI_SLOTS; k++)
         has_timers = has_timers || live[i][k];
-    bool stays = i + 1 == count && bucket == &tw.aside[TWI_OVERDUE];
+    bool stays = i + 1 == count && bucket == &tw.outside[TWI_OVERDUE];
     bool is_dead = twi_is_dead(&tw, chunks[i]);
     ASSERT(is_dead == (!has_timers && !stays));
     if (!is_dead)
@@ -309,15 +309,15 @@ static void prove_dead(twi_bucket *bucket, unsigned count)
 
 void dead(void)
 {
-    prove_dead(&tw.aside[TWI_STUCK], CHUNKS);
-    prove_dead(&tw.aside[TWI_STUCK], 2);
-    prove_dead(&tw.aside[TWI_STUCK], 1);
+    prove_dead(&tw.outside[TWI_STUCK], CHUNKS);
+    prove_dead(&tw.outside[TWI_STUCK], 2);
+    prove_dead(&tw.outside[TWI_STUCK], 1);
     ASSERT(!twi_is_dead(&tw, &spare));
 }
 
 void dead_overdue(void)
 {
-    prove_dead(&tw.aside[TWI_OVERDUE], 2);
+    prove_dead(&tw.outside[TWI_OVERDUE], 2);
 }
 
 /* A timer anywhere in 1 or 2 chunks is cancelled: its slot is dead; or, if the
@@ -327,11 +327,11 @@ static void prove_cancel(unsigned count)
 {
     make_bucket(count);
     unsigned i = any_below(count), k = any_below(TWI_SLOTS);
-    tw_timer **slot = &chunks[i]->slots[k], **room = home->room;
+    tw_timer **slot = &chunks[i]->slots[k], **room = home->back;
     ASSUME(live[i][k]);
     bool is_last = i + 1 == count && k + 1 == end;
     bool is_known = nondet_bool(), is_sorted = nondet_bool();
-    tw.last = is_known && !is_sorted ? slot : NULL;
+    tw.last_slot = is_known && !is_sorted ? slot : NULL;
     if (is_sorted)
         timers[i][k].place |= TWI_SORTED_BIT;
     tw.count = nondet_u32();
@@ -340,12 +340,12 @@ static void prove_cancel(unsigned count)
     ASSERT(tw_cancel(&tw, &timers[i][k]));
     ASSERT(!twi_is_pending(&timers[i][k]) && tw.count == pending - 1);
     check(slot);
-    if (tw.last != NULL && is_last && (k > 0 || count == 1)) {
-        ASSERT(home->room == slot);
+    if (tw.last_slot != NULL && is_last && (k > 0 || count == 1)) {
+        ASSERT(home->back == slot);
         ASSERT(twi_push_back(&tw, home) == slot);
         REACHED("taken back");
     } else {
-        ASSERT(home->room == room && *slot == NULL);
+        ASSERT(home->back == room && *slot == NULL);
         REACHED("a dead slot");
     }
     ASSERT(!tw_cancel(&tw, &timers[i][k]));
@@ -358,14 +358,14 @@ void cancel(void)
 }
 
 /* A bucket of 1 to 3 chunks is crowded exactly if it has more chunks than
- * TWI_CROWD_CHUNKS, whatever gaps their numbers have. */
+ * TWI_LARGE_CHUNKS, whatever gaps their numbers have. */
 void crowded(void)
 {
     unsigned count = any_below(CHUNKS) + 1;
     make_bucket(count);
-    ASSERT(twi_is_crowded(home) == (count > TWI_CROWD_CHUNKS));
+    ASSERT(twi_is_large(home) == (count > TWI_LARGE_CHUNKS));
     check(NULL);
-    if (count > TWI_CROWD_CHUNKS)
+    if (count > TWI_LARGE_CHUNKS)
         REACHED("it is");
     else
         REACHED("it is not");
@@ -385,7 +385,7 @@ static void check_unused_slots(void)
  * chunk, and `to_empty` means that it has no slot in use. */
 static void prove_append(unsigned to_count, unsigned from_count, bool to_empty)
 {
-    twi_bucket *from = &tw.aside[TWI_OVERDUE];
+    twi_bucket *from = &tw.outside[TWI_OVERDUE];
     unsigned from_first = any_below(TWI_SLOTS);
     unsigned from_end = 1 + any_below(TWI_SLOTS);
     ASSUME(from_count > 1 || from_first <= from_end);
@@ -405,7 +405,7 @@ static void prove_append(unsigned to_count, unsigned from_count, bool to_empty)
     bool is_empty = twi_is_empty(from), was_empty = twi_is_empty(home);
     uint64_t earliest = from->earliest;
     size_t used = tw.in_use;
-    twi_append(&tw, from, home);
+    twi_append_bucket(&tw, from, home);
     if (is_empty) {
         ASSERT(tw.in_use == used && twi_is_empty(home) == was_empty);
         REACHED("nothing to move");
@@ -416,7 +416,7 @@ static void prove_append(unsigned to_count, unsigned from_count, bool to_empty)
     check_counts(count, 1);
     check_kept(home, NULL);
     check_unused_slots();
-    ASSERT(from->room == NULL && from->front == NULL);
+    ASSERT(from->back == NULL && from->front == NULL);
     ASSERT(from->earliest == UINT64_MAX && from->latest == 0);
     ASSERT(home->earliest <= earliest);
     ASSERT(was_empty || home->earliest <= EARLIEST);

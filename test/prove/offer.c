@@ -27,10 +27,10 @@ static void make_wheel(void)
     set_size(1);
     wheel->buckets = buckets;
     wheel->progress = TWI_SORTED;
-    tw.clock = OWN;
+    tw.clock_tick = OWN;
     whole.marks[0] = any_below(1 << BUCKETS);
     for (unsigned i = 0; i < BUCKETS; i++)
-        twi_reset(&buckets[i]);
+        twi_reset_bucket(&buckets[i]);
     for (unsigned i = 0; i < CHUNKS; i++) {
         twi_bucket *bucket = &buckets[BUCKET_OF(i)];
         unsigned first = any_below(TWI_SLOTS), end = any_below(TWI_SLOTS + 1);
@@ -47,7 +47,7 @@ static void make_wheel(void)
     tw.queued = 1;
     tw.queue[0] = wheel;
     wheel->queue_index = 0;
-    wheel->earliest = tw.next = tw.clock;
+    wheel->earliest = tw.next_tick = tw.clock_tick;
 }
 
 /* True if chunk i has a timer. */
@@ -65,9 +65,9 @@ static bool has_timers(unsigned i)
 void offer(void)
 {
     make_wheel();
-    twi_offer(&tw, wheel);
+    twi_find_first(&tw, wheel);
     unsigned i = any_below(CHUNKS), k = any_below(TWI_SLOTS);
-    unsigned own = twi_index_of(&tw, wheel, tw.clock);
+    unsigned own = twi_index_of(&tw, wheel, tw.clock_tick);
     ASSERT(wheel->progress == TWI_UNTOUCHED);
     if (wheel->queue_index == TWI_UNQUEUED) {
         ASSERT(!has_timers(i));
@@ -81,7 +81,7 @@ void offer(void)
     ASSERT(*wheel->first->front != NULL);
     ASSERT(wheel->earliest == wheel->first->earliest);
     ASSERT(tw.queue[0] == wheel && tw.queued == 1);
-    ASSERT(wheel->queue_index == 0 && tw.next == wheel->earliest);
+    ASSERT(wheel->queue_index == 0 && tw.next_tick == wheel->earliest);
     if (has_timers(i)) {
         ASSERT(((first - own) & (BUCKETS - 1)) <=
                ((BUCKET_OF(i) - own) & (BUCKETS - 1)));

@@ -6,8 +6,8 @@
 #define CHUNKS 2
 #include "buckets.h"
 
-static twi_bucket *const overdue = &tw.aside[TWI_OVERDUE];
-static twi_bucket *const stuck = &tw.aside[TWI_STUCK];
+static twi_bucket *const overdue = &tw.outside[TWI_OVERDUE];
+static twi_bucket *const stuck = &tw.outside[TWI_STUCK];
 static tw_timer *stuck_slots[2];
 static twi_wheel wheel0;
 
@@ -42,31 +42,31 @@ static void make_aside(size_t until)
     tw.turn_count = 1;
     tw.turns[0].overdue_until = until;
     if (count != 0) { /* the boundary is not behind the last one */
-        size_t behind = twi_position(overdue->room - 1) + 1;
+        size_t behind = twi_position(overdue->back - 1) + 1;
         ASSUME(behind - until < SIZE_MAX / 4);
         ASSUME(until - twi_position(overdue->front) + SIZE_MAX / 4 <
                SIZE_MAX / 2);
     }
     if (nondet_bool()) {
         stuck->front = stuck_slots;
-        stuck->room = stuck_slots + 1;
+        stuck->back = stuck_slots + 1;
         stuck->earliest = nondet_u64();
     }
-    tw.next = UINT64_MAX;
+    tw.next_tick = UINT64_MAX;
     if (nondet_bool()) {
         tw.queued = 1;
         tw.queue[0] = &wheel0;
-        tw.next = nondet_u64();
+        tw.next_tick = nondet_u64();
     }
-    tw.clock = nondet_u64();
+    tw.clock_tick = nondet_u64();
     tw.turns[0].due_until = nondet_u64();
-    tw.has_asides = true;
+    tw.has_outside = true;
 }
 
 /* True if anything is due by a tick, apart from overdue timers. */
 static bool is_due_by(uint64_t tick)
 {
-    return (tw.queued != 0 && tw.next <= tick) ||
+    return (tw.queued != 0 && tw.next_tick <= tick) ||
            (!twi_is_empty(stuck) && stuck->earliest <= tick);
 }
 
@@ -85,7 +85,7 @@ void begin_overdue(void)
     ASSERT(tw.turn_count == 1 || tw.turn_count == 2);
     ASSERT(last->due_until == target);
     ASSERT(!is_any ||
-           last->overdue_until == twi_position(overdue->room - 1) + 1);
+           last->overdue_until == twi_position(overdue->back - 1) + 1);
     ASSERT(is_any || last->overdue_until == until);
     if (is_any && is_in(overdue, &chunks[i]->slots[k]))
         ASSERT(twi_is_before_position(&chunks[i]->slots[k],
@@ -119,17 +119,17 @@ void find_due(void)
            (is_first || (is_overdue && !is_left)));
     if (source == TWI_BY_STUCK) {
         ASSERT(!twi_is_empty(stuck) && stuck->earliest <= target);
-        ASSERT(stuck->earliest <= tw.next);
+        ASSERT(stuck->earliest <= tw.next_tick);
         REACHED("stuck");
     } else if (source == TWI_BY_WHEEL) {
-        ASSERT(tw.queued != 0 && tw.next <= target);
-        ASSERT(twi_is_empty(stuck) || tw.next < stuck->earliest);
+        ASSERT(tw.queued != 0 && tw.next_tick <= target);
+        ASSERT(twi_is_empty(stuck) || tw.next_tick < stuck->earliest);
         REACHED("in a wheel");
     } else if (source == TWI_BY_OVERDUE) {
         REACHED("overdue");
     } else {
         ASSERT(tw.turn_count == 1);
-        ASSERT(tw.has_asides ==
+        ASSERT(tw.has_outside ==
                (!twi_is_empty(overdue) || !twi_is_empty(stuck)));
         REACHED("nothing");
     }

@@ -24,7 +24,7 @@ static unsigned make_clock(void)
 {
     unsigned size_bits = any_below(12) + 1;
     set_size(size_bits);
-    tw.clock = nondet_u64();
+    tw.clock_tick = nondet_u64();
     return size_bits;
 }
 
@@ -42,7 +42,7 @@ static void make_wheel(twi_wheel *wheel)
 /* How many steps of 2^shift ticks `tick` is ahead of the clock's own step. */
 static uint64_t steps_ahead(uint64_t tick, unsigned shift)
 {
-    return shift < 64 ? (tick >> shift) - (tw.clock >> shift) : 0;
+    return shift < 64 ? (tick >> shift) - (tw.clock_tick >> shift) : 0;
 }
 
 /* Any size, clock and tick ahead of the clock: the level exists, and the window
@@ -53,7 +53,7 @@ void level(void)
 {
     unsigned size_bits = make_clock();
     uint64_t tick = nondet_u64();
-    ASSUME(tick > tw.clock);
+    ASSUME(tick > tw.clock_tick);
     unsigned found = twi_level_of(&tw, tick);
     ASSERT(found < TWI_LEVELS && found * size_bits < 63);
     unsigned shift = found * size_bits;
@@ -73,9 +73,9 @@ void next_step(void)
     twi_wheel wheel = {0};
     make_wheel(&wheel);
     uint64_t tick = nondet_u64();
-    ASSUME(tick > tw.clock && wheel.level > 0);
+    ASSUME(tick > tw.clock_tick && wheel.level > 0);
     ASSUME(twi_level_of(&tw, tick) == wheel.level);
-    uint32_t own = twi_index_of(&tw, &wheel, tw.clock);
+    uint32_t own = twi_index_of(&tw, &wheel, tw.clock_tick);
     uint32_t index = twi_index_of(&tw, &wheel, tick);
     ASSERT(index != own && index != ((own + 1) & tw.size_mask));
     REACHED("the end");
@@ -87,9 +87,9 @@ void fall(void)
 {
     (void)make_clock();
     uint64_t tick = nondet_u64(), later = nondet_u64();
-    ASSUME(tw.clock <= later && later < tick);
+    ASSUME(tw.clock_tick <= later && later < tick);
     unsigned before = twi_level_of(&tw, tick);
-    tw.clock = later;
+    tw.clock_tick = later;
     ASSERT(twi_level_of(&tw, tick) <= before);
     REACHED("the end");
 }
@@ -103,11 +103,11 @@ void bucket(void)
     (void)make_clock();
     wheel.shift = any_below(64);
     uint64_t a = nondet_u64(), b = nondet_u64();
-    ASSUME(a >= tw.clock && b >= tw.clock);
+    ASSUME(a >= tw.clock_tick && b >= tw.clock_tick);
     uint64_t ahead = steps_ahead(a, wheel.shift);
     ASSUME(ahead <= tw.size_mask);
     ASSUME(steps_ahead(b, wheel.shift) <= tw.size_mask);
-    uint32_t own = twi_index_of(&tw, &wheel, tw.clock);
+    uint32_t own = twi_index_of(&tw, &wheel, tw.clock_tick);
     uint32_t index = twi_index_of(&tw, &wheel, a);
     ASSERT(index <= tw.size_mask);
     ASSERT(index == ((own + ahead) & tw.size_mask));
@@ -125,9 +125,9 @@ void window(void)
     (void)make_clock();
     unsigned shift = any_below(64);
     uint64_t later = nondet_u64(), tick = nondet_u64();
-    ASSUME(tw.clock <= later && later <= tick);
+    ASSUME(tw.clock_tick <= later && later <= tick);
     ASSUME(steps_ahead(tick, shift) <= tw.size_mask);
-    tw.clock = later;
+    tw.clock_tick = later;
     ASSERT(steps_ahead(tick, shift) <= tw.size_mask);
     REACHED("the end");
 }
@@ -152,10 +152,10 @@ void end_of(void)
 {
     twi_wheel wheel = {0};
     make_wheel(&wheel);
-    uint64_t tick = nondet_u64(), end = twi_end_of(&tw, &wheel);
-    ASSUME(tick >= tw.clock);
+    uint64_t tick = nondet_u64(), end = twi_end_of_reach(&tw, &wheel);
+    ASSUME(tick >= tw.clock_tick);
     bool is_within = steps_ahead(tick, wheel.shift + tw.size_bits) <= 1;
-    ASSERT(end > tw.clock || end == UINT64_MAX);
+    ASSERT(end > tw.clock_tick || end == UINT64_MAX);
     ASSERT(is_within == (tick < end || end == UINT64_MAX));
     if (is_within)
         REACHED("within");
@@ -173,15 +173,15 @@ void quick(void)
 {
     twi_wheel wheel = {0};
     make_wheel(&wheel);
-    wheel.until = twi_end_of(&tw, &wheel);
+    wheel.until = twi_end_of_reach(&tw, &wheel);
     uint64_t later = nondet_u64(), tick = nondet_u64();
     wheel.earliest = nondet_u64();
-    ASSUME(tw.clock <= later);
+    ASSUME(tw.clock_tick <= later);
     ASSUME(later <= wheel.earliest && wheel.earliest <= tick);
-    tw.clock = later;
+    tw.clock_tick = later;
     uint64_t ahead = tick - later;
     if (twi_is_wheel_for(&tw, &wheel, tick)) {
-        ASSERT(tick > tw.clock);
+        ASSERT(tick > tw.clock_tick);
         ASSERT(twi_level_of(&tw, tick) == wheel.level);
         REACHED("it is");
     } else {
@@ -200,24 +200,24 @@ static bool make_pending(uint64_t *first)
 {
     bool found = false;
     *first = UINT64_MAX;
-    tw.next = UINT64_MAX;
+    tw.next_tick = UINT64_MAX;
     tw.count = nondet_bool();
-    tw.has_asides = nondet_bool();
+    tw.has_outside = nondet_bool();
     if (nondet_bool()) {
         tw.queued = 1;
         tw.queue[0] = &wheel0;
-        *first = tw.next = nondet_u64();
+        *first = tw.next_tick = nondet_u64();
         found = true;
     }
     for (unsigned i = 0; i < TWI_DRAINED; i++) {
         if (nondet_bool())
             continue;
         uint64_t tick = nondet_u64();
-        tw.aside[i].front = &slots[i];
-        tw.aside[i].room = &slots[i + 1];
-        tw.aside[i].earliest = tick;
+        tw.outside[i].front = &slots[i];
+        tw.outside[i].back = &slots[i + 1];
+        tw.outside[i].earliest = tick;
         *first = tick < *first ? tick : *first;
-        tw.has_asides = found = true;
+        tw.has_outside = found = true;
     }
     ASSUME(found || tw.count == 0); /* not while draining */
     return tw.count != 0;
@@ -232,7 +232,7 @@ static void check_wait(uint64_t tick)
     tw.tick = tick;
     uint64_t last_tick = UINT64_MAX / tick;
     tw.now = nondet_u64();
-    tw.clock = tw.now / tick;
+    tw.clock_tick = tw.now / tick;
     bool found = make_pending(&first);
     uint64_t now = nondet_u64(), longest = nondet_u64();
     uint64_t sleep = tw_wait(&tw, now, longest);
@@ -248,7 +248,7 @@ static void check_wait(uint64_t tick)
         return;
     }
     ASSERT(deadline == first * tw.tick);
-    if (first <= tw.clock || deadline <= now) {
+    if (first <= tw.clock_tick || deadline <= now) {
         ASSERT(sleep == 0);
         REACHED("due");
     } else {
@@ -274,8 +274,8 @@ void end(void)
     tw.now = before;
     tw.ahead_at = nondet_u64();
     tw.count = nondet_u32();
-    twi_end(&tw, now, target);
-    ASSERT(tw.clock == target);
+    twi_end_call(&tw, now, target);
+    ASSERT(tw.clock_tick == target);
     ASSERT(tw.now >= now && tw.now >= before);
     ASSERT(tw.now == now || tw.now == before);
     REACHED("the end");
@@ -287,10 +287,10 @@ void begin(void)
 {
     uint64_t now = nondet_u64();
     tw.tick = 1024;
-    tw.clock = nondet_u64();
-    uint64_t target = twi_begin(&tw, now, nondet_u32());
-    ASSERT(target >= tw.clock);
-    ASSERT(target == tw.clock || target == now / 1024);
+    tw.clock_tick = nondet_u64();
+    uint64_t target = twi_begin_call(&tw, now, nondet_u32());
+    ASSERT(target >= tw.clock_tick);
+    ASSERT(target == tw.clock_tick || target == now / 1024);
     ASSERT(tw.turns[0].due_until == target);
     REACHED("the end");
 }

@@ -34,7 +34,7 @@ static void make_heap(uint32_t queued)
         if (i > 0)
             ASSUME(!twi_is_before(tw.queue[i], tw.queue[(i - 1) / 2]));
     }
-    tw.next = queued == 0 ? UINT64_MAX : expected[0];
+    tw.next_tick = queued == 0 ? UINT64_MAX : expected[0];
 }
 
 /* A heap in which each wheel stands once, by its tick and where it believes it
@@ -54,7 +54,7 @@ static void check_heap(uint32_t before, uint32_t without)
         ASSERT(tw.queue[index] == wheels[i]);
         ASSERT(wheels[i]->earliest == expected[i]);
     }
-    ASSERT(tw.next == (queued == 0 ? UINT64_MAX : tw.queue[0]->earliest));
+    ASSERT(tw.next_tick == (queued == 0 ? UINT64_MAX : tw.queue[0]->earliest));
 }
 
 /* Each size of the heap with each place in it. */
@@ -84,7 +84,7 @@ static void prove_enter(uint32_t queued)
     expected[queued - 1] = any_below(ORDERS);
     wheels[queued - 1]->queue_index = TWI_UNQUEUED;
     tw.queued--;
-    tw.next = queued == 1 ? UINT64_MAX : expected[0];
+    tw.next_tick = queued == 1 ? UINT64_MAX : expected[0];
     twi_queue_earlier(&tw, wheels[queued - 1], expected[queued - 1]);
     check_heap(queued, QUEUED);
 }
@@ -116,11 +116,11 @@ void later(void)
 static void prove_unqueue(uint32_t queued, uint32_t index)
 {
     make_heap(queued);
-    tw.usual = wheels[any_below(QUEUED)];
+    tw.last_wheel = wheels[any_below(QUEUED)];
     twi_unqueue(&tw, wheels[index]);
     ASSERT(wheels[index]->queue_index == TWI_UNQUEUED);
-    ASSERT(tw.usual != wheels[index]);
-    ASSERT(!wheels[index]->may_be_crowded);
+    ASSERT(tw.last_wheel != wheels[index]);
+    ASSERT(!wheels[index]->may_have_large);
     check_heap(queued, index);
 }
 

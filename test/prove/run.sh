@@ -56,7 +56,7 @@ is_proved() {
 
 # Loops run up to `unwind` times, except these.
 unwind=13
-loops=set_size.0:65,make_bitmap.0:65,twi_expect_crowd.0:65
+loops=set_size.0:65,make_bitmap.0:65,twi_expect_large.0:65
 no_cbmc=
 cbmc=$(command -v cbmc || echo .build/cbmc/cbmc)
 goto_cc=${cbmc%cbmc}goto-cc

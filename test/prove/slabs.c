@@ -22,7 +22,7 @@ static inline twi_chunk *chunk_at(unsigned n)
 
 static tw_timer timers[SLAB_CHUNKS][TWI_SLOTS];
 static bool live[SLAB_CHUNKS][TWI_SLOTS];
-static twi_bucket *const home = &tw.aside[TWI_STUCK];
+static twi_bucket *const home = &tw.outside[TWI_STUCK];
 
 /* In which order the chunks stand in the bucket. (CBMC does not get far with a
  * pointer to any chunk of an array.) */
@@ -39,7 +39,7 @@ static void make_slab(unsigned count, unsigned swept)
     tw.slabs = slab;
     tw.chunks = SLAB_CHUNKS;
     tw.in_use = count;
-    tw.homes = count != 0;
+    tw.buckets_used = count != 0;
     tw.count = nondet_u32();
     tw.reserved = nondet_u32();
     tw.swept = swept == 0 ? NULL : slab;
@@ -47,7 +47,7 @@ static void make_slab(unsigned count, unsigned swept)
     unsigned first = any_below(TWI_SLOTS);
     unsigned end = 1 + any_below(TWI_SLOTS);
     ASSUME(count > 1 || first <= end);
-    twi_reset(home);
+    twi_reset_bucket(home);
     for (unsigned i = 0; i < SLAB_CHUNKS; i++) {
         twi_chunk *chunk = chunk_at(order[i]);
         bool is_used = i < count;
@@ -70,7 +70,7 @@ static void make_slab(unsigned count, unsigned swept)
         if (is_used && i == 0)
             home->front = chunk->slots + first;
         if (is_used && i + 1 == count)
-            home->room = chunk->slots + end;
+            home->back = chunk->slots + end;
     }
 }
 
@@ -81,21 +81,21 @@ static void check_slab(void)
     unsigned used = 0, unused = 0;
     const twi_chunk *last = NULL;
     for (const twi_chunk *chunk =
-             home->room == NULL ? NULL : twi_chunk_of(home->front);
+             home->back == NULL ? NULL : twi_chunk_of(home->front);
          chunk != NULL; chunk = chunk->next) {
         ASSERT(chunk->bucket == home && chunk->prev == last);
         ASSERT(last == NULL || chunk->number > last->number);
         last = chunk;
         used++;
     }
-    ASSERT(last == (home->room == NULL ? NULL : twi_chunk_of(home->room - 1)));
+    ASSERT(last == (home->back == NULL ? NULL : twi_chunk_of(home->back - 1)));
     for (const twi_chunk *chunk = tw.unused; chunk != NULL;
          chunk = chunk->next) {
         ASSERT(chunk->bucket == NULL);
         unused++;
     }
     ASSERT(used == tw.in_use && used + unused == tw.chunks);
-    ASSERT(tw.homes == (home->room != NULL));
+    ASSERT(tw.buckets_used == (home->back != NULL));
     unsigned n = any_below(SLAB_CHUNKS), k = any_below(TWI_SLOTS);
     if (!live[n][k])
         return;
@@ -103,7 +103,7 @@ static void check_slab(void)
     ASSERT(chunk_at(n)->slots[k] == &timers[n][k]);
     ASSERT(chunk_at(n)->prev != NULL ||
            home->front <= &chunk_at(n)->slots[k]);
-    ASSERT(chunk_at(n)->next != NULL || &chunk_at(n)->slots[k] < home->room);
+    ASSERT(chunk_at(n)->next != NULL || &chunk_at(n)->slots[k] < home->back);
 }
 
 /* The sweep looks at one chunk, which leaves its bucket if it has no timer. A

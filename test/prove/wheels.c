@@ -53,7 +53,7 @@ static void make_bitmap(unsigned size_bits)
 
 static uint32_t ahead_of_clock(uint32_t index)
 {
-    uint32_t own = twi_index_of(&tw, wheel, tw.clock);
+    uint32_t own = twi_index_of(&tw, wheel, tw.clock_tick);
     return (index + tw.size_mask + 1 - own) & tw.size_mask;
 }
 
@@ -73,7 +73,7 @@ void find_mark(void)
     uint32_t first;
     make_bitmap(SIZE_BITS);
     wheel->shift = any_below(64);
-    tw.clock = nondet_u64();
+    tw.clock_tick = nondet_u64();
     if (twi_find_mark(&tw, wheel, &first)) {
         check_first(first);
         REACHED("the end, one found");
@@ -88,15 +88,15 @@ static void prove_unmark(uint32_t index)
 {
     twi_bucket *bucket = &buckets[index];
     if (nondet_bool())
-        bucket->front = bucket->room = &chunk.slots[any_below(TWI_SLOTS)];
+        bucket->front = bucket->back = &chunk.slots[any_below(TWI_SLOTS)];
     bucket->earliest = nondet_u64();
     bucket->latest = nondet_u64();
-    bool has_chunk = bucket->room != NULL;
+    bool has_chunk = bucket->back != NULL;
     twi_unmark(wheel, bucket);
     ASSERT(!is_marked(index));
     ASSERT(bucket->earliest == UINT64_MAX && bucket->latest == 0);
     ASSERT(twi_is_empty(bucket));
-    ASSERT(bucket->room == (has_chunk ? chunk.slots : NULL));
+    ASSERT(bucket->back == (has_chunk ? chunk.slots : NULL));
     if (has_chunk) {
         ASSERT(chunk.number == 0);
         REACHED("the end, with a chunk");
