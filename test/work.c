@@ -109,17 +109,17 @@ static const struct {
     double most;
     unsigned share; /* percent of the operations of all searches              */
 } bounds[KINDS] = {
-    {"start", "blocks", 2000, 5},
-    {"start within", "blocks", 2000, 5},
+    {"start", "blocks", 3000, 5},
+    {"start within", "blocks", 3000, 5},
     {"start that allocates", "blocks per 16 bytes", 10, 5},
     {"cancel", "blocks", 20, 2},
-    {"postpone", "blocks", 600, 5},
+    {"postpone", "blocks", 3000, 5},
     {"postpone in a bucket to come", "blocks more than one store", 0, 8},
     {"next deadline and wait", "blocks", 40, 2},
     {"advance, nothing due", "blocks per unit", 300, 8},
-    {"advance", "blocks per unit", 250, 5},
-    {"advance with a limit", "blocks per unit", 250, 10},
-    {"advance with a limit, nothing to sort", "blocks per unit", 250, 10},
+    {"advance", "blocks per unit", 500, 5},
+    {"advance with a limit", "blocks per unit", 600, 10},
+    {"advance with a limit, nothing to sort", "blocks per unit", 400, 10},
     {"all calls that advance", "blocks per unit", 200, 15},
     {"timers moved", "per timer that may move", 1, 20},
 };
