@@ -1622,7 +1622,7 @@ static void growth_start_and_cancel(void)
 
 static void growth_postpone(void)
 {
-    compare(measure_postpone, SLACK, bounds[POSTPONE].most);
+    compare(measure_postpone, 500, bounds[POSTPONE].most);
 }
 
 static void growth_store(void)
