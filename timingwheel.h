@@ -1422,6 +1422,14 @@ static inline void twi_fill_sorted(tw_timer **slot, tw_timer *timer)
     timer->place = (uintptr_t)slot | TWI_SORTED_BIT;
 }
 
+/* True if a timer with the tick `tick` was postponed beyond the span of the
+ * timer's bucket. Then the timer is placed again, like a start, when the bucket
+ * comes up. */
+static inline bool twi_is_beyond(const twi_bucket *bucket, uint64_t tick)
+{
+    return tick > bucket->latest;
+}
+
 static inline void twi_widen_span(twi_bucket *bucket, uint64_t tick)
 {
     bucket->earliest = tick < bucket->earliest ? tick : bucket->earliest;
@@ -2127,13 +2135,14 @@ TWI_WRAPS static inline uint64_t twi_limit_left(const timingwheel *tw)
  * that was postponed beyond the span of its bucket comes first, to be moved
  * on; one that is postponed once the bucket is sorted leaves it at once. */
 
-/* What a timer is sorted by. */
+/* Returns the tick by which a timer is sorted. A timer beyond its bucket sorts
+ * first: such a timer has to leave the bucket before the others fire. */
 static inline uint64_t twi_key_of(const timingwheel *tw,
                                   const twi_bucket *bucket,
                                   const tw_timer *timer)
 {
     uint64_t tick = twi_tick_of(tw, timer->deadline);
-    return tick <= bucket->latest ? tick : bucket->earliest;
+    return twi_is_beyond(bucket, tick) ? bucket->earliest : tick;
 }
 
 /* True if a bucket has too many chunks to be sorted. Chunks that left it have
@@ -2284,7 +2293,7 @@ static inline void twi_await_front(timingwheel *tw, twi_wheel *wheel,
 {
     const tw_timer *timer = *bucket->front;
     uint64_t tick = timer == NULL ? 0 : twi_tick_of(tw, timer->deadline);
-    if (tick > wheel->earliest && tick <= bucket->latest) {
+    if (tick > wheel->earliest && !twi_is_beyond(bucket, tick)) {
         bucket->earliest = tick;
         twi_queue_later(tw, wheel, tick);
     }
@@ -2320,10 +2329,11 @@ static inline bool twi_may_have(const timingwheel *tw, const twi_wheel *wheel,
  * NULL if memory has run out. A timer that was postponed beyond that step is
  * placed anew. */
 static inline tw_timer **twi_place_below(timingwheel *tw,
-                                         const twi_wheel *from, uint64_t step,
+                                         const twi_wheel *from,
+                                         const twi_bucket *bucket,
                                          uint64_t tick)
 {
-    if (tick >> from->shift != step)
+    if (twi_is_beyond(bucket, tick))
         return twi_place(tw, tick);
     unsigned level = from->level - 1;
     if (level != 0)
@@ -2385,7 +2395,7 @@ TWI_WRAPS TWI_NOINLINE enum twi_moved twi_move_down(timingwheel *tw,
             return TWI_MOVED_SOME;
         TWI_RULE_INTACT(timer, bucket->back - 1);
         uint64_t tick = twi_tick_of(tw, timer->deadline);
-        tw_timer **slot = twi_place_below(tw, wheel, step, tick);
+        tw_timer **slot = twi_place_below(tw, wheel, bucket, tick);
         if (slot == NULL)
             return TWI_NO_MEMORY;
         twi_fill(slot, timer);
@@ -2514,71 +2524,74 @@ TWI_NOINLINE void twi_prepare(timingwheel *tw, twi_wheel *wheel,
         twi_do_without_memory(tw, wheel);
 }
 
-/* The front timer of a sorted bucket is not due: it has been postponed before,
- * and is moved on, or those in front of it were cancelled. True if it has
- * left. */
-TWI_NOINLINE bool twi_pass_front(timingwheel *tw, twi_wheel *wheel,
-                              twi_bucket *bucket)
+/* Enters a wheel in the delay queue again after a timer has left the front of
+ * the wheel's first bucket, or was found dead. `has_more` is false if that was
+ * the last slot. */
+static inline void twi_show_front(timingwheel *tw, twi_wheel *wheel,
+                                  twi_bucket *bucket, bool has_more)
 {
-    if (twi_tick_of(tw, (*bucket->front)->deadline) <= bucket->latest) {
-        twi_await_front(tw, wheel, bucket);
-        return false;
-    }
-    if (twi_place_again(tw, *bucket->front))
-        return true;
-    twi_do_without_memory(tw, wheel);
-    return false;
-}
-
-/* Takes the front timer out of a sorted bucket; NULL if there is none due. */
-static inline tw_timer *twi_take_front(timingwheel *tw, twi_wheel *wheel,
-                                       twi_bucket *bucket)
-{
-    tw_timer *timer = *bucket->front;
-    if (TWI_UNLIKELY(timer == NULL)) {
-        if (twi_skip_dead(tw, bucket))
-            twi_await_front(tw, wheel, bucket);
-        else
-            twi_find_first(tw, wheel);
-        return NULL;
-    }
-    TWI_RULE_INTACT(timer, bucket->front);
-    if (TWI_UNLIKELY(timer->deadline > tw->now)) {
-        if (!twi_pass_front(tw, wheel, bucket))
-            return NULL;
-        timer = NULL;
-    }
-    if (twi_pop_front(tw, bucket) && twi_skip_dead(tw, bucket))
+    if (has_more && twi_skip_dead(tw, bucket))
         twi_await_front(tw, wheel, bucket);
     else
         twi_find_first(tw, wheel);
-    return timer;
 }
 
-/* Takes the next timer out of the head of the delay queue, whose time has come;
- * NULL if there was something else to do, or nothing. */
-static inline tw_timer *twi_take_first(timingwheel *tw, twi_wheel *wheel)
+/* Handles a front timer that is not due, in a sorted bucket. A timer that was
+ * postponed beyond the bucket is placed again. Any other timer has come to the
+ * front because timers left: the wheel waits for that timer. */
+TWI_NOINLINE void twi_pass_front(timingwheel *tw, twi_wheel *wheel,
+                                 twi_bucket *bucket)
+{
+    tw_timer *timer = *bucket->front;
+    if (!twi_is_beyond(bucket, twi_tick_of(tw, timer->deadline)))
+        twi_await_front(tw, wheel, bucket);
+    else if (twi_place_again(tw, timer))
+        twi_show_front(tw, wheel, bucket, twi_pop_front(tw, bucket));
+    else
+        twi_do_without_memory(tw, wheel);
+}
+
+/* Brings the wheel at the head of the delay queue one step closer to firing.
+ * Returns true if the front timer of the wheel's first bucket is due and may
+ * fire now. */
+static inline bool twi_ready_head(timingwheel *tw, twi_wheel *wheel)
 {
     twi_bucket *bucket = wheel->first;
     twi_advance_to(tw, wheel->earliest);
-    tw_timer **front = bucket->front;
     if (twi_is_empty(bucket)) {
-        twi_find_first(tw, wheel); /* all that was in it has been cancelled */
-        return NULL;
+        twi_find_first(tw, wheel);
+        return false;
     }
-    if (front + 1 == bucket->back && *front != NULL &&
-        (*front)->deadline <= tw->now) {
-        tw_timer *timer = *front;
-        TWI_RULE_INTACT(timer, front);
-        bucket->front = front + 1;
+    tw_timer *timer = *bucket->front;
+    bool is_due = timer != NULL && timer->deadline <= tw->now;
+    if (is_due && (wheel->progress == TWI_SORTED ||
+                   bucket->front + 1 == bucket->back)) {
+        TWI_RULE_INTACT(timer, bucket->front);
+        return true;
+    }
+    if (wheel->progress != TWI_SORTED)
+        twi_prepare(tw, wheel, bucket);
+    else if (timer == NULL)
+        twi_show_front(tw, wheel, bucket, true);
+    else
+        twi_pass_front(tw, wheel, bucket);
+    return false;
+}
+
+/* Takes the front timer out of the first bucket of a wheel, and returns the
+ * timer. */
+static inline tw_timer *twi_pop_head(timingwheel *tw, twi_wheel *wheel)
+{
+    twi_bucket *bucket = wheel->first;
+    tw_timer *timer = *bucket->front;
+    if (bucket->front + 1 == bucket->back) {
+        bucket->front++;
         twi_unmark(wheel, bucket);
         twi_find_first(tw, wheel);
-        return timer;
+    } else {
+        twi_show_front(tw, wheel, bucket, twi_pop_front(tw, bucket));
     }
-    if (wheel->progress == TWI_SORTED)
-        return twi_take_front(tw, wheel, bucket);
-    twi_prepare(tw, wheel, bucket);
-    return NULL;
+    return timer;
 }
 
 /* -------------------------------------------------------------- overdue ---
@@ -2653,55 +2666,54 @@ TWI_COLD enum twi_source twi_find_due(timingwheel *tw)
     return TWI_NOT_DUE;
 }
 
-/* Takes the first overdue timer out; NULL if only dead slots were there. */
-TWI_COLD tw_timer *twi_take_overdue(timingwheel *tw)
+/* Returns true if an overdue timer is at the front. Otherwise skips dead slots:
+ * the timer behind the dead slots may belong to a later turn. */
+TWI_COLD bool twi_ready_overdue(timingwheel *tw)
 {
     twi_bucket *overdue = &tw->outside[TWI_OVERDUE];
-    tw_timer *timer = *overdue->front;
-    if (timer == NULL) {
-        (void)twi_skip_dead(tw, overdue);
-        return NULL;
-    }
-    TWI_RULE_INTACT(timer, overdue->front);
-    (void)twi_pop_front(tw, overdue);
-    return timer;
+    if (*overdue->front != NULL)
+        return true;
+    (void)twi_skip_dead(tw, overdue);
+    return false;
 }
 
-/* Takes the first stuck timer out that is due. NULL if there is none: then one
- * is moved on, if there is memory for it again, or it is found when the next is
- * due. */
-TWI_COLD tw_timer *twi_take_stuck(timingwheel *tw)
+/* Brings a stuck timer that is due to the front, and returns true. If none is
+ * due, places one stuck timer again if there is memory, and notes when the next
+ * stuck timer is due. */
+TWI_COLD bool twi_ready_stuck(timingwheel *tw)
 {
     twi_bucket *stuck = &tw->outside[TWI_STUCK];
-    tw_timer **left = NULL, *due = NULL;
+    bool is_ready = false, is_placed = false;
     uint64_t earliest = UINT64_MAX;
     if (!twi_skip_dead(tw, stuck))
-        return NULL;
+        return false;
     twi_advance_to(tw, stuck->earliest);
     for (tw_timer **slot = stuck->front; slot != stuck->back;
          slot = twi_next_slot(slot)) {
-        if (*slot == NULL)
+        tw_timer *timer = *slot;
+        if (timer == NULL)
             continue;
-        TWI_RULE_INTACT(*slot, slot);
-        uint64_t tick = twi_tick_of(tw, (*slot)->deadline);
-        if (left == NULL &&
-            (tick <= tw->clock_tick || twi_place_again(tw, *slot)))
-            left = slot;
-        else if (tick < earliest)
+        TWI_RULE_INTACT(timer, slot);
+        uint64_t tick = twi_tick_of(tw, timer->deadline);
+        if (!is_ready && !is_placed && tick <= tw->clock_tick) {
+            *slot = *stuck->front;
+            if (*slot != NULL)
+                twi_fill(slot, *slot);
+            twi_fill(stuck->front, timer);
+            is_ready = true;
+        } else if (!is_ready && !is_placed && twi_place_again(tw, timer)) {
+            *slot = NULL;
+            is_placed = true;
+        } else if (tick < earliest) {
             earliest = tick;
-        if (left == slot && tick <= tw->clock_tick)
-            due = *slot;
+        }
         if (earliest <= tw->clock_tick) {
-            earliest = stuck->earliest; /* others are due as well */
+            earliest = stuck->earliest; /* more timers are due */
             break;
         }
     }
     stuck->earliest = earliest;
-    if (left == stuck->front)
-        (void)twi_pop_front(tw, stuck);
-    else if (left != NULL)
-        *left = NULL;
-    return due;
+    return is_ready;
 }
 
 /* --------------------------------------------------- calls that advance ---
@@ -2709,42 +2721,60 @@ TWI_COLD tw_timer *twi_take_stuck(timingwheel *tw)
  * of the delay queue, until that is not due; and then moves timers of crowded
  * buckets ahead. */
 
-static inline bool twi_is_due(timingwheel *tw, uint64_t target)
+/* Returns where the next timer due by the tick `target` is. */
+static inline enum twi_source twi_source_of(timingwheel *tw, uint64_t target)
 {
     if (TWI_UNLIKELY(tw->has_outside))
-        return twi_find_due(tw) != TWI_NOT_DUE;
-    return tw->next_tick <= target && tw->queued != 0;
+        return twi_find_due(tw);
+    return tw->next_tick <= target && tw->queued != 0 ? TWI_BY_WHEEL
+                                                      : TWI_NOT_DUE;
 }
 
 /* Steps from one timer to the next that do not count towards the limit, such as
  * sorting a bucket, or skipping dead slots. */
 #define TWI_FREE_STEPS 4
 
-/* Takes out the next timer that is due by the tick `target`, and marks it
- * fired; NULL if there is none, or if the call may do no more. */
-static inline tw_timer *twi_take_due(timingwheel *tw, uint64_t target)
+enum twi_ready { TWI_READY, TWI_ALL_FIRED, TWI_LIMIT_REACHED };
+
+/* Works until the next timer due by `target` is at the front of *source:
+ * TWI_READY. TWI_ALL_FIRED: no timer is due. TWI_LIMIT_REACHED: the call may do
+ * no more. */
+static inline enum twi_ready twi_make_ready(timingwheel *tw, uint64_t target,
+                                            enum twi_source *source)
 {
-    tw_timer *timer = NULL;
+    bool is_ready = false;
     unsigned steps = 0;
     do {
+        *source = twi_source_of(tw, target);
+        if (*source == TWI_NOT_DUE)
+            return TWI_ALL_FIRED;
         if (TWI_UNLIKELY(++steps > TWI_FREE_STEPS))
             twi_count_step(tw);
         if (twi_limit_left(tw) == 0)
-            return NULL;
-        enum twi_source source = TWI_BY_WHEEL;
-        if (TWI_UNLIKELY(tw->has_outside))
-            source = twi_find_due(tw);
-        else if (tw->next_tick > target || tw->queued == 0)
-            return NULL;
-        if (source == TWI_BY_WHEEL)
-            timer = twi_take_first(tw, tw->queue[0]);
-        else if (source == TWI_BY_OVERDUE)
-            timer = twi_take_overdue(tw);
-        else if (source == TWI_BY_STUCK)
-            timer = twi_take_stuck(tw);
+            return TWI_LIMIT_REACHED;
+        if (*source == TWI_BY_WHEEL)
+            is_ready = twi_ready_head(tw, tw->queue[0]);
+        else if (*source == TWI_BY_OVERDUE)
+            is_ready = twi_ready_overdue(tw);
         else
-            return NULL;
-    } while (timer == NULL);
+            is_ready = twi_ready_stuck(tw);
+    } while (!is_ready);
+    return TWI_READY;
+}
+
+/* Takes out the timer that is ready, marks the timer fired, and returns it. */
+static inline tw_timer *twi_pop_ready(timingwheel *tw, enum twi_source source)
+{
+    tw_timer *timer;
+    if (TWI_UNLIKELY(source != TWI_BY_WHEEL)) {
+        twi_bucket *bucket = &tw->outside[source == TWI_BY_STUCK ? TWI_STUCK
+                                                                 : TWI_OVERDUE];
+        timer = *bucket->front;
+        TWI_RULE_INTACT(timer, bucket->front);
+        (void)twi_pop_front(tw, bucket);
+    } else {
+        timer = twi_pop_head(tw, tw->queue[0]);
+    }
     timer->place = TW_FIRED;
     tw->count--;
     tw->handled++;
@@ -2862,12 +2892,17 @@ static inline void twi_end_call(timingwheel *tw, uint64_t now, uint64_t target)
 TWI_NOINLINE size_t twi_fire_due(timingwheel *tw, uint64_t now, uint64_t target)
 {
     size_t fired = 0;
+    enum twi_source source;
+    enum twi_ready ready;
     tw->state = TWI_ADVANCING;
-    for (tw_timer *timer; (timer = twi_take_due(tw, target)) != NULL; fired++)
+    while ((ready = twi_make_ready(tw, target, &source)) == TWI_READY) {
+        tw_timer *timer = twi_pop_ready(tw, source);
+        fired++;
         if (timer->callback != NULL)
             TW_CALL(tw, timer);
+    }
     tw->state = TWI_LIVE;
-    if (!twi_is_due(tw, target))
+    if (ready == TWI_ALL_FIRED)
         twi_end_call(tw, now, target);
     return fired;
 }
@@ -2890,7 +2925,7 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
     if (tw == NULL || limit == 0 || twi_is_busy(tw))
         return 0;
     uint64_t target = twi_begin_call(tw, now, limit);
-    if (twi_is_due(tw, target))
+    if (twi_source_of(tw, target) != TWI_NOT_DUE)
         return twi_fire_due(tw, now, target);
     twi_end_call(tw, now, target); /* and never enter the machinery */
     return 0;
@@ -2906,10 +2941,11 @@ TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
     if (tw == NULL || twi_is_busy(tw))
         return NULL;
     uint64_t target = twi_begin_call(tw, now, SIZE_MAX);
-    tw_timer *timer = twi_take_due(tw, target);
-    if (timer == NULL)
-        twi_end_call(tw, now, target);
-    return timer;
+    enum twi_source source;
+    if (twi_make_ready(tw, target, &source) == TWI_READY)
+        return twi_pop_ready(tw, source);
+    twi_end_call(tw, now, target);
+    return NULL;
 }
 
 /* -------------------------------------------- next deadline and periods --- */
