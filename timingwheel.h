@@ -589,8 +589,8 @@ enum twi_progress {
 typedef struct twi_wheel {
     uint64_t earliest;    /* its place in the delay queue: a tick            */
     uint64_t step;        /* ticks that a bucket spans                       */
-    uint64_t least;       /* a tick is surely for this wheel if it is so far */
-    uint64_t until;       /* ahead of the clock, and before this tick        */
+    uint64_t min_ahead;   /* a tick is certainly for this wheel if the tick  */
+    uint64_t end;         /* is so far ahead of the clock, and before `end`  */
     uint64_t moved_at;    /* the clock when timers were last moved ahead     */
     size_t behind;        /* chunks that a limit has kept from moving then   */
     twi_bucket *buckets;  /* two turns: twice as many as steps in a turn     */
@@ -937,57 +937,180 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #endif /* TIMINGWHEEL_H */
 
 /* ====================================================== implementation ===
- *
- * In the order in which a timer meets it: memory; buckets, which are made of
- * it; the delay queue; wheels, which enter their buckets there; start, cancel,
- * postpone; a bucket that comes up, is sorted or cascades; overdue timers; the
- * calls that advance and fire, and move timers ahead. Then what looks at all of
- * it: the next deadline, visiting and draining, setting up and giving back,
- * inspection; and the mailbox.
- *
- * ALWAYS TRUE between two calls and in every callback (tw_check looks):
- *
- * slot             From front up to before room, through the chunks of its
- *                  bucket: a timer that knows its slot, or NULL, and then it is
- *                  dead. No other slot is read, except to be prefetched.
- * chunk            Full except for the slots before front in the first one of a
- *                  bucket, and from room on in the last one. Numbers rise from
- *                  the first chunk to the last.
- * bucket           Empty is front == room: it may have a chunk, which has no
- *                  timer, or none. Before it comes up it may have dead slots
- *                  alone. earliest is no later than the tick of any of its
- *                  timers, and latest no earlier, except for timers that were
- *                  postponed. An empty one has a span only if it has its mark.
- * wheel            Its buckets hold the steps from the clock's own on, two
- *                  turns of them, so that no bucket holds two steps. Timers are
- *                  placed two steps ahead of the clock's own or more, except in
- *                  wheel 0. A bucket with timers has its mark.
- * wheel->progress  TWI_SORTED: the timers of its first bucket fire from the
- *                  front, in order of tick, and those postponed beyond latest
- *                  before all others. Unless it has one tick, each of them has
- *                  TWI_SORTED_BIT.
- * wheel->earliest  No later than any of its timers: what bucket `first` was
- *                  entered with in the delay queue.
- * delay queue      A heap of all wheels that have a mark; its head's tick is
- *                  tw->next_tick.
- * tw->ahead_at     Not after the next step of any wheel that may have a crowded
- *                  bucket.
- *
- * A BUCKET, from its first timer to its last:
- *
- *           start            comes up: one tick, or sorted
- *   EMPTY ---------> FILLING ------------------------------> SORTED
- *     ^ ^               |  ^                                 |  |
- *     | '-- cascades ---'  '-- a timer comes in front of ----'  |
- *     |     (too many)         the others (cascade), or         |
- *     |                        memory has run out               |
- *     '-------------- the last timer leaves --------------------'
- *
- *   cancel    FILLING, SORTED: its slot is dead, or free again, if that was the
- *             last start's
- *   postpone  FILLING: the deadline is written, and the timer moved on when its
- *             slot comes to the front, is sorted or cascades. SORTED: moved at
- *             once, or, if there is no memory for that, FILLING again. */
+
+   HOW IT WORKS
+
+   The words of this part:
+
+       chunk           a block of 12 slots, with links to the next and the
+                       previous chunk of its bucket
+       slot            the place of one pointer to a timer
+       dead slot       a slot that is NULL: its timer was cancelled, started
+                       again, or postponed after a sort
+       mark            the bit of a bucket in its wheel's bitmap: the bucket may
+                       hold timers
+       sorted bucket   a bucket that has come up: its timers fire from the front
+       large bucket    a bucket with too many timers to be sorted: more than 80
+                       chunks (8 on a 32-bit machine)
+       come up         a bucket comes up when its earliest tick is the next tick
+                       of all, and the clock reaches that tick
+
+   LEVELS. With wheel_size 256 a 64-bit tick has eight digits, one per wheel.
+   The digit of a wheel is the number of a bucket. One step of a wheel spans 256
+   steps of the next finer wheel.
+
+       tick  00 00 00 00 00 01 2c 05
+                             |  |  '-- bucket of wheel 0
+                             |  '----- bucket of wheel 1
+                             '-------- bucket of wheel 2, and so on
+
+       wheel    a bucket spans           reach, at a tick of 1 ms
+         0      1 tick                   256 to 512 ms
+         1      256 ticks                65 to 131 s
+         2      65,536 ticks             4.6 to 9.3 h
+         3      2^24 ticks               49 to 99 days
+        4..7    2^32 .. 2^56 ticks       35 years .. all of 64 bits
+
+   A timer goes into the finest wheel that reaches the timer's tick. Wheel 0
+   reaches the clock's own step of wheel 1 and the step after. Wheel 1 reaches
+   the clock's own step of wheel 2 and the step after, and so on. Therefore each
+   wheel has buckets for two turns, and the bucket of the next step of a wheel
+   gets no new timers.
+
+   Hierarchical wheels are an idea of Varghese and Lauck (1987). Overflow wheels
+   on demand and the delay queue come from Kafka. Kafka enters each bucket in
+   the delay queue, by the start of the bucket's span. Here each wheel enters
+   its first bucket, by the earliest timer: the clock jumps to the very tick at
+   which a timer fires, and the queue has one entry per wheel.
+
+   A toy with wheels of 4 steps, in which three timers make a large bucket.
+   [9 10 11] is a bucket with timers for these ticks, * is the head of the delay
+   queue:
+
+       clock 0    wheel 0  [ ]  [1]* [ ]  ...           ticks 0..7
+                  wheel 1  [9 10 11]  [13 14]  ...      ticks 8..11  12..15
+
+       clock 1    1 has fired. The clock is still in the step 0..3, so that the
+                  step 8..11 is two steps ahead.
+                  wheel 1  [9 10 11]* [13 14]  ...
+
+       clock 9    9 came up: its bucket has cascaded, and 9 has fired.
+                  wheel 0  [ ]  [10]* [11] ...          ticks 8..15
+                  wheel 1             [13 14]  ...      ticks 12..15
+
+   tw_dump draws the wheels, with a digit for the timers of each bucket, from
+   the clock's own step on. This is the toy at clock 1 and at clock 9:
+
+   prints: dump.c
+       clock: 1 (tick 1, of 1 time units)
+       5 pending, 1 fired, 0 cascaded
+       wheel 0: step 1, ticks 1 to 8
+       [........] holds 0
+       wheel 1: step 4, ticks 0 to 31
+       [..32....] holds 5
+       queue: wheel 1 at tick 9
+       in no wheel: 0, overdue or postponed
+       clock: 9 (tick 9, of 1 time units)
+       4 pending, 2 fired, 3 cascaded
+       wheel 0: step 1, ticks 9 to 16
+       [.11.....] holds 2
+       wheel 1: step 4, ticks 8 to 39
+       [.2......] holds 2
+       queue: wheel 0 at tick 10
+       queue: wheel 1 at tick 13
+       in no wheel: 0, overdue or postponed
+
+   13 and 14 will fire straight from wheel 1.
+
+   BUCKETS. A bucket is a queue of pointers to timers, in chunks of two cache
+   lines. Timers start at the back and fire from the front. The next timers are
+   known in advance: they are fetched into the cache while the first one fires.
+
+                   front                                     back
+                     v                                         v
+       | header | .  t1 t2 -  t3 ... t10 | <-> | header | t11 -  .  .  ... . |
+                        dead slot                             free slots
+
+   A cancel writes NULL into the timer's slot, and nothing else. Chunks without
+   timers are found later: a start that needs a chunk while many slots are dead
+   first looks at two other chunks, slab by slab.
+
+   NO SPIKES. A large bucket moves down while the clock is in the step before
+   the bucket's own step: some chunks per call, in proportion to the time that
+   has passed. The bucket gets no new timers meanwhile, so that it can only
+   shrink. Timers leave from the back and keep their order.
+
+       wheel 2          | the clock's step   | the next step: |
+                        |   ^                | a large bucket |
+                            |                '--. moves down  |
+       wheel 1          |...|...............|. . v . . . . . .|   ...
+
+   FIRING, with the functions that do the work:
+
+       while a timer is due by the target              twi_source_of
+           if the timer is overdue: ready              twi_ready_overdue
+           wheel = head of the delay queue             twi_ready_head
+           clock = the wheel's earliest tick           twi_advance_to
+           if its first bucket is not sorted:
+               sort the bucket, or move timers down    twi_prepare
+           else if the front timer was postponed:
+               place the timer again                   twi_pass_front
+           else: ready
+           if ready: take out, call the callback       twi_pop_ready, TW_CALL
+       clock = target; move timers ahead               twi_end_call
+
+   THE WAY OF A TIMER:
+
+       tw_start         into the wheel of the last start, if that wheel is
+                        certainly right; otherwise twi_place finds the wheel
+       twi_push_back    the back of its bucket
+       twi_gained       the bucket gets a mark; the wheel moves up in the queue
+       tw_postpone      a later deadline; the timer stays in its slot
+       tw_cancel        a dead slot: the way ends here
+       twi_move_ahead   its bucket is large and the next: down to a finer wheel
+       twi_prepare      its bucket has come up: sorted, or down to a finer wheel
+       twi_place_again  it was postponed: as if started now
+       twi_pop_ready    it is due
+
+   ALWAYS TRUE between two calls and in every callback (tw_check looks):
+
+   slot             From front to before back, through the chunks of the bucket:
+                    a timer that knows the slot, or NULL (a dead slot). No other
+                    slot is read, except for prefetching.
+   chunk            Full, except for slots before front in the first chunk of a
+                    bucket, and from back on in the last chunk. Numbers rise
+                    from the first chunk to the last.
+   bucket           Empty means front == back: the bucket has no chunk, or a
+                    chunk without timers. Before a bucket comes up, all its
+                    slots may be dead. earliest is not later than the tick of
+                    any timer. latest is not earlier than the tick of any timer
+                    that was not postponed. An empty bucket has a span only if
+                    it has its mark.
+   wheel            The buckets hold the steps from the clock's own step on, for
+                    two turns: no bucket holds two steps. Timers are placed two
+                    or more steps ahead, except in wheel 0. A bucket with timers
+                    has its mark.
+   wheel->progress  TWI_SORTED: the timers of the first bucket fire from the
+                    front, in order of tick. Timers beyond the bucket come
+                    before all others. Each timer has TWI_SORTED_BIT, unless the
+                    bucket has one tick.
+   wheel->earliest  Not later than the tick of any timer in the wheel: the tick
+                    with which the first bucket was entered in the delay queue.
+   delay queue      A heap of all wheels that have a mark. The head's tick is
+                    next_tick.
+   ahead_at         Not after the next step of any wheel that may have a large
+                    bucket.
+
+   A BUCKET, from its first timer to its last:
+
+           start            comes up: one tick, or sorted
+   EMPTY ---------> FILLING ------------------------------> SORTED
+     ^ ^               |  ^                                 |  |
+     | '-- cascades ---'  '-- gets a timer in front from ---'  |
+     |                        a cascade, or a postpone found   |
+     |                        no memory                        |
+     '-------------- the last timer leaves --------------------'
+*/
 
 #if defined(TIMINGWHEEL_IMPLEMENTATION) && !defined(TWI_IMPLEMENTED)
 #define TWI_IMPLEMENTED
@@ -1001,7 +1124,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #define TW_FREE(pointer, context) ((void)(context), free(pointer))
 #endif
 
-/* What a build with TW_DEBUG does about misuse. */
+/* TWI_RULE asserts a rule for callers, with TW_DEBUG. */
 #ifdef TW_DEBUG
 #ifndef TW_ASSERT
 #include <assert.h>
@@ -1012,12 +1135,12 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #define TWI_RULE(expr, sentence) ((void)0)
 #endif
 
-/* How a timer is fired. `timer` may be freed memory afterwards. */
+/* Fires a timer. Afterwards `timer` may be freed memory. */
 #ifndef TW_CALL
 #define TW_CALL(tw, timer) ((timer)->callback((tw), (timer)))
 #endif
 
-/* Misuse of a wheel or timer, as far as it can be noticed. */
+/* Misuse that TW_DEBUG detects. */
 #define TWI_RULE_READY(tw)                                                \
     TWI_RULE((tw)->self == (tw),                                          \
              "the wheel is used before tw_init or after tw_destroy, or "  \
@@ -1029,9 +1152,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
     TWI_RULE(twi_slot_of(timer) == (slot),                                \
              "a pending timer was freed, moved or overwritten")
 
-/* TWI_COLD: hardly ever called. TWI_NOINLINE: kept out of its callers, so that
- * their short way stays short. TWI_ALWAYS_INLINE: made part of them. TWI_UNLIKELY: mostly
- * false. */
+/* TWI_COLD marks functions that are rarely called. TWI_NOINLINE keeps rare code
+ * out of short functions. */
 #if defined(__GNUC__) || defined(__clang__)
 #define TWI_PREFETCH(address) __builtin_prefetch((address), 1)
 #ifdef __OPTIMIZE_SIZE__
@@ -1050,7 +1172,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #define TWI_UNLIKELY(expr) (expr)
 #endif
 
-/* In front of a function in which unsigned numbers wrap on purpose. */
+/* Marks a function in which unsigned numbers wrap on purpose. */
 #if defined(__clang__)
 #define TWI_WRAPS __attribute__((no_sanitize("integer")))
 #else
@@ -1063,7 +1185,7 @@ extern "C" {
 
 /* ------------------------------------------------------- bits and ticks --- */
 
-/* Index of the highest bit set; `bits` is not 0. */
+/* Returns the index of the highest bit set. `bits` is not 0. */
 static inline unsigned twi_highest_bit(uint64_t bits)
 {
 #if defined(__GNUC__) || defined(__clang__)
@@ -1079,7 +1201,7 @@ static inline unsigned twi_highest_bit(uint64_t bits)
 #endif
 }
 
-/* Index of the lowest bit set; `bits` is not 0. */
+/* Returns the index of the lowest bit set. `bits` is not 0. */
 static inline unsigned twi_lowest_bit(uint64_t bits)
 {
 #if defined(__GNUC__) || defined(__clang__)
@@ -1089,7 +1211,8 @@ static inline unsigned twi_lowest_bit(uint64_t bits)
 #endif
 }
 
-/* The tick at which a deadline is due: rounded up, so that none is early. */
+/* Returns the tick at which a deadline is due: the deadline rounded up, so that
+ * no timer fires early. */
 static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline)
 {
     if (tw->tick == 1)
@@ -1103,25 +1226,23 @@ static inline bool twi_is_pending(const tw_timer *timer)
     return timer->place > (uintptr_t)TW_CANCELLED;
 }
 
-/* Set in the place of a timer whose bucket has been sorted: if that timer is
- * postponed, it has to leave. Such a bucket has timers of several ticks. */
+/* Set in the `place` of each timer in a sorted bucket of several ticks. A
+ * postpone has to move such a timer. */
 #define TWI_SORTED_BIT 1u
 
-/* The slot of a pending timer. */
+/* Returns the slot of a pending timer. */
 static inline tw_timer **twi_slot_of(const tw_timer *timer)
 {
     return (tw_timer **)(timer->place & ~(uintptr_t)TWI_SORTED_BIT);
 }
 
 /* --------------------------------------------------------------- memory ---
- * Chunks are cut from slabs. A chunk that is in no bucket stands in one list of
- * unused chunks. A slab has at least an eighth of the chunks that there are, up
- * to its largest size, so that a reserve may grow by one timer at a time.
+ * Slabs are cut into chunks. A chunk is in a bucket, or in the list of unused
+ * chunks. A new slab has at least an eighth of all chunks, up to a largest
+ * size: so a reserve can grow by one timer at a time.
  *
- * A cancelled timer leaves a dead slot, and nothing else. Chunks without a
- * timer are found later, by sweeping: whoever needs a chunk while chunks are
- * poorly filled looks at a few more chunks, slab by slab, and takes those
- * without a timer out of their buckets. */
+ * A sweep finds chunks without timers. A caller that needs a chunk while many
+ * slots are dead looks at a few more chunks, slab by slab. */
 
 #define TWI_LEAST_CHUNKS 7   /* a first slab of 1 KiB                        */
 #define TWI_MOST_CHUNKS 255  /* 32 KiB                                       */
@@ -1134,7 +1255,8 @@ typedef char twi_chunk_has_its_size
 typedef char twi_slab_fits_a_chunk
     [sizeof(twi_slab) <= TWI_CHUNK_BYTES ? 1 : -1];
 
-/* TW_MALLOC, at a multiple of TWI_CHUNK_BYTES; *memory is what to free. */
+/* Returns memory from TW_MALLOC, aligned to TWI_CHUNK_BYTES, or NULL. *memory
+ * is the address to free. */
 static void *twi_allocate(timingwheel *tw, size_t bytes, void **memory)
 {
     bytes += TWI_CHUNK_BYTES - 1;
@@ -1157,14 +1279,14 @@ static inline twi_chunk *twi_chunk_of(tw_timer *const *slot)
     return (twi_chunk *)((uintptr_t)slot & ~(uintptr_t)(TWI_CHUNK_BYTES - 1));
 }
 
-/* Chunk `i` of a slab, from 1. */
+/* Returns chunk `i` of a slab, counted from 1. */
 static inline twi_chunk *twi_chunk_in(twi_slab *slab, size_t i)
 {
     return (twi_chunk *)(void *)slab + i;
 }
 
 #ifdef TW_DEBUG
-/* True if `timer` is pending, but in no bucket of this wheel. */
+/* True if `timer` is pending, but in no bucket of this timingwheel. */
 TWI_WRAPS static inline bool twi_is_elsewhere(const timingwheel *tw,
                                               const tw_timer *timer)
 {
@@ -1182,7 +1304,7 @@ TWI_WRAPS static inline bool twi_is_elsewhere(const timingwheel *tw,
 }
 #endif
 
-/* Puts a chunk that has left its bucket among the unused chunks. */
+/* Adds a chunk that has left its bucket to the unused chunks. */
 static inline void twi_free_chunk(timingwheel *tw, twi_chunk *chunk)
 {
     chunk->bucket = NULL;
@@ -1191,7 +1313,7 @@ static inline void twi_free_chunk(timingwheel *tw, twi_chunk *chunk)
     tw->in_use--;
 }
 
-/* The same for the chunks from `first` to `last`, which are linked. */
+/* Adds the linked chunks from `first` to `last` to the unused chunks. */
 static inline void twi_free_chunks(timingwheel *tw, twi_chunk *first,
                                      twi_chunk *last)
 {
@@ -1207,7 +1329,7 @@ static inline void twi_free_chunks(timingwheel *tw, twi_chunk *first,
 }
 
 /* Allocates a slab with exactly `chunks` unused chunks, at most
- * TWI_MOST_CHUNKS. False if memory has run out. */
+ * TWI_MOST_CHUNKS. Returns false if memory has run out. */
 TWI_COLD bool twi_add_exact_slab(timingwheel *tw, size_t chunks)
 {
     void *memory;
@@ -1231,8 +1353,8 @@ TWI_COLD bool twi_add_exact_slab(timingwheel *tw, size_t chunks)
     return true;
 }
 
-/* Adds `chunks` unused chunks, or more, so that slabs grow; or as many as a
- * slab may have. False if memory has run out. */
+/* Allocates a slab with `chunks` unused chunks or more, within the limits of
+ * the size of a slab. Returns false if memory has run out. */
 TWI_COLD bool twi_add_slab(timingwheel *tw, size_t chunks)
 {
     if (chunks < tw->chunks / 8)
@@ -1244,8 +1366,7 @@ TWI_COLD bool twi_add_slab(timingwheel *tw, size_t chunks)
     return twi_add_exact_slab(tw, chunks);
 }
 
-/* Frees the slab that *link leads to. The caller has taken its chunks out of
- * every list. */
+/* Frees the slab that *link points to. No list holds a chunk of the slab. */
 static void twi_remove_slab(timingwheel *tw, twi_slab **link)
 {
     twi_slab *slab = *link;
@@ -1255,7 +1376,7 @@ static void twi_remove_slab(timingwheel *tw, twi_slab **link)
     twi_deallocate(tw, (slab->chunks + 1) * TWI_CHUNK_BYTES, slab->memory);
 }
 
-/* Takes a chunk that has no timer out of its bucket. */
+/* Takes a chunk without timers out of the chunk's bucket. */
 static void twi_remove_chunk(timingwheel *tw, twi_chunk *chunk)
 {
     twi_bucket *bucket = chunk->bucket;
@@ -1272,7 +1393,7 @@ static void twi_remove_chunk(timingwheel *tw, twi_chunk *chunk)
     twi_free_chunk(tw, chunk);
 }
 
-/* True if no timer is in the slots from `slot` to before `end`. */
+/* True if the slots from `slot` to before `end` hold no timer. */
 static inline bool twi_are_dead(tw_timer *const *slot, tw_timer *const *end)
 {
     uintptr_t timers = 0;
@@ -1281,8 +1402,8 @@ static inline bool twi_are_dead(tw_timer *const *slot, tw_timer *const *end)
     return timers == 0;
 }
 
-/* True if a chunk is in a bucket and has no timer. Positions of overdue timers
- * go on from the last chunk of their bucket, which therefore stays. */
+/* True if a chunk is in a bucket and holds no timer. False for the last chunk
+ * of the overdue bucket: the next position follows from that chunk. */
 static inline bool twi_is_dead(const timingwheel *tw, const twi_chunk *chunk)
 {
     const twi_bucket *bucket = chunk->bucket;
@@ -1297,8 +1418,8 @@ static inline bool twi_is_dead(const timingwheel *tw, const twi_chunk *chunk)
         chunk->next == NULL ? bucket->back : chunk->slots + TWI_SLOTS);
 }
 
-/* Looks at the next `chunks` chunks of the slabs, until `wanted` chunks are
- * unused, and takes those without a timer out of their buckets. */
+/* Visits the next `chunks` chunks of the slabs, and takes each chunk without a
+ * timer out of the chunk's bucket. Stops when `wanted` chunks are unused. */
 TWI_NOINLINE void twi_sweep(timingwheel *tw, size_t chunks, size_t wanted)
 {
     for (; chunks != 0 && tw->chunks - tw->in_use < wanted; chunks--) {
@@ -1316,16 +1437,17 @@ TWI_NOINLINE void twi_sweep(timingwheel *tw, size_t chunks, size_t wanted)
     }
 }
 
-/* True if chunks are poorly filled: on average to less than a third. The first
- * chunk of each bucket does not count. */
+/* True if chunks hold few timers: less than a third of the slots on average.
+ * The first chunk of each bucket does not count. */
 static inline bool twi_is_sparse(const timingwheel *tw)
 {
     return tw->in_use - tw->buckets_used > tw->count / 4 + TWI_SPARE_CHUNKS;
 }
 
-/* Makes sure that `chunks` chunks are unused, when they are not. While no more
- * timers are pending than were reserved, a sweep finds them. It does so without
- * memory, too, if more than one in nine chunks has no timer; and soon. */
+/* Makes `chunks` chunks unused, when fewer are. Sweeps, then allocates. A sweep
+ * is sure to find enough chunks while no more timers are pending than were
+ * reserved, or if more than one in nine chunks holds no timer. Returns false if
+ * memory has run out. */
 TWI_COLD bool twi_find_chunks(timingwheel *tw, size_t chunks)
 {
     bool is_found = true;
@@ -1341,9 +1463,9 @@ TWI_COLD bool twi_find_chunks(timingwheel *tw, size_t chunks)
     return true;
 }
 
-/* Makes sure that `chunks` chunks are unused; false if memory has run out.
- * Takes chunks without a timer out of any bucket: a caller looks at its own
- * bucket after this. */
+/* Makes sure that `chunks` chunks are unused. Returns false if memory has run
+ * out. May take chunks without timers out of any bucket: callers read their own
+ * bucket after this call. */
 static inline bool twi_provide(timingwheel *tw, size_t chunks)
 {
     if (TWI_UNLIKELY(twi_is_sparse(tw)))
@@ -1351,8 +1473,8 @@ static inline bool twi_provide(timingwheel *tw, size_t chunks)
     return tw->chunks - tw->in_use >= chunks || twi_find_chunks(tw, chunks);
 }
 
-/* Takes an unused chunk for a bucket. The caller has provided it, and links
- * it. */
+/* Takes an unused chunk for a bucket. The caller has called twi_provide, and
+ * links the chunk. */
 static inline twi_chunk *twi_take_chunk(timingwheel *tw, twi_bucket *bucket)
 {
     twi_chunk *chunk = tw->unused;
@@ -1366,9 +1488,9 @@ static inline twi_chunk *twi_take_chunk(timingwheel *tw, twi_bucket *bucket)
     return chunk;
 }
 
-/* Prefetches the timers of a chunk. Misses that overlap are what makes chunks
- * faster than a linked list of timers. (Left to itself gcc may take this for a
- * function without effect, and leave out its calls.) */
+/* Prefetches the timers of a chunk, so that cache misses overlap. Always
+ * inline, because gcc removes calls of functions that it takes for free of
+ * effects. */
 TWI_ALWAYS_INLINE void twi_prefetch(const twi_chunk *chunk)
 {
     if (chunk != NULL)
@@ -1377,19 +1499,17 @@ TWI_ALWAYS_INLINE void twi_prefetch(const twi_chunk *chunk)
 }
 
 /* -------------------------------------------------------------- buckets ---
- * A bucket is a deque of slots, with the oldest timer of each tick in front.
- * All its chunks are full, but for the slots before `front` and from `room` on:
- * so a start writes its slot and `room`, and nothing else of a chunk. A cancel
- * leaves a dead slot. A chunk leaves the bucket when `front` has passed it, or
- * when a sweep finds no timer in it. The last chunk of an emptied bucket stays,
- * so that few timers cause no traffic of chunks. */
+ * A bucket is a queue of slots; the oldest timer of each tick is nearest to the
+ * front. A chunk leaves the bucket when `front` has passed the chunk, or when a
+ * sweep finds no timer in the chunk. The last chunk of an emptied bucket stays,
+ * so that a bucket which fills and empties again and again needs no chunks. */
 
 static inline twi_chunk *twi_last_chunk(const twi_bucket *bucket)
 {
     return twi_chunk_of(bucket->back - 1);
 }
 
-/* True for the slot behind the last one of a chunk, and for NULL. */
+/* True for the address behind the last slot of a chunk, and for NULL. */
 static inline bool twi_is_chunk_end(tw_timer *const *slot)
 {
     return (uintptr_t)slot % TWI_CHUNK_BYTES == 0;
@@ -1400,7 +1520,7 @@ static inline bool twi_is_empty(const twi_bucket *bucket)
     return bucket->front == bucket->back;
 }
 
-/* The slot behind `slot`. */
+/* Returns the slot behind `slot` in the same bucket. */
 static inline tw_timer **twi_next_slot(tw_timer **slot)
 {
     if (!twi_is_chunk_end(slot + 1))
@@ -1409,13 +1529,14 @@ static inline tw_timer **twi_next_slot(tw_timer **slot)
     return next == NULL ? slot + 1 : next->slots;
 }
 
+/* Puts a timer into a slot. */
 static inline void twi_fill(tw_timer **slot, tw_timer *timer)
 {
     *slot = timer;
     timer->place = (uintptr_t)slot;
 }
 
-/* The same in a bucket that is being sorted. */
+/* Puts a timer into a slot of a bucket that is being sorted. */
 static inline void twi_fill_sorted(tw_timer **slot, tw_timer *timer)
 {
     *slot = timer;
@@ -1423,20 +1544,20 @@ static inline void twi_fill_sorted(tw_timer **slot, tw_timer *timer)
 }
 
 /* True if a timer with the tick `tick` was postponed beyond the span of the
- * timer's bucket. Then the timer is placed again, like a start, when the bucket
- * comes up. */
+ * timer's bucket. Such a timer is placed again when the bucket comes up. */
 static inline bool twi_is_beyond(const twi_bucket *bucket, uint64_t tick)
 {
     return tick > bucket->latest;
 }
 
+/* Extends the span of a bucket to a tick. */
 static inline void twi_widen_span(twi_bucket *bucket, uint64_t tick)
 {
     bucket->earliest = tick < bucket->earliest ? tick : bucket->earliest;
     bucket->latest = tick > bucket->latest ? tick : bucket->latest;
 }
 
-/* Makes a bucket an empty one, without a chunk. */
+/* Makes a bucket empty, without a chunk. */
 static inline void twi_reset_bucket(twi_bucket *bucket)
 {
     bucket->earliest = UINT64_MAX;
@@ -1444,8 +1565,7 @@ static inline void twi_reset_bucket(twi_bucket *bucket)
     bucket->front = bucket->back = NULL;
 }
 
-/* A bucket has so many chunks now, on one side of its first one, that it may
- * become crowded: its wheel, if it is in one, is looked at. */
+/* Notes that a bucket may become too large to be sorted. */
 TWI_WRAPS TWI_COLD void twi_expect_large(timingwheel *tw,
                                          const twi_bucket *bucket)
 {
@@ -1460,8 +1580,8 @@ TWI_WRAPS TWI_COLD void twi_expect_large(timingwheel *tw,
     }
 }
 
-/* Puts an unused chunk, which has been provided, behind the others of a bucket
- * that has no room. */
+/* Links an unused chunk behind the last chunk of a bucket. The caller has
+ * called twi_provide. */
 TWI_WRAPS static inline void twi_link_chunk(timingwheel *tw,
                                             twi_bucket *bucket)
 {
@@ -1478,7 +1598,7 @@ TWI_WRAPS static inline void twi_link_chunk(timingwheel *tw,
     bucket->back = chunk->slots;
 }
 
-/* The same with a chunk that has to be found; false if memory has run out. */
+/* Adds a chunk at the back of a bucket. Returns false if memory has run out. */
 static inline bool twi_add_chunk(timingwheel *tw, twi_bucket *bucket)
 {
     if (TWI_UNLIKELY(!twi_provide(tw, 1)))
@@ -1488,7 +1608,7 @@ static inline bool twi_add_chunk(timingwheel *tw, twi_bucket *bucket)
     return true;
 }
 
-/* The next slot behind all others; NULL if memory has run out. */
+/* Returns a new slot at the back of a bucket; NULL if memory has run out. */
 static inline tw_timer **twi_push_back(timingwheel *tw, twi_bucket *bucket)
 {
     if (twi_is_chunk_end(bucket->back) && !twi_add_chunk(tw, bucket))
@@ -1496,8 +1616,7 @@ static inline tw_timer **twi_push_back(timingwheel *tw, twi_bucket *bucket)
     return bucket->back++;
 }
 
-/* A new chunk in front of the others of a bucket; false if memory has run
- * out. */
+/* Adds a chunk in front of a bucket. Returns false if memory has run out. */
 TWI_WRAPS static inline bool twi_add_front_chunk(timingwheel *tw,
                                                  twi_bucket *bucket)
 {
@@ -1518,8 +1637,8 @@ TWI_WRAPS static inline bool twi_add_front_chunk(timingwheel *tw,
     return true;
 }
 
-/* The next slot in front of all others; NULL if memory has run out. The first
- * chunk is filled from its end. */
+/* Returns a new slot in front of a bucket; NULL if memory has run out. The
+ * first chunk fills from the end. */
 static inline tw_timer **twi_push_front(timingwheel *tw, twi_bucket *bucket)
 {
     if (bucket->back != NULL && twi_is_empty(bucket))
@@ -1532,9 +1651,9 @@ static inline tw_timer **twi_push_front(timingwheel *tw, twi_bucket *bucket)
     return --bucket->front;
 }
 
-/* Removes the front slot, the last of its chunk or bucket; false if that was
- * the last of the bucket. Its chunk is then used again from the start, with the
- * next number, so that no position in the bucket comes twice. */
+/* Removes the front slot, which is the last slot of its chunk or bucket.
+ * Returns false if the bucket is empty then. The bucket keeps its last chunk,
+ * under the next number, so that no position in the bucket comes twice. */
 TWI_WRAPS TWI_NOINLINE bool twi_pop_chunk(timingwheel *tw, twi_bucket *bucket)
 {
     twi_chunk *chunk = twi_chunk_of(bucket->front), *next = chunk->next;
@@ -1550,7 +1669,8 @@ TWI_WRAPS TWI_NOINLINE bool twi_pop_chunk(timingwheel *tw, twi_bucket *bucket)
     return true;
 }
 
-/* Removes the front slot, whose timer has left; false if it was the last. */
+/* Removes the front slot, whose timer has left. Returns false if the bucket is
+ * empty then. */
 static inline bool twi_pop_front(timingwheel *tw, twi_bucket *bucket)
 {
     tw_timer **next = bucket->front + 1;
@@ -1561,10 +1681,10 @@ static inline bool twi_pop_front(timingwheel *tw, twi_bucket *bucket)
     return true;
 }
 
-#define TWI_SKIP (2 * TWI_SLOTS) /* most dead slots to be skipped at a time  */
+#define TWI_SKIP (2 * TWI_SLOTS) /* most dead slots to skip at a time        */
 
-/* Removes dead slots from the front; false if there are no others. The front
- * slot may still be dead: a bucket with many is cleared little by little. */
+/* Removes up to TWI_SKIP dead slots from the front. Returns false if the bucket
+ * is empty then. The front slot may still be dead. */
 static inline bool twi_skip_dead(timingwheel *tw, twi_bucket *bucket)
 {
     for (size_t left = TWI_SKIP; TWI_UNLIKELY(*bucket->front == NULL); left--) {
@@ -1576,8 +1696,8 @@ static inline bool twi_skip_dead(timingwheel *tw, twi_bucket *bucket)
     return true;
 }
 
-/* Removes the last slot, whose timer has left or which is dead; false if it was
- * the front one. */
+/* Removes the last slot, which is dead or whose timer has left. Returns false
+ * if the bucket is empty then. */
 static inline bool twi_pop_back(timingwheel *tw, twi_bucket *bucket)
 {
     tw_timer **slot = bucket->back - 1;
@@ -1593,7 +1713,7 @@ static inline bool twi_pop_back(timingwheel *tw, twi_bucket *bucket)
     return true;
 }
 
-/* Makes `slot` the last one of a bucket. */
+/* Makes `slot` the last slot of a bucket. */
 static void twi_truncate(timingwheel *tw, twi_bucket *bucket, tw_timer **slot)
 {
     twi_chunk *last = twi_chunk_of(slot);
@@ -1603,8 +1723,8 @@ static void twi_truncate(timingwheel *tw, twi_bucket *bucket, tw_timer **slot)
     bucket->back = slot + 1;
 }
 
-/* Moves all that is in `from` to an aside bucket, behind what that has. Slots
- * without a timer that get between others are dead from then on. */
+/* Moves all timers of `from` behind the timers of `to`, which is outside of the
+ * wheels. Unused slots between the two become dead slots. */
 TWI_WRAPS TWI_COLD void twi_append_bucket(timingwheel *tw, twi_bucket *from,
                                    twi_bucket *to)
 {
@@ -1638,18 +1758,20 @@ TWI_WRAPS TWI_COLD void twi_append_bucket(timingwheel *tw, twi_bucket *from,
 }
 
 /* ---------------------------------------------------------- delay queue ---
- * A binary min-heap of the wheels that have timers, by the tick of their first
- * bucket. At the same tick coarser wheels come first, since their timers were
- * started first. Its head, and nothing else, moves the clock on. */
+ * A binary min-heap of the wheels that hold timers, by the tick of each wheel's
+ * first bucket. At the same tick the coarser wheel comes first: its timers were
+ * started first. The head, and nothing else, moves the clock. */
 
 #define TWI_UNQUEUED UINT32_MAX
 
+/* True if wheel `a` comes up before wheel `b`. */
 static inline bool twi_is_before(const twi_wheel *a, const twi_wheel *b)
 {
     return a->earliest < b->earliest ||
            (a->earliest == b->earliest && a->level > b->level);
 }
 
+/* Writes a wheel into position `i` of the heap. */
 static inline void twi_queue_set(timingwheel *tw, uint32_t i, twi_wheel *wheel)
 {
     tw->queue[i] = wheel;
@@ -1658,7 +1780,7 @@ static inline void twi_queue_set(timingwheel *tw, uint32_t i, twi_wheel *wheel)
         tw->next_tick = wheel->earliest;
 }
 
-/* Puts a wheel at `i`, or as far up as it belongs. */
+/* Puts a wheel at position `i`, or as far up as the wheel belongs. */
 static void twi_queue_up(timingwheel *tw, uint32_t i, twi_wheel *wheel)
 {
     for (; i > 0 && twi_is_before(wheel, tw->queue[(i - 1) / 2]);
@@ -1667,7 +1789,7 @@ static void twi_queue_up(timingwheel *tw, uint32_t i, twi_wheel *wheel)
     twi_queue_set(tw, i, wheel);
 }
 
-/* Puts a wheel at `i`, or as far down as it belongs. */
+/* Puts a wheel at position `i`, or as far down as the wheel belongs. */
 static void twi_queue_down(timingwheel *tw, uint32_t i, twi_wheel *wheel)
 {
     for (uint32_t child; (child = 2 * i + 1) < tw->queued; i = child) {
@@ -1681,7 +1803,7 @@ static void twi_queue_down(timingwheel *tw, uint32_t i, twi_wheel *wheel)
     twi_queue_set(tw, i, wheel);
 }
 
-/* A wheel has its first timers, or an earlier one than before. */
+/* Enters a wheel, or moves a queued wheel up to an earlier tick. */
 static void twi_queue_earlier(timingwheel *tw, twi_wheel *wheel, uint64_t tick)
 {
     wheel->earliest = tick;
@@ -1690,7 +1812,7 @@ static void twi_queue_earlier(timingwheel *tw, twi_wheel *wheel, uint64_t tick)
     twi_queue_up(tw, wheel->queue_index, wheel);
 }
 
-/* A wheel, mostly the head, waits for a later tick than before. */
+/* Moves a queued wheel down to a later tick. */
 static inline void twi_queue_later(timingwheel *tw, twi_wheel *wheel,
                                    uint64_t tick)
 {
@@ -1703,7 +1825,7 @@ static inline void twi_queue_later(timingwheel *tw, twi_wheel *wheel,
         twi_queue_down(tw, wheel->queue_index, wheel);
 }
 
-/* Takes out a wheel that has no timers any more. */
+/* Removes a wheel without timers from the delay queue. */
 static void twi_unqueue(timingwheel *tw, twi_wheel *wheel)
 {
     uint32_t i = wheel->queue_index;
@@ -1721,20 +1843,22 @@ static void twi_unqueue(timingwheel *tw, twi_wheel *wheel)
 }
 
 /* --------------------------------------------------------------- wheels ---
- * Bucket b of the wheel at a level holds the ticks t with t >> shift = b modulo
- * the number of buckets, from the clock's own step on. This window slides with
- * the clock. A wheel has buckets for two turns: a tick in the clock's own step
- * of the next coarser wheel, or in the step after that, is within reach. So a
- * coarser wheel takes ticks from two steps ahead of the clock's own on. The
- * bucket of its next step gets no new timer any more, and can only shrink. */
+ * Bucket b of a wheel holds the ticks t with t >> shift = b, modulo the number
+ * of buckets, from the clock's own step on. This window moves with the clock. A
+ * wheel has buckets for two turns. A tick in the clock's own step of the next
+ * coarser wheel, or in the step after, is within reach; so a coarser wheel
+ * takes ticks from two steps ahead on. The bucket of the next step gets no new
+ * timer, and can only shrink. */
 
-/* One bit a bucket, set if it may have timers. */
+/* Returns the marks of a wheel: one bit per bucket, set if the bucket may hold
+ * timers. */
 static inline uint64_t *twi_marks(twi_wheel *wheel)
 {
     return (uint64_t *)(void *)(wheel + 1);
 }
 
-/* Bytes of a wheel, its marks, and its buckets, which begin a cache line. */
+/* Returns the size of a wheel with its marks and buckets. The buckets begin at
+ * a cache line. */
 static size_t twi_wheel_bytes(const timingwheel *tw)
 {
     size_t size = (size_t)tw->size_mask + 1;
@@ -1742,7 +1866,7 @@ static size_t twi_wheel_bytes(const timingwheel *tw)
     return (head + 63) / 64 * 64 + size * sizeof(twi_bucket);
 }
 
-/* A new wheel, without timers; NULL if memory has run out. */
+/* Creates a wheel without timers; NULL if memory has run out. */
 TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
 {
     size_t size = (size_t)tw->size_mask + 1;
@@ -1752,8 +1876,8 @@ TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
     twi_wheel *wheel = (twi_wheel *)start;
     wheel->earliest = UINT64_MAX;
     wheel->step = UINT64_C(1) << level * tw->size_bits;
-    wheel->least = level == 0 ? 1 : 2 * wheel->step;
-    wheel->until = 0;
+    wheel->min_ahead = level == 0 ? 1 : 2 * wheel->step;
+    wheel->end = 0;
     wheel->moved_at = 0;
     wheel->behind = 0;
     wheel->buckets = (twi_bucket *)(void *)((char *)start +
@@ -1773,14 +1897,14 @@ TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
     return wheel;
 }
 
-/* Knows nothing any more of what it knows for speed alone. */
+/* Clears the caches. */
 static void twi_clear_caches(timingwheel *tw)
 {
     tw->last_wheel = NULL;
     tw->last_slot = NULL;
 }
 
-/* Frees a wheel without timers, whose chunks are known no more. */
+/* Frees a wheel without timers. No chunk refers to the wheel's buckets. */
 static void twi_remove_wheel(timingwheel *tw, unsigned level)
 {
     void *memory = tw->wheels[level]->memory;
@@ -1789,14 +1913,16 @@ static void twi_remove_wheel(timingwheel *tw, unsigned level)
     twi_deallocate(tw, twi_wheel_bytes(tw), memory);
 }
 
+/* Returns the index of the bucket for a tick. */
 static inline uint32_t twi_index_of(const timingwheel *tw,
                                     const twi_wheel *wheel, uint64_t tick)
 {
     return (uint32_t)(tick >> wheel->shift & tw->size_mask);
 }
 
-/* The level for `tick`, which is not behind the clock: by distance; or the next
- * finer one, if the tick is in the clock's own step or the step after that. */
+/* Returns the level of the wheel for a tick that is not behind the clock. The
+ * distance gives the level. If the tick is in the clock's own step at that
+ * level or in the step after, the next finer wheel reaches the tick. */
 static inline unsigned twi_level_of(const timingwheel *tw, uint64_t tick)
 {
     uint64_t distance = tick - tw->clock_tick;
@@ -1806,7 +1932,7 @@ static inline unsigned twi_level_of(const timingwheel *tw, uint64_t tick)
     return level - (level != 0 && steps <= 1);
 }
 
-/* Index of the first bucket with a mark, from the clock's own on and round;
+/* Finds the first bucket with a mark, from the clock's own step on. Returns
  * false if there is none. */
 TWI_WRAPS static inline bool twi_find_mark(const timingwheel *tw,
                                            twi_wheel *wheel, uint32_t *index)
@@ -1825,12 +1951,13 @@ TWI_WRAPS static inline bool twi_find_mark(const timingwheel *tw,
     return true;
 }
 
+/* Sets the mark of a bucket. */
 static inline void twi_mark(twi_wheel *wheel, uint32_t index)
 {
     twi_marks(wheel)[index / 64] |= UINT64_C(1) << (index % 64);
 }
 
-/* Takes the mark from an empty bucket. */
+/* Clears the mark and the span of an empty bucket. */
 static inline void twi_unmark(twi_wheel *wheel, twi_bucket *bucket)
 {
     uint32_t index = (uint32_t)(bucket - wheel->buckets);
@@ -1844,8 +1971,9 @@ static inline void twi_unmark(twi_wheel *wheel, twi_bucket *bucket)
     }
 }
 
-/* Enters a wheel that is in the delay queue there by its first bucket that has
- * timers, or takes it out. (Buckets that were emptied still have a mark.) */
+/* Looks for the first bucket of a queued wheel again, and enters the wheel in
+ * the delay queue with that bucket. Removes the wheel from the queue if no
+ * bucket holds timers. Clears the marks of emptied buckets on the way. */
 static void twi_find_first(timingwheel *tw, twi_wheel *wheel)
 {
     uint32_t index;
@@ -1862,7 +1990,9 @@ static void twi_find_first(timingwheel *tw, twi_wheel *wheel)
     twi_unqueue(tw, wheel);
 }
 
-/* Bucket `index` has got a timer for `tick`. */
+/* Notes that bucket `index` of a wheel has gained a timer for `tick`: sets the
+ * mark, extends the span, and enters the wheel in the delay queue if the bucket
+ * is the wheel's first. */
 static inline void twi_gained(timingwheel *tw, twi_wheel *wheel,
                                uint32_t index, uint64_t tick)
 {
@@ -1876,25 +2006,23 @@ static inline void twi_gained(timingwheel *tw, twi_wheel *wheel,
     }
 }
 
-/* --------------------------------------------------------------- starting ---
- * A timer goes behind all others in its bucket of the finest wheel whose window
- * holds its tick; an overdue one goes aside, for the next call. The quick way
- * is for the wheel that took the timer before: it writes the slot, the bucket,
- * its mark and the timer. */
+/* ------------------------------------------------------------- starting ---
+ * A timer goes to the back of its bucket in the finest wheel that reaches the
+ * timer's tick. An overdue timer goes into the overdue bucket, for the next
+ * call. The short way is for the wheel of the last start. */
 
-/* True if `wheel` is surely the one for `tick`: two steps ahead or more (one in
- * wheel 0), but within the clock's own step of the next coarser wheel, or the
- * step after that, as far as was known when `until` was set. A tick behind the
- * clock wraps, and is as far ahead as no other. */
+/* True if `wheel` is certainly the wheel for `tick`: the tick is min_ahead
+ * ticks or more ahead of the clock, and before `end`. A tick behind the clock
+ * wraps to a large distance. */
 TWI_WRAPS static inline bool twi_is_wheel_for(const timingwheel *tw,
                                               const twi_wheel *wheel,
                                               uint64_t tick)
 {
-    return tick - tw->clock_tick - wheel->least <= UINT64_MAX / 2 &&
-           tick < wheel->until;
+    return tick - tw->clock_tick - wheel->min_ahead <= UINT64_MAX / 2 &&
+           tick < wheel->end;
 }
 
-/* The tick from which on a wheel is too fine; UINT64_MAX if there is none. */
+/* Returns the first tick beyond the reach of a wheel; UINT64_MAX if none. */
 TWI_WRAPS static uint64_t twi_end_of_reach(const timingwheel *tw,
                                      const twi_wheel *wheel)
 {
@@ -1903,9 +2031,9 @@ TWI_WRAPS static uint64_t twi_end_of_reach(const timingwheel *tw,
     return end > tw->clock_tick ? end : UINT64_MAX;
 }
 
-/* A slot for a tick ahead of the clock, in the finest wheel for it, which may
- * have to be made. NULL if memory has run out. The next tick is likely to be
- * for the same wheel. */
+/* Returns a slot for a tick ahead of the clock, at the back of the bucket in
+ * the finest wheel that reaches the tick. Creates the wheel if necessary.
+ * Remembers the wheel for the next start. NULL if memory has run out. */
 TWI_NOINLINE tw_timer **twi_place(timingwheel *tw, uint64_t tick)
 {
     unsigned level = twi_level_of(tw, tick);
@@ -1921,14 +2049,14 @@ TWI_NOINLINE tw_timer **twi_place(timingwheel *tw, uint64_t tick)
     twi_gained(tw, wheel, index, tick);
     if (tw->tick == 1 && tw->max_pending == SIZE_MAX) {
         tw->last_wheel = wheel;
-        wheel->until = twi_end_of_reach(tw, wheel);
+        wheel->end = twi_end_of_reach(tw, wheel);
     }
     tw->last_slot = slot;
     return slot;
 }
 
-/* A slot for an overdue timer. Its position must not come twice: it is not to
- * be taken back. */
+/* Returns a slot for an overdue timer; NULL if memory has run out. The slot is
+ * not remembered as last_slot: a position must not be used twice. */
 static tw_timer **twi_place_overdue(timingwheel *tw, uint64_t tick)
 {
     twi_bucket *overdue = &tw->outside[TWI_OVERDUE];
@@ -1944,7 +2072,7 @@ static tw_timer **twi_place_overdue(timingwheel *tw, uint64_t tick)
     return slot;
 }
 
-/* Writes a timer into the slot found for it, and out of the one it had. */
+/* Moves a timer into a new slot, with a new deadline. */
 static inline void twi_set_slot(timingwheel *tw, tw_timer *timer,
                               uint64_t deadline, tw_timer **slot)
 {
@@ -1966,7 +2094,7 @@ TWI_COLD int twi_refusal(const timingwheel *tw, const tw_timer *timer)
     return twi_is_pending(timer) ? TW_OK : TW_EFULL;
 }
 
-/* tw_start in every case. */
+/* Does what tw_start does, for every case. */
 TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
                                uint64_t deadline)
 {
@@ -1985,8 +2113,8 @@ TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
     return TW_OK;
 }
 
-/* Starts a timer for a tick that is not before the first one of `wheel`, in its
- * bucket `index`, which has room. */
+/* Starts a timer in bucket `index` of `wheel`, which has a free slot. `tick` is
+ * not before the wheel's first tick. */
 static inline int twi_start_in(timingwheel *tw, tw_timer *timer, uint64_t tick,
                                twi_wheel *wheel, uint32_t index)
 {
@@ -1999,7 +2127,7 @@ static inline int twi_start_in(timingwheel *tw, tw_timer *timer, uint64_t tick,
     return TW_OK;
 }
 
-/* The same in a bucket without room. */
+/* Does the same in a bucket without a free slot. */
 TWI_NOINLINE int twi_start_in_new_chunk(timingwheel *tw, tw_timer *timer,
                                      uint64_t tick, twi_wheel *wheel)
 {
@@ -2026,7 +2154,8 @@ TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     return twi_start_in(tw, timer, tick, wheel, index);
 }
 
-/* The multiple of the highest power of two in low..high, low <= high. */
+/* Returns the multiple of the highest power of two in low..high, low <=
+ * high. */
 static uint64_t twi_roundest(uint64_t low, uint64_t high)
 {
     if (low == 0)
@@ -2052,13 +2181,13 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
     return tw_start(tw, timer, twi_roundest(low, high) * tw->tick);
 }
 
-/* ------------------------------------------------- cancelling, postponing ---
+/* ----------------------------------------------- cancelling, postponing ---
  * A cancelled timer leaves a dead slot. A postponed timer keeps its slot, with
- * a later deadline. Both are found when their bucket comes up. */
+ * a later deadline. Both are found when the bucket comes up. */
 
-/* Where the last start was into this slot, its bucket has room there again: one
- * timer that is started and cancelled over and over fills no chunks. (A second
- * jump would be mispredicted where about every other bucket is empty.) */
+/* Frees the slot of the last start, if the slot is still the last slot of its
+ * bucket. So a timer that starts and stops over and over fills no chunks. Uses
+ * `&` instead of `&&` to avoid a branch that is hard to predict. */
 static inline bool twi_free_last_slot(tw_timer **slot)
 {
     const twi_chunk *chunk = twi_chunk_of(slot);
@@ -2083,16 +2212,16 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
     return true;
 }
 
-/* The bucket that a pending timer is in. */
+/* Returns the bucket of a pending timer. */
 static inline const twi_bucket *twi_bucket_of(const tw_timer *timer)
 {
     return twi_chunk_of(twi_slot_of(timer))->bucket;
 }
 
-/* tw_postpone where more than the deadline has to be written: a timer whose
- * deadline has passed, or whose bucket has been sorted, is started anew.
- * Without memory for that, the deadline of the latter is written all the same,
- * and its bucket does not count as sorted any more; the former stays. */
+/* Does what tw_postpone does in every case except a later deadline in a bucket
+ * that has not been sorted. Starts the timer again. If memory has run out, a
+ * timer of a sorted bucket gets the new deadline all the same, and the bucket
+ * has to be sorted again. */
 TWI_COLD int twi_postpone_slow(timingwheel *tw, tw_timer *timer,
                                  uint64_t deadline)
 {
@@ -2122,18 +2251,25 @@ TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     return TW_OK;
 }
 
-/* How many more timers the call may handle. */
+/* Returns how many timers the call may still handle. */
 TWI_WRAPS static inline uint64_t twi_limit_left(const timingwheel *tw)
 {
     return tw->handled_limit - tw->handled;
 }
 
 /* -------------------------------------------------------------- sorting ---
- * When the first timer of a bucket is due, up to some thousand of them are
- * sorted by tick, and each then fires from where it stands: 30 ns a timer where
- * moving them down takes 40 to 48. Timers of one tick keep their order. A timer
- * that was postponed beyond the span of its bucket comes first, to be moved
- * on; one that is postponed once the bucket is sorted leaves it at once. */
+ * A bucket that comes up is sorted, unless cascading costs less. Then each
+ * timer fires from where it stands. Timers of one tick keep their order.
+ *
+ *     the bucket has                           what happens to the bucket
+ *     timers of one tick                       nothing; timers fire as they are
+ *     1 to 12 timers                           sorted by counting
+ *     13 to 63 timers, whose ticks differ      cascades, if the limit allows;
+ *         in more than the lowest byte         otherwise sorted by bytes
+ *     other numbers up to 960 timers           sorted by bytes
+ *     more, or more than 80 chunks (large)     cascades
+ *
+ * On 32-bit machines 8 chunks are the limit. */
 
 /* Returns the tick by which a timer is sorted. A timer beyond its bucket sorts
  * first: such a timer has to leave the bucket before the others fire. */
@@ -2145,9 +2281,9 @@ static inline uint64_t twi_key_of(const timingwheel *tw,
     return twi_is_beyond(bucket, tick) ? bucket->earliest : tick;
 }
 
-/* True if a bucket has too many chunks to be sorted. Chunks that left it have
- * left gaps in the numbers of the others, which are closed as far as this
- * looks. */
+/* True if a bucket has too many chunks to be sorted. Chunks that left the
+ * bucket leave gaps between the numbers of the others. This function closes the
+ * gaps as far as it looks. */
 TWI_WRAPS static bool twi_is_large(const twi_bucket *bucket)
 {
     twi_chunk *chunk = twi_chunk_of(bucket->front);
@@ -2163,8 +2299,7 @@ TWI_WRAPS static bool twi_is_large(const twi_bucket *bucket)
     return true;
 }
 
-/* How many timers a bucket has that is not crowded. They are on their way into
- * the cache then. */
+/* Counts the timers of a bucket that is not large, and prefetches them. */
 static size_t twi_count_timers(const twi_bucket *bucket)
 {
     size_t count = 0;
@@ -2181,9 +2316,9 @@ static size_t twi_count_timers(const twi_bucket *bucket)
     return count;
 }
 
-/* Sorts up to TWI_SLOTS timers into their first chunk by counting how many come
- * before each: with so few that costs half of any sort that takes jumps which
- * are hard to predict (hold with 1,000 timers 15 %, with 10,000 9 %). */
+/* Sorts up to TWI_SLOTS timers into the first chunk. The place of a timer is
+ * the number of timers before it: counting needs no branch that is hard to
+ * predict. */
 static void twi_sort_few(timingwheel *tw, twi_bucket *bucket)
 {
     tw_timer *timers[TWI_SLOTS], **slot = bucket->front;
@@ -2213,7 +2348,8 @@ static void twi_sort_few(timingwheel *tw, twi_bucket *bucket)
 
 #define TWI_EACH UINT64_C(0x0001000100010001)
 
-/* Makes of 256 counts, four in a word, how many come before each. */
+/* Replaces each of 256 counts, four per word, by the sum of the counts
+ * before. */
 TWI_WRAPS static void twi_add_counts(uint64_t *counts)
 {
     uint64_t before = 0;
@@ -2224,9 +2360,8 @@ TWI_WRAPS static void twi_add_counts(uint64_t *counts)
     }
 }
 
-/* Sorts `count` timers by eight bits of their keys: each moves to the slot that
- * its rank gives, in chunks that take the place of the old ones. False if
- * memory has run out. */
+/* Sorts `count` timers by eight bits of their ticks, into new chunks (a
+ * counting sort). Returns false if memory has run out. */
 static bool twi_sort_pass(timingwheel *tw, twi_bucket *bucket, size_t count,
                           unsigned shift)
 {
@@ -2264,8 +2399,8 @@ static bool twi_sort_pass(timingwheel *tw, twi_bucket *bucket, size_t count,
     return true;
 }
 
-/* Sorts a bucket; false if it has no timers or too many, if to move them down
- * costs less and fits into this call, or if memory has run out. */
+/* Sorts a bucket, as the table above says. Returns false if the bucket has to
+ * cascade instead, holds no timer, or if memory has run out. */
 TWI_NOINLINE bool twi_sort(timingwheel *tw, twi_bucket *bucket)
 {
     if (twi_is_large(bucket))
@@ -2286,8 +2421,9 @@ TWI_NOINLINE bool twi_sort(timingwheel *tw, twi_bucket *bucket)
     return true;
 }
 
-/* A wheel whose first bucket is sorted waits for the front timer of that; but
- * not for one that was postponed before, which is to be moved on now. */
+/* Enters a wheel in the delay queue with the front timer of the wheel's sorted
+ * first bucket. A timer beyond the bucket does not count: that timer is placed
+ * again at once. */
 static inline void twi_await_front(timingwheel *tw, twi_wheel *wheel,
                                    twi_bucket *bucket)
 {
@@ -2307,15 +2443,16 @@ TWI_WRAPS static inline void twi_count_step(timingwheel *tw)
 }
 
 /* ------------------------------------------------------------ cascading ---
- * The timers of a crowded bucket are moved down to finer wheels. Those of one
- * tick that wait in different wheels stand in start order from the coarsest to
- * the finest, as the later one was started nearer to its tick. So timers are
- * taken from the back, and each is put in front of its new bucket, in the
- * coarsest wheel on its way down that may have one of its tick. */
+ * Cascading moves the timers of a bucket down to finer wheels. Timers of one
+ * tick that wait in several wheels were started in order from the coarsest
+ * wheel to the finest: the later timer was started nearer to the tick. So
+ * timers leave from the back, and each goes in front of its new bucket. That
+ * bucket is in the coarsest wheel on the way down that may hold timers of the
+ * same tick. */
 
-#define TWI_AHEAD 3 /* chunks whose timers are prefetched while cascading    */
+#define TWI_AHEAD 3 /* chunks to prefetch while cascading                    */
 
-/* True if a wheel may have timers of one tick. */
+/* True if a wheel may hold timers of a tick. */
 static inline bool twi_may_have(const timingwheel *tw, const twi_wheel *wheel,
                                 uint64_t tick)
 {
@@ -2325,9 +2462,8 @@ static inline bool twi_may_have(const timingwheel *tw, const twi_wheel *wheel,
     return bucket->earliest <= tick && bucket->latest >= tick;
 }
 
-/* A slot for a timer from the bucket of the step `step` of the wheel `from`;
- * NULL if memory has run out. A timer that was postponed beyond that step is
- * placed anew. */
+/* Returns a slot for a timer that moves down from `bucket` of the wheel `from`;
+ * NULL if memory has run out. A timer beyond the bucket is placed again. */
 static inline tw_timer **twi_place_below(timingwheel *tw,
                                          const twi_wheel *from,
                                          const twi_bucket *bucket,
@@ -2357,10 +2493,10 @@ static inline tw_timer **twi_place_below(timingwheel *tw,
 
 enum twi_moved { TWI_MOVED_ALL, TWI_MOVED_SOME, TWI_NO_MEMORY };
 
-/* Moves the timers of the bucket of the step `step` of a wheel down, from the
- * back: all of them; or some, if *chunks chunks have been emptied or the call
- * may do no more; or as many as there is memory for. Lowers *chunks by the
- * chunks that have been emptied. */
+/* Moves timers of the bucket of step `step` down to finer wheels, from the
+ * back. TWI_MOVED_ALL: the bucket is empty. TWI_MOVED_SOME: *chunks chunks have
+ * been emptied, or the limit of the call is reached. TWI_NO_MEMORY: memory has
+ * run out. Reduces *chunks by the number of chunks that have been emptied. */
 TWI_WRAPS TWI_NOINLINE enum twi_moved twi_move_down(timingwheel *tw,
                                                  twi_wheel *wheel,
                                                  uint64_t step, size_t *chunks)
@@ -2409,7 +2545,8 @@ TWI_WRAPS TWI_NOINLINE enum twi_moved twi_move_down(timingwheel *tw,
     return TWI_MOVED_ALL;
 }
 
-/* Places a timer anew that was postponed; false if memory has run out. */
+/* Places a postponed timer again, by its new deadline. Returns false if memory
+ * has run out. */
 static bool twi_place_again(timingwheel *tw, tw_timer *timer)
 {
     tw_timer **slot = twi_place(tw, twi_tick_of(tw, timer->deadline));
@@ -2421,15 +2558,15 @@ static bool twi_place_again(timingwheel *tw, tw_timer *timer)
     return true;
 }
 
-/* ------------------------------------------------- when memory has run out ---
- * A bucket that can neither be sorted nor cascade for want of chunks is sorted
- * where it stands, which takes none; 100,000 timers take some 20 ms. Those in
- * it that were postponed beyond its step cannot wait there for their time: they
- * are stuck, until there is memory again or they are due. */
+/* --------------------------------------------- when memory has run out ---
+ * A bucket that needs chunks to be sorted or to cascade is sorted in place
+ * instead, which needs no memory but is slow. Timers beyond the bucket cannot
+ * wait there. If only such timers are left, they are stuck: they wait outside
+ * of the wheels until there is memory, or until they are due. */
 
-/* Sorts any bucket that has a timer, by real ticks. Its timers are linked
- * through their `place`; bit by bit those that have the bit go behind the
- * others; and then all are written back into its slots. */
+/* Sorts any bucket that holds a timer, without memory. The timers are linked
+ * through their `place` fields. For each bit that differs, the timers with that
+ * bit move behind the others. At the end the timers return into the slots. */
 TWI_COLD void twi_sort_in_place(timingwheel *tw, twi_bucket *bucket)
 {
     uintptr_t list = 0, ones, *end = &list, *ones_end;
@@ -2467,8 +2604,7 @@ TWI_COLD void twi_sort_in_place(timingwheel *tw, twi_bucket *bucket)
     twi_truncate(tw, bucket, slot);
 }
 
-/* Handles the first bucket of a wheel, which needs memory that there is not for
- * its timers. */
+/* Handles the first bucket of a wheel when memory has run out. */
 TWI_COLD void twi_do_without_memory(timingwheel *tw, twi_wheel *wheel)
 {
     twi_bucket *bucket = wheel->first;
@@ -2487,23 +2623,24 @@ TWI_COLD void twi_do_without_memory(timingwheel *tw, twi_wheel *wheel)
 }
 
 /* --------------------------------------------------------------- firing ---
- * A timer is taken out of its bucket, and all is in order again before its
- * callback runs. It is not touched after that, which may have freed it. */
+ * A timer leaves its bucket, and every invariant holds again, before the
+ * callback runs. The callback may free the timer. */
 
+/* Sets the clock, in ticks and in time units. */
 static inline void twi_set_clock(timingwheel *tw, uint64_t tick, uint64_t now)
 {
     tw->clock_tick = tick;
     tw->now = now;
 }
 
-/* The clock goes on to `tick`, unless it has been there. */
+/* Moves the clock forward to `tick`; a clock beyond that stays. */
 static inline void twi_advance_to(timingwheel *tw, uint64_t tick)
 {
     if (tick > tw->clock_tick)
         twi_set_clock(tw, tick, tick * tw->tick);
 }
 
-/* The first bucket of a wheel has come up: it is sorted, or moves down. */
+/* Sorts the first bucket of a wheel, or moves the bucket's timers down. */
 TWI_NOINLINE void twi_prepare(timingwheel *tw, twi_wheel *wheel,
                            twi_bucket *bucket)
 {
@@ -2595,20 +2732,23 @@ static inline tw_timer *twi_pop_head(timingwheel *tw, twi_wheel *wheel)
 }
 
 /* -------------------------------------------------------------- overdue ---
- * Overdue timers stand in one bucket in start order, and are counted off by
- * position: the number of a chunk times its slots, and the slot's index. Those
- * behind the last turn were started since the running call began, and wait for
- * the next. A call takes a turn for what it has to fire. What a limited call
- * leaves due has a turn before the timers that were started overdue since. If
- * there are more turns than TWI_TURNS, the last ones are one. */
+ * Overdue timers stand in one bucket, in start order. The position of a slot is
+ * the number of its chunk times TWI_SLOTS, plus its index.
+ *
+ * A turn is what one call has to fire: the overdue timers before a position,
+ * then the timers of ticks up to `due_until`. Timers that callbacks start
+ * overdue stand behind the call's turn, and wait for the next call. What a call
+ * with a limit leaves due is a turn of its own, before the turn of the next
+ * call. If there are more than TWI_TURNS turns, the last turns become one. */
 
+/* Returns the position of a slot in the overdue bucket. */
 TWI_WRAPS static inline size_t twi_position(tw_timer *const *slot)
 {
     const twi_chunk *chunk = twi_chunk_of(slot);
     return chunk->number * TWI_SLOTS + (size_t)(slot - chunk->slots);
 }
 
-/* True if a slot stands before a position. Positions wrap, in theory. */
+/* True if a slot stands before a position. Positions may wrap. */
 TWI_WRAPS static inline bool twi_is_before_position(tw_timer *const *slot,
                                                     size_t position)
 {
@@ -2623,7 +2763,9 @@ static inline bool twi_is_overdue_before(const timingwheel *tw, size_t position)
            twi_is_before_position(overdue->front, position);
 }
 
-/* Begins a call that fires up to `target`, while timers may be overdue. */
+/* Begins a call that fires up to `target`, while timers may be overdue or
+ * stuck. Adds a turn for the call behind the turns that earlier calls have
+ * left. */
 TWI_COLD void twi_begin_overdue(timingwheel *tw, uint64_t target)
 {
     const twi_bucket *overdue = &tw->outside[TWI_OVERDUE];
@@ -2642,7 +2784,8 @@ TWI_COLD void twi_begin_overdue(timingwheel *tw, uint64_t target)
 
 enum twi_source { TWI_NOT_DUE, TWI_BY_WHEEL, TWI_BY_OVERDUE, TWI_BY_STUCK };
 
-/* Where the next timer that is due is, while timers may be overdue or stuck. */
+/* Returns where the next due timer is, while timers may be overdue or stuck.
+ * Drops turns of which every timer has fired. */
 TWI_COLD enum twi_source twi_find_due(timingwheel *tw)
 {
     const twi_bucket *stuck = &tw->outside[TWI_STUCK];
@@ -2717,9 +2860,9 @@ TWI_COLD bool twi_ready_stuck(timingwheel *tw)
 }
 
 /* --------------------------------------------------- calls that advance ---
- * A call fires overdue timers; then, one at a time, the first timer of the head
- * of the delay queue, until that is not due; and then moves timers of crowded
- * buckets ahead. */
+ * A call fires overdue timers, then the first timer of the head of the delay
+ * queue, again and again, until no timer is due. Then the call moves timers of
+ * large buckets ahead. */
 
 /* Returns where the next timer due by the tick `target` is. */
 static inline enum twi_source twi_source_of(timingwheel *tw, uint64_t target)
@@ -2730,8 +2873,8 @@ static inline enum twi_source twi_source_of(timingwheel *tw, uint64_t target)
                                                       : TWI_NOT_DUE;
 }
 
-/* Steps from one timer to the next that do not count towards the limit, such as
- * sorting a bucket, or skipping dead slots. */
+/* The first steps between two timers do not count towards the limit. A step
+ * sorts a bucket, for example, or skips dead slots. */
 #define TWI_FREE_STEPS 4
 
 enum twi_ready { TWI_READY, TWI_ALL_FIRED, TWI_LIMIT_REACHED };
@@ -2781,8 +2924,8 @@ static inline tw_timer *twi_pop_ready(timingwheel *tw, enum twi_source source)
     return timer;
 }
 
-/* Begins a call that handles up to `limit` timers; returns the tick up to which
- * it fires. */
+/* Begins a call that handles up to `limit` timers. Returns the tick up to which
+ * the call fires. */
 TWI_WRAPS static inline uint64_t twi_begin_call(timingwheel *tw, uint64_t now,
                                            size_t limit)
 {
@@ -2797,15 +2940,15 @@ TWI_WRAPS static inline uint64_t twi_begin_call(timingwheel *tw, uint64_t now,
     return target;
 }
 
-/* ------------------------------------------------------------- no spikes ---
- * A crowded bucket is moved down while the clock is in the step before its own,
- * in proportion to the time that has passed: so no call has to move it at once,
- * and when it comes up it has few enough timers to be sorted. It gets no new
- * timers meanwhile (see "wheels"). Timers are taken from the back, in batches,
- * and their order stays as it is. What a loop that sleeps for a whole step has
- * not moved is moved when the bucket comes up. */
+/* ------------------------------------------------------------ no spikes ---
+ * A large bucket moves down while the clock is in the step before the bucket's
+ * own step, in proportion to the time that has passed. So no call has to move
+ * the whole bucket, and the rest is small enough to be sorted when the bucket
+ * comes up. The bucket gets no new timers meanwhile (see "wheels"). Timers
+ * leave from the back, in batches, and keep their order. If the loop sleeps
+ * for a whole step, the bucket moves when it comes up. */
 
-/* left * passed / span, rounded up, where passed < span. */
+/* Returns left * passed / span, rounded up. `passed` is less than `span`. */
 static size_t twi_share_of(size_t left, uint64_t passed, uint64_t span)
 {
     unsigned bits = twi_highest_bit(span);
@@ -2816,8 +2959,8 @@ static size_t twi_share_of(size_t left, uint64_t passed, uint64_t span)
     return (size_t)(((uint64_t)left * passed + span - 1) / span);
 }
 
-/* How many chunks of the bucket of the next step of a wheel have to be moved
- * down by now. Lowers *look_at to the clock at which to ask again. */
+/* Returns how many chunks of the bucket of a wheel's next step have to be moved
+ * down by now. Reduces *look_at to the tick at which to ask again. */
 TWI_WRAPS static size_t twi_chunks_ahead(const timingwheel *tw,
                                          const twi_wheel *wheel,
                                          uint64_t *look_at)
@@ -2851,8 +2994,8 @@ TWI_WRAPS static size_t twi_chunks_ahead(const timingwheel *tw,
     return chunks;
 }
 
-/* Moves timers of crowded buckets down that are ahead of the clock. A second
- * wheel waits for the next call, unless it is far behind. */
+/* Moves timers of large buckets down before the buckets come up. A call works
+ * on a second wheel only if that wheel is two batches behind. */
 TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
 {
     uint64_t look_at = UINT64_MAX;
@@ -2877,9 +3020,9 @@ TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
     tw->ahead_at = look_at;
 }
 
-/* Ends a call after which nothing is left to do: the clock is `now`, unless it
- * was further on. Only a wheel with more timers than can be sorted, or with
- * many chunks without a timer, has a crowded bucket. */
+/* Ends a call that has fired every due timer. Sets the clock to `now`, unless
+ * the clock is later. Moves timers ahead: only a wheel with more timers than
+ * can be sorted, or with many dead slots, can have a large bucket. */
 static inline void twi_end_call(timingwheel *tw, uint64_t now, uint64_t target)
 {
     twi_set_clock(tw, target, now > tw->now ? now : tw->now);
@@ -2888,7 +3031,7 @@ static inline void twi_end_call(timingwheel *tw, uint64_t now, uint64_t target)
         twi_move_ahead(tw);
 }
 
-/* Fires what is due by the tick `target`; returns how many timers. */
+/* Fires the timers due by the tick `target`. Returns how many. */
 TWI_NOINLINE size_t twi_fire_due(timingwheel *tw, uint64_t now, uint64_t target)
 {
     size_t fired = 0;
@@ -2907,8 +3050,8 @@ TWI_NOINLINE size_t twi_fire_due(timingwheel *tw, uint64_t now, uint64_t target)
     return fired;
 }
 
-/* True where the clock must not move: in a callback or visitor, which a debug
- * build asserts, and after tw_destroy. */
+/* True if the clock must not move: inside a callback or visitor, and after
+ * tw_destroy. With TW_DEBUG the former is an assertion. */
 static bool twi_is_busy(const timingwheel *tw)
 {
     bool busy = tw->state != TWI_LIVE;
@@ -2950,8 +3093,9 @@ TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 
 /* -------------------------------------------- next deadline and periods --- */
 
-/* When something has to happen next, in time units; false if nothing is pending
- * that the clock can reach. What is being drained does not count. */
+/* Finds the time at which the next timer is due. Returns false if no timer
+ * is pending that the clock can reach. Timers that are being drained do not
+ * count. */
 static inline bool twi_find_next(const timingwheel *tw, uint64_t *deadline)
 {
     uint64_t tick = tw->next_tick;

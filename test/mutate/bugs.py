@@ -45,9 +45,9 @@ BUGS = [
     Bug(2, 'reach is judged by the deadline, not by the distance',
         'Linux, July 2020',
         'peer_bugs_early_late', 'B22 ',
-        ('twi_place', 'wheel->until = twi_end_of_reach(tw, wheel);',
+        ('twi_place', 'wheel->end = twi_end_of_reach(tw, wheel);',
          'unsigned shift = wheel->shift + tw->size_bits; '
-         'wheel->until = ((tick >> shift) + 2) << shift;')),
+         'wheel->end = ((tick >> shift) + 2) << shift;')),
     Bug(3, 'a deadline equal to the clock is taken for one ahead of it',
         'tokio issue 2473',
         'promises', 'the callback\'s own clock counts as passed',

@@ -36,7 +36,7 @@ static void make_wheel(twi_wheel *wheel)
     ASSUME(wheel->level * size_bits < 63); /* level: no other is needed */
     wheel->shift = wheel->level * size_bits;
     wheel->step = UINT64_C(1) << wheel->shift;
-    wheel->least = wheel->level == 0 ? 1 : 2 * wheel->step;
+    wheel->min_ahead = wheel->level == 0 ? 1 : 2 * wheel->step;
 }
 
 /* How many steps of 2^shift ticks `tick` is ahead of the clock's own step. */
@@ -173,7 +173,7 @@ void quick(void)
 {
     twi_wheel wheel = {0};
     make_wheel(&wheel);
-    wheel.until = twi_end_of_reach(&tw, &wheel);
+    wheel.end = twi_end_of_reach(&tw, &wheel);
     uint64_t later = nondet_u64(), tick = nondet_u64();
     wheel.earliest = nondet_u64();
     ASSUME(tw.clock_tick <= later);
@@ -185,7 +185,7 @@ void quick(void)
         ASSERT(twi_level_of(&tw, tick) == wheel.level);
         REACHED("it is");
     } else {
-        ASSERT(ahead < wheel.least || tick >= wheel.until ||
+        ASSERT(ahead < wheel.min_ahead || tick >= wheel.end ||
                ahead > UINT64_MAX / 2);
         REACHED("it is not, or not surely");
     }
