@@ -1,18 +1,18 @@
 /* timingwheel.h - v1.2.0 - timers for event loops, in one header
 
-   A hierarchical timing wheel: any number of timers, started, cancelled and
-   put off in constant time, fired in exact order and never early, with no
-   fixed-rate tick and no latency spikes. You own the loop, the clock and the
-   timers.
+   A hierarchical timing wheel for any number of timers. Starting, cancelling
+   and postponing a timer take constant time. Timers fire in exact order and
+   never early. There is no fixed-rate tick, and there are no latency spikes.
+   You own the loop, the clock and the timers.
 
    SPDX-License-Identifier: MIT (the text is at the end)
 
 
    SYNOPSIS
 
-   In one C or C++ file define TIMINGWHEEL_IMPLEMENTATION before including this
-   header; include it plainly everywhere else. That one file needs C99 or C++11,
-   the others C90 with the types of stdint.h and stdbool.h.
+   In one C or C++ file, define TIMINGWHEEL_IMPLEMENTATION before including this
+   header. This file needs C99 or C++11. All other files include the header
+   only, and need C90 with the types of stdint.h and stdbool.h.
 
    example: synopsis.c
        #define TIMINGWHEEL_IMPLEMENTATION
@@ -35,7 +35,7 @@
            timingwheel tw;
            struct connection a = {1, TW_TIMER_INIT(on_idle)};
            struct connection b = {2, TW_TIMER_INIT(on_idle)};
-           uint64_t now = 0; // what your clock reads, say in milliseconds
+           uint64_t now = 0; // the reading of your clock, in milliseconds
 
            tw_init(&tw, NULL); // ticks of one unit, clock at 0
            tw_start(&tw, &a.idle, tw_after(now, 30000));
@@ -45,49 +45,51 @@
            tw_postpone(&tw, &b.idle, tw_after(now, 30000));
            tw_advance_clock(&tw, now); // nothing is due
 
-           while (tw_next_deadline(&tw, &now)) // a real loop sleeps till then
+           while (tw_next_deadline(&tw, &now)) // a real loop sleeps here
                tw_advance_clock(&tw, now);
            tw_destroy(&tw);
-           return 0; // it has printed "30000: 1 idle" and "50000: 2 idle"
+           return 0; // the output: "30000: 1 idle" and "50000: 2 idle"
        }
 
-   A real loop sleeps for as long as tw_wait says, reads its clock, handles what
-   has happened, and fires what is due:
+   A real loop sleeps for the time that tw_wait returns, rounded up to the unit
+   of the sleep. (Rounded down, the loop spins until the deadline.) The loop
+   then reads the clock, handles events, and fires all due timers:
 
        for (;;) {
            wait_for_events(tw_wait(&tw, read_clock(), one_minute));
            now = read_clock();
-           handle_events(now); // here the deadlines are tw_after(now, delay)
+           handle_events(now); // deadlines here are tw_after(now, delay)
            tw_advance_clock(&tw, now);
        }
 
-   Every delay counts from that `now`, the reading of this turn: hand it to what
-   handles events, and keep it where callbacks find it. It is not tw_now, which
-   is the reading of the turn before, from before the sleep: a time-out of 30 s
-   counted from there after a minute's sleep has passed already, and fires at
-   once. In a callback tw_now is the tick of the timer that fires: what a
-   simulation counts from, whose time is that of its events and no other. Step a
-   simulation by tw_next_deadline, as above. In one long call, a timer that a
-   callback starts for the very tick that fires is overdue, and fires in the
-   next call: after all later events of this one.
+   Set tw_config.start to the first reading of your clock. Count every delay
+   from `now`, the reading of this turn. Pass `now` to event handlers, and store
+   `now` for callbacks. Do not count a delay from tw_now: in handle_events,
+   tw_now is still the reading from before the sleep. After a sleep of a minute,
+   a time-out of 30 s counted from tw_now fires at once.
 
-   Where the sleep counts in a coarser unit, round the wait up: rounded down,
-   the loop spins until the deadline. Set tw_config.start to what the clock
-   reads at first.
+   tw_now returns the clock: the last reading passed to tw_advance_clock. After
+   a step back, the clock keeps the later reading. After a call that stopped at
+   its limit, the clock stays at the last timer handled. In a callback, the
+   clock is the tick of the firing timer, and a simulation counts its delays
+   from this tick. Step a simulation by tw_next_deadline, as above. A timer that
+   a callback starts for the firing tick is overdue, and fires in the next call.
+   In one long call, all later events would fire before such a timer.
 
 
    WHEN TO USE IT, AND WHEN NOT
 
-   Use it where timers are many or busy: idle time-outs pushed back at every
-   packet, request time-outs of which one in a thousand fires, retries,
-   heartbeats, events of a simulation. The cost of an operation does not grow
-   with the number of timers, but for cache misses.
+   Use a wheel for many or busy timers. Examples are idle time-outs postponed at
+   every packet, request time-outs of which one in a thousand fires, retries,
+   heartbeats, and simulation events. The cost of an operation does not grow
+   with the number of timers, except for cache misses. For a few hundred timers
+   that are rarely postponed, a heap is simpler, about as fast, and takes less
+   memory. The library reads no clock and keeps nothing across restarts.
 
-   With a few hundred timers that are hardly ever postponed a heap is simpler,
-   about as fast, and takes less memory. The library reads no clock and keeps
-   nothing across restarts. A timingwheel belongs to one thread; two of them
-   share nothing. A timingwheel stays where it is, from tw_init to tw_destroy:
-   do not copy it, and do not keep it in an array that grows.
+   A timingwheel belongs to one thread, and two timingwheels share nothing. A
+   lock around a wheel is allowed: the library never calls a callback from
+   another thread. A timingwheel must not move from tw_init to tw_destroy. Do
+   not copy a timingwheel, and do not keep a timingwheel in an array that grows.
 
 
    WORDS
@@ -246,81 +248,78 @@
    CONTRACT
 
    Time
-    1. Never early: a timer fires in the first tw_advance_clock(now) for which
-       floor(now / tick) >= ceil(deadline / tick), and in none before.
-    2. No tick: advancing costs the same over one tick as over 2^63.
-    3. Inside a callback the clock is the firing timer's own tick, not the
-       target of the call. What is started there for a time up to the target
-       fires within the same call, in its place in the order.
-    4. Deadlines are absolute: add your delay to the reading of this turn, with
-       tw_after, which saturates. Use the clock that you advance by: one that
-       never jumps. Whether it runs on while the system is suspended is its
-       affair (on Linux CLOCK_BOOTTIME does, CLOCK_MONOTONIC does not).
-    5. A deadline that has passed is no error: the timer is overdue: it fires in
-       the next call, whatever its argument, before all that are not overdue;
-       started from a callback, not in this call.
-    6. Going backwards is harmless: it fires only what is overdue. A counter of
-       32 bits that wraps has to be widened before: now += (uint32_t)(counter -
-       (uint32_t)now), now being a uint64_t of yours.
-    7. Any uint64_t is a deadline and a clock. A timer whose tick is beyond 64
-       bits stays pending, and wakes nobody: while no other timer is pending,
-       tw_next_deadline is false.
+    1. Never early. A timer fires in the first tw_advance_clock(now) with
+       floor(now / tick) >= ceil(deadline / tick), and in no earlier call.
+    2. No tick. Advancing costs the same over 2^63 ticks without due timers as
+       over one tick.
+    3. In a callback, the clock is the tick of the firing timer, not the target
+       of the call. A timer started in a callback for a later tick, up to the
+       target, fires within the same call, in order.
+    4. Deadlines are absolute. Add a delay to the reading of this turn with
+       tw_after, which saturates. Advance the wheel by the same clock, a clock
+       that never jumps. The clock decides if time passes while the system is
+       suspended. On Linux, CLOCK_BOOTTIME runs on, CLOCK_MONOTONIC stops.
+    5. A passed deadline is no error. The timer is overdue, and fires in the
+       next call, for any `now`, before all timers that are not overdue. A timer
+       started overdue in a callback does not fire in the current call.
+    6. A step back is harmless: only overdue timers fire. Widen a 32-bit counter
+       that wraps to your uint64_t `now`, by
+         now += (uint32_t)(counter - (uint32_t)now)
+    7. Every uint64_t is a valid deadline and a valid clock. A timer whose tick
+       is beyond 64 bits stays pending and never wakes the loop. If only such
+       timers are pending, tw_next_deadline returns false.
    Order
-    8. Timers fire in order of their tick, within a tick in the order in which
-       they were started; overdue ones first, in the order in which they were
-       started, whatever their deadlines. A timer that was postponed or started
-       with a window takes any place in its tick.
+    8. Timers fire in order of tick, and within a tick in start order. Overdue
+       timers fire first, in start order, whatever their deadlines. A timer that
+       was postponed, or started with a window, takes any place in its tick.
    Waking up
-    9. tw_next_deadline is never late, and exact but for this: it can be early
-       after a timer of the earliest bucket was cancelled, postponed or started
-       anew, even if no other is left in it. Waking then costs one call that
-       fires nothing, at most one for each such timer. (Requests with one
-       time-out, all answered in time, wake a loop once a time-out's length.)
-       Cascading ahead of time wakes nobody.
-   10. tw_wait is 0 if something is due, else the time until the next deadline;
-       longest if nothing is pending that the clock can reach.
+    9. tw_next_deadline is never late. The result can be early only after a
+       timer of the earliest bucket was cancelled, postponed or restarted, even
+       if the bucket has no timer left. Each such timer costs at most one call
+       that fires nothing. Requests with one time-out, all answered in time,
+       wake the loop at most once per bucket used. If few requests share a
+       bucket, the loop wakes about once per time-out, or a few times if the
+       bucket spans much of a time-out. Cascading ahead of time wakes nothing.
+   10. tw_wait returns 0 if a timer is due, else the time until the next
+       deadline, at most `longest`. If the clock can reach no pending timer,
+       tw_wait returns `longest`.
    Work
-   11. start, cancel and postpone are O(1). To postpone to a later time is one
-       store, and cannot fail. Only a timer whose own bucket has come up, and
-       has been sorted, is moved at once. To postpone a timer whose deadline has
-       passed is to start it.
-   12. tw_start_within takes the roundest tick in its window.
-   13. tw_advance_clock_limit leaves what it does not get to for the next call,
-       in order, and O(1) per unit of the limit, however large a bucket is. To
-       sort a bucket of up to 960 timers does not count; to pass many slots of
-       cancelled timers does. What a limited call leaves due fires before timers
-       that were started overdue since, so that overdue timers which start
-       themselves again starve nobody. (This order is kept for three such calls
-       in a row.)
+   11. Start, cancel and postpone are O(1). Postponing to a later time is one
+       store and cannot fail. Only a timer whose bucket has come up and was
+       sorted moves at once. To postpone a due timer is to start the timer.
+   12. tw_start_within picks the roundest tick in the window.
+   13. tw_advance_clock_limit leaves the remaining timers for the next call, in
+       order. A call costs O(1) per unit of the limit, for buckets of any size.
+       Sorting up to 960 timers of a bucket (96 on a 32-bit machine) does not
+       count. Passing many slots of cancelled timers counts. Timers left due
+       fire before timers started overdue since, for three limited calls in a
+       row: overdue timers that restart themselves starve no timer.
    14. Memory is allocated for wheels and chunks, never per timer, and never by
-       tw_cancel. After tw_reserve nothing that it covers allocates; a reserve
-       may grow by one timer at a time. After tw_trim the wheel holds at most
-       1.5 times the memory that its pending timers need when packed, and its
-       wheels in use.
-   15. When memory runs out, a start is refused and changes no timer (it may
-       have taken memory meanwhile); a timer already pending still fires in time
-       and in order, though the loop may be woken more often than needed.
+       tw_cancel. After tw_reserve, no covered operation allocates. A reserve
+       may grow by one timer at a time. tw_trim leaves the wheels in use, and at
+       most 1.5 times the memory that the pending timers need when packed.
+   15. Without memory, a start is refused and changes no timer. The refused
+       start may have allocated memory. Pending timers still fire in time and in
+       order, but the loop may wake more often than needed.
    No spikes
-   16. A bucket with too many timers to be sorted is moved down before it is
-       due: a call that moves the clock by d ticks, while the bucket's own step
-       begins r ticks later, moves about the fraction d / (d + r) of what is
-       left, in batches of some 300 timers. So the longest call grows with the
-       timers that fire in it and with the time that has passed, not with the
-       number of timers pending. Moving ahead happens after all due timers have
-       fired, counts towards a limit, and is left out when memory is short. A
-       loop that slept through the whole step before pays for the bucket in one
-       call.
+   16. A bucket with too many timers to be sorted moves down before the bucket
+       is due. Take a call that moves the clock by d ticks, to r ticks before
+       the bucket's step. The call moves about the fraction d / (d + r) of the
+       timers left, in batches of some 300 (50 on a 32-bit machine). The longest
+       call grows with the timers that fire in the call and with the time
+       passed, not with the number of pending timers. Moving ahead follows all
+       due timers, counts towards a limit, and is left out if memory is short. A
+       loop that slept through the step before moves the bucket in one call.
 
    Callbacks may start, cancel and postpone any timer, drain the wheel, and free
-   the timer that fired. They may not advance, poll, trim or destroy the wheel
-   that they run under, which does nothing and returns 0 or NULL, nor leave by
-   longjmp or an exception (but see TW_CALL). A timer is not pending while its
-   callback runs. In a tw_foreach visitor only its own timer may be cancelled.
+   the fired timer. A callback must not advance, poll, trim or destroy its own
+   wheel: the call does nothing and returns 0 or NULL. A callback must not leave
+   by longjmp or an exception (see TW_CALL). A timer is not pending while its
+   callback runs. A tw_foreach visitor may cancel only the visited timer.
 
-   Periodic timers are started again from their callback. Miss a few periods,
-   and one of these lines decides: to catch up on all of them, to count from
-   now, or to skip them and keep the phase. Here `now` is the reading of this
-   turn, not tw_now.
+   Start a periodic timer again in its callback. After missed periods, line 1
+   catches up on all periods, line 2 counts from `now`, and line 3 skips periods
+   and keeps the phase. `now` is the reading of this turn, not tw_now.
 
        tw_start(tw, t, tw_after(tw_deadline(t), period));
        tw_start(tw, t, tw_after(now, period));
@@ -329,13 +328,13 @@
 
    TIMERS FROM OTHER THREADS, with TIMINGWHEEL_THREADS defined
 
-   A wheel takes no locks and belongs to one thread, its loop's. Other threads
-   start and cancel timers there by posting requests to its tw_mailbox, which
-   the loop collects. This needs C11 or C++11, and atomic operations on 64 bits
-   that take no lock (small and some 32-bit processors have none).
+   A wheel takes no locks and belongs to the thread of its loop. Other threads
+   start and cancel timers by requests to the tw_mailbox of the wheel, and the
+   loop collects the requests. The mailbox needs C11 or C++11 and lock-free
+   64-bit atomics (missing on small and some 32-bit processors).
 
        struct job {
-           tw_remote timeout; // begins with a tw_timer, which fires as ever
+           tw_remote timeout; // begins with a tw_timer, which fires as usual
            ...
        };
 
@@ -344,60 +343,58 @@
 
        for (;;) {
            sleep_until_woken(tw_wait(&tw, clock_ns(), one_minute));
-           clear_wake_up(); // before it collects: what comes then wakes again
+           clear_wake_up(); // before tw_collect: a later request wakes again
            tw_collect(&box);
            tw_advance_clock(&tw, clock_ns());
        }
 
-   Not for timers of the loop's own thread: tw_start is cheaper, and answers.
-   (To post from a callback of the same wheel is allowed; the next tw_collect
-   applies it.) Threads that do much with timers had better have a wheel each.
+   In the loop's own thread use tw_start, which is cheaper and returns a status.
+   A callback of the same wheel may post, and the next tw_collect applies the
+   request. Give each thread with many timers a wheel of its own.
 
-   - Posting never waits, never allocates and cannot fail. Of one timer the last
-     request counts: a thousand, posted before the loop looks, are one entry.
-     Timers are served in the order in which they were first posted.
-   - When the mailbox was empty the posting thread calls wake, which writes to
+   - Posting never waits, never allocates and cannot fail. Only the last request
+     for a timer counts: a thousand requests before a tw_collect are one entry.
+     tw_collect serves timers in order of first request.
+   - If the mailbox was empty, the posting thread calls `wake`, which writes to
      an eventfd, calls uv_async_send, or the like.
-   - A start that the wheel refuses (no memory, max_pending; destroyed) is kept
-     and tried again by each tw_collect, which tells how many there are. Until
-     then the timer stays as it was. As long as there are any, collect often: to
-     post them again wakes nobody. A wheel that is set up again takes them, a
-     tw_post_cancel takes one back.
-   - A deadline that has passed when it is collected is overdue: it fires in the
-     next tw_advance_clock. UINT64_MAX - 2 and - 1 act as UINT64_MAX.
-   - A cancel may come too late: collected after the timer fired. Once it is
-     settled (tw_remote_settled) the timer will not fire.
-   - The wheel's thread may use a remote's tw_timer directly. It may free the
-     remote, even in its callback, once that is settled, not pending, and no
-     further call will post it; one that has posted does not touch it any more,
-     even before it returns. The callback sees what its poster wrote before.
-   - A remote has one mailbox. Neither moves while in use, and a mailbox, with
-     what wake uses, stays until each call with it has returned: join the
-     threads, collect once more, then destroy the wheel.
-   - A thread that is held up inside of a post holds up requests for that timer
-     and, if it was about to wake the loop, those that follow, until the loop
-     wakes by itself; but no other thread, and never the loop.
+   - A start that the wheel refuses (no memory, max_pending, destroyed) waits,
+     and the timer stays as before. Each tw_collect tries waiting starts again,
+     and returns how many still wait. While a start waits, collect often:
+     posting the timer again does not wake the loop. A wheel that is set up
+     again accepts waiting starts. tw_post_cancel takes a waiting start back.
+   - A deadline that has passed at tw_collect is overdue: the timer fires in the
+     next tw_advance_clock. UINT64_MAX - 2 and UINT64_MAX - 1 act as UINT64_MAX.
+   - A cancel may be collected after the timer fired. Once the cancel is settled
+     (tw_remote_settled), the timer will not fire.
+   - The wheel's thread may use the tw_timer of a remote directly. That thread
+     may free a remote, even in the callback, if the remote is settled, not
+     pending, and will not be posted again. An earlier post never touches a
+     settled remote, even if the post has yet to return. The callback sees all
+     that the posting thread wrote before the post.
+   - A remote belongs to one mailbox. Both must not move while in use. Keep the
+     mailbox, and the data of `wake`, until each call with the mailbox has
+     returned. Join the threads, collect once more, then destroy the wheel.
+   - A thread held up inside a post delays requests for that timer. If the
+     thread was about to wake the loop, later requests also wait, until the loop
+     wakes by itself. The thread delays no other thread, and never the loop.
 
 
    CONFIGURATION, by #define before the implementation
 
-   TW_MALLOC(size, context)    both or neither; default malloc and free. context
-   TW_FREE(pointer, context)   is alloc_context of tw_config.
-   TW_STATIC                   every function is static: for files that have the
-                               implementation, each its own
-   TW_DEF                      any other linkage; defined wherever this header
-                               is included, like TW_STATIC
-   TW_CALL(tw, timer)          how a timer is fired, see below; default
+   TW_MALLOC(size, context)    define both or neither; default malloc and free;
+   TW_FREE(pointer, context)   `context` is alloc_context of tw_config
+   TW_STATIC (*)               static functions: an implementation per file
+   TW_DEF (*)                  any other linkage
+   TIMINGWHEEL_THREADS (*)     the mailbox, for requests from other threads
+   TW_CALL(tw, timer)          fires a timer, see below; default
                                (timer)->callback((tw), (timer))
    TW_DEBUG                    misuse ends in TW_ASSERT
    TW_ASSERT(expr)             with TW_DEBUG only; default assert, which NDEBUG
                                turns off
-   TIMINGWHEEL_THREADS         the mailbox, for requests from other threads;
-                               defined wherever this header is included
+   (*) Define the macro wherever this header is included.
 
-   TW_CALL is one place in which to measure how late timers fire, to find slow
-   callbacks, to take a lock, or to catch an exception. The callback may free
-   the timer: read what you need before.
+   Redefine TW_CALL to measure lateness, find slow callbacks, take a lock, or
+   catch an exception. The callback may free the timer, so read the timer first.
 
        #define TW_CALL(tw, timer) fire(tw, timer) // declared before
        static void fire(timingwheel *tw, tw_timer *timer)
@@ -410,8 +407,8 @@
            try { (timer)->callback((tw), (timer)); } \
            catch (const std::exception &e) { report(e); }
 
-   The version is semantic, for the source: what a structure holds may change in
-   any version, so compile all of a program with one copy.
+   The version is semantic for source code. Structures may change in any
+   version, so compile a whole program with one copy of this header.
 */
 #ifndef TIMINGWHEEL_H
 #define TIMINGWHEEL_H
