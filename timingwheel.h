@@ -95,154 +95,34 @@
    WORDS
 
    tick            the smallest step of the clock; `tick` time units long
-   clock           the reading that you last handed to tw_advance_clock
+   clock           the time that the library knows: the last reading that you
+                   handed to tw_advance_clock
    deadline        absolute time, in your unit, from which a timer may fire
    timer           one tw_timer, embedded in a struct of yours
-   wheel           a ring of buckets; wheel 0 has one per tick; also the whole,
-                   the timingwheel that all of them belong to
-   step            the ticks that one bucket spans: wheel_size times as many as
-                   in the next finer wheel
+   timingwheel     all wheels together; "the wheel" where only one is meant
+   wheel           a ring of buckets; wheel 0 has one bucket per tick
+   step            the ticks that one bucket spans: wheel_size times the step of
+                   the next finer wheel
    bucket          the timers of one step of one wheel
-   chunk           a block of pointers to timers, of which buckets are made
-   slot            the place of one such pointer; dead, if its timer has left
-   overflow wheel  the next coarser wheel: one of its buckets spans wheel_size
-                   buckets of the finer wheel; created on demand
+   overflow wheel  the next coarser wheel, created on demand
    cascade         to move timers from a bucket to finer wheels
-   delay queue     the min-heap of non-empty buckets, each wheel's earliest; its
-                   head, and nothing else, moves the clock on
-   overdue         started for a tick that the clock had reached already
-   come up         of a bucket: its earliest tick is the next of all, and due
-   sorted          of a bucket that has come up: its timers fire one by one from
-                   the front
-   crowded         of a bucket: it has too many timers to be sorted, more than
-                   80 chunks of them
+   delay queue     the min-heap of wheels, each by its first bucket; only the
+                   head of the queue moves the clock
+   overdue         started for a tick that the clock had reached
 
 
-   HOW IT WORKS
+   COST
 
-   With wheel_size 256 a 64-bit tick has eight digits, one per wheel. A step of
-   one wheel is 256 steps of the next finer wheel. A timer goes to the finest
-   wheel that reaches its tick: wheel 0 reaches the clock's own step of wheel 1
-   and the step after it, wheel 1 reaches the clock's own step of wheel 2 and
-   the step after it, and so on. Hence each wheel has buckets for two turns, 512
-   of them, and the bucket of the next step of a wheel gets no new timers.
+   Start, cancel and postpone are O(1), however many timers are pending. To
+   advance over a span in which no timer is due is O(1). A timer cascades at most
+   once per wheel on the way down; most timers never cascade.
 
-       tick  00 00 00 00 00 01 2c 05
-                             |  |  '-- bucket of wheel 0
-                             |  '----- bucket of wheel 1
-                             '-------- bucket of wheel 2, and so on
-
-       wheel    a bucket spans           it reaches, at a tick of 1 ms
-         0      1 tick                   256 to 512 ms
-         1      256 ticks                65 to 131 s
-         2      65,536 ticks             4.6 to 9.3 h
-         3      2^24 ticks               49 to 99 days
-        4..7    2^32 .. 2^56 ticks       35 years .. all of 64 bits
-
-   The idea of hierarchical wheels is Varghese and Lauck's (1987), overflow
-   wheels on demand and the delay queue are Kafka's. Unlike in Kafka's, a
-   bucket's place in the delay queue is its earliest timer, not the start of its
-   span, so that the clock jumps to the very tick at which something fires. Here
-   is a toy with wheels of 4 steps, where three timers are a crowd; [9 10 11] is
-   a bucket with timers for these ticks, * is the head of the delay queue:
-
-       clock 0    wheel 0  [ ]  [1]* [ ]  ...           ticks 0..7
-                  wheel 1  [9 10 11]  [13 14]  ...      ticks 8..11  12..15
-
-       clock 1    1 has fired. The clock is still in the step 0..3, so that the
-                  step 8..11 is two steps ahead.
-                  wheel 1  [9 10 11]* [13 14]  ...
-
-       clock 9    9 came up: its bucket has cascaded, and 9 has fired.
-                  wheel 0  [ ]  [10]* [11] ...          ticks 8..15
-                  wheel 1             [13 14]  ...      ticks 12..15
-
-   tw_dump draws this too, with a digit for the timers of each bucket, from the
-   clock's own on. Here at clock 1 and, cascaded, at clock 9:
-
-   prints: dump.c
-       clock: 1 (tick 1, of 1 time units)
-       5 pending, 1 fired, 0 cascaded
-       wheel 0: step 1, ticks 1 to 8
-       [........] holds 0
-       wheel 1: step 4, ticks 0 to 31
-       [..32....] holds 5
-       queue: wheel 1 at tick 9
-       in no wheel: 0, overdue or postponed
-       clock: 9 (tick 9, of 1 time units)
-       4 pending, 2 fired, 3 cascaded
-       wheel 0: step 1, ticks 9 to 16
-       [.11.....] holds 2
-       wheel 1: step 4, ticks 8 to 39
-       [.2......] holds 2
-       queue: wheel 0 at tick 10
-       queue: wheel 1 at tick 13
-       in no wheel: 0, overdue or postponed
-
-   13 and 14 will fire straight from wheel 1. A bucket that is not crowded is
-   sorted when its first timer is due, and each timer then fires from where it
-   stands. (13 to 63 timers whose ticks differ in more than the lowest byte
-   cascade: that costs less than to sort them.) A bucket of one tick is neither
-   sorted nor moved. Each wheel has a bitmap of its buckets, and enters the
-   delay queue with its first one: the queue has one entry per wheel and is
-   tiny.
-
-   NO SPIKES. A crowded bucket, with more than 80 chunks (8 on a 32-bit
-   machine), is moved down while the clock is in the step before its own, some
-   chunks in each call, in proportion to the time that has passed: when the
-   clock enters the bucket's step little is left. The bucket gets no new timers
-   meanwhile, so that it can only shrink. Timers leave from the back, and keep
-   their order.
-
-       wheel 2          | the clock's step   | the next step: |
-                        |   ^                | a crowd, moved |
-                            |                '--. down        |
-       wheel 1          |...|...............|. . v . . . . . .|   ...
-
-   A bucket is a queue of pointers to timers, in chunks of two cache lines. The
-   next timers are known in advance and fetched while the current one fires;
-   that is what makes it fast with a million timers. Timers are started at its
-   end, at `room`, and fire from its `front`:
-
-                   front                                     room
-                     v                                         v
-       | header | .  t1 t2 -  t3 ... t10 | <-> | header | t11 -  .  .  ... . |
-                        a dead slot: its timer was cancelled   free
-
-   A cancel writes NULL into its slot, and does nothing else. A chunk that has
-   no timer left is found later: whoever takes a chunk while many are poorly
-   filled looks at two others, slab by slab, and takes those without a timer
-   out.
-
-   The way of a timer, with the function that takes each step:
-
-       1. tw_start              into the wheel that took the one before, if its
-                                tick is surely for that wheel; else ...
-       2. twi_place             ... into the wheel for its tick:
-       3. twi_push_back         to the end of its bucket there
-       4. twi_gained           which has a mark now; if it is the wheel's first
-                                the wheel moves up in the delay queue
-       5. tw_postpone           writes a later deadline, and leaves it there
-       6. tw_cancel             leaves a dead slot: the way ends here
-       7. twi_move_ahead        its bucket is crowded and the next: back to 4 in
-                                a finer wheel, by twi_move_down
-       8. twi_take_first        as its wheel is the head of the queue and due,
-                                moves the clock on to its tick
-       9. twi_prepare           its first bucket has come up and is ...
-      10. twi_sort              ... sorted, if it has few enough timers, or
-      11. twi_move_down         moved down: back to 4, in a finer wheel
-      12. twi_take_front        it is due and leaves its bucket (twi_place_again:
-                                was postponed, back to 2)
-      13. tw_advance_clock      calls its callback; tw_poll hands it out
-
-   Cost: start, cancel and postpone are O(1), whatever is pending. A timer
-   cascades at most once per wheel on its way down, mostly never. Advancing over
-   any span in which nothing is due is O(1). Memory: 24 bytes per timer in your
-   own struct, and about 11 in the chunks when they are full; a chunk of 128
-   bytes for each bucket that has been used. A wheel takes 16 KiB with
-   wheel_size 256: two buckets of 32 bytes per step (24 bytes on a 32-bit
-   machine). Where memory is short, choose a smaller wheel_size. Advancing takes
-   less than 4 KB of stack.
+   A timer takes 24 bytes in your struct, and 11 bytes in the chunks of the
+   library when they are full. Each bucket in use has a chunk of 128 bytes. A
+   wheel takes 16 KiB with wheel_size 256: two buckets of 32 bytes per step (24
+   bytes on a 32-bit machine). If memory is short, choose a smaller wheel_size.
+   Advancing takes less than 4 KB of stack. How the library works is explained
+   at the head of the implementation below.
 
 
    CONTRACT

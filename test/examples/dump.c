@@ -1,4 +1,4 @@
-/* dump.c - the toy of the manual's HOW IT WORKS, drawn by tw_dump before and
+/* dump.c - the toy of HOW IT WORKS, drawn by tw_dump before and
  * after its cascade. test/examples.sh compares what this prints with what the
  * manual shows.
  *
