@@ -114,8 +114,8 @@
    COST
 
    Start, cancel and postpone are O(1), however many timers are pending. To
-   advance over a span in which no timer is due is O(1). A timer cascades at most
-   once per wheel on the way down; most timers never cascade.
+   advance over a span in which no timer is due is O(1). A timer cascades at
+   most once per wheel on the way down; most timers never cascade.
 
    A timer takes 24 bytes in your struct, and 11 bytes in the chunks of the
    library when they are full. Each bucket in use has a chunk of 128 bytes. A
@@ -301,8 +301,8 @@
 #define TW_VERSION_MINOR 2
 #define TW_VERSION_PATCH 0
 
-/* Linkage: TW_STATIC keeps every function inside the including file, without
- * warnings about those it does not call; TW_DEF may be anything else. */
+/* Linkage. TW_STATIC makes every function static, without warnings about unused
+ * functions. TW_DEF may be any other linkage. */
 #ifndef TW_DEF
 #ifdef TW_STATIC
 #define TW_DEF static inline
@@ -320,25 +320,25 @@ extern "C" {
 typedef struct timingwheel timingwheel;
 typedef struct tw_timer tw_timer;
 
-/* Called when `timer` fires; what it may do is under "Callbacks" above. */
+/* Called when `timer` fires. The contract says what callbacks may do. */
 typedef void tw_callback(timingwheel *tw, tw_timer *timer);
 
-/* Called by tw_foreach and tw_drain, once a timer. */
+/* Called by tw_foreach and tw_drain, once per timer. */
 typedef void tw_visitor(tw_timer *timer, void *context);
 
-/* Called by tw_dump, once a line. */
+/* Called by tw_dump, once per line. */
 typedef void tw_writer(const char *line, void *context);
 
-/* What a function answers: TW_OK, or why it changed nothing. */
+/* The result of a function: TW_OK, or why nothing has changed. */
 enum tw_status {
     TW_OK = 0,
-    TW_EINVAL = -1, /* an argument is NULL or out of its range             */
+    TW_EINVAL = -1, /* an argument is NULL or out of range                 */
     TW_ENOMEM = -2, /* TW_MALLOC failed                                    */
     TW_EFULL = -3,  /* max_pending timers are pending already              */
-    TW_EBUSY = -4   /* not while tw_foreach is visiting                    */
+    TW_EBUSY = -4   /* refused inside of tw_foreach                        */
 };
 
-/* How a timer stands; TW_IDLE is what all zero and tw_timer_init make. */
+/* The state of a timer. Zero memory is an idle timer. */
 typedef enum tw_state {
     TW_IDLE = 0,      /* never started, drained, or its wheel destroyed    */
     TW_FIRED = 1,     /* its callback has been called, or is running       */
@@ -346,15 +346,15 @@ typedef enum tw_state {
     TW_PENDING = 3    /* waiting for its deadline                          */
 } tw_state;
 
-/* How to set up a wheel; all zero is every default. */
+/* How to set up a wheel. Zero means the default of each field. */
 typedef struct tw_config {
     uint64_t tick;       /* time units per tick; 0 = 1                     */
-    uint64_t start;      /* the clock's first reading, in time units       */
+    uint64_t start;      /* the first reading of the clock, in time units  */
     uint32_t wheel_size; /* steps per turn of a wheel: a power of two from
                             2 to 4096 (1024 where addresses have 16 bits);
                             0 = TW_DEFAULT_WHEEL_SIZE                      */
     size_t max_pending;  /* most timers pending at once; 0 = no limit      */
-    void *alloc_context; /* handed to TW_MALLOC and TW_FREE                */
+    void *alloc_context; /* passed to TW_MALLOC and TW_FREE                */
 } tw_config;
 
 #define TW_DEFAULT_WHEEL_SIZE 256
@@ -364,24 +364,24 @@ typedef struct tw_config {
 #define TWI_MOST_STEPS 1024 /* what memory of 16 bits could hold             */
 #endif
 
-/* What tw_get_stats tells. */
+/* The result of tw_get_stats. */
 typedef struct tw_stats {
     size_t pending;    /* timers pending now                               */
     uint64_t fired;    /* timers fired since tw_init                       */
     uint64_t cascaded; /* moves to another bucket while advancing          */
-    size_t wheels;     /* wheels that there are                            */
+    size_t wheels;     /* wheels created                                   */
     size_t buckets;    /* non-empty buckets                                */
-    size_t bytes_held; /* got from TW_MALLOC                               */
-    size_t bytes_used; /* of these, wheels, and chunks that buckets have   */
+    size_t bytes_held; /* bytes from TW_MALLOC                             */
+    size_t bytes_used; /* bytes of wheels, and of chunks in buckets        */
 } tw_stats;
 
-/* One timer, to be embedded in a struct of yours. It is visible only so that
- * you can place it: its fields are private. It must not move or be freed while
- * it is pending. 24 bytes on a 64-bit machine. */
+/* A timer, to be embedded in a struct of yours. The fields are private. A
+ * pending timer must not move and must not be freed. 24 bytes on a 64-bit
+ * machine. */
 struct tw_timer {
-    uintptr_t place;       /* address of its pointer in a chunk, or a state */
-    tw_callback *callback; /* may be NULL                                   */
-    uint64_t deadline;     /* as it was asked for                           */
+    uintptr_t place;       /* pending: address of its slot; else a tw_state */
+    tw_callback *callback; /* NULL: only marked fired                       */
+    uint64_t deadline;     /* in time units, as the caller gave it          */
 };
 
 /* An idle timer, as an initialiser. */
@@ -390,11 +390,10 @@ struct tw_timer {
         0, (callback_function), 0        \
     }
 
-/* The struct that a timer is a member of: TW_OWNER(timer, struct connection,
- * idle) is the connection whose `idle` it is. For a const timer name a const
- * type. In C++ that type has to be of
- * standard layout; for one that is not, put the timer and a pointer to the
- * object into a struct, and follow the pointer of TW_OWNER of that. */
+/* Returns the struct that contains a timer: TW_OWNER(timer, struct connection,
+ * idle) is the connection with the member `idle`. For a const timer, name a
+ * const type. In C++ the type needs standard layout. Otherwise embed a struct
+ * of the timer and a pointer to the object, and follow the pointer. */
 #ifdef __cplusplus
 #define TW_OWNER(timer, type, member)                                   \
     (reinterpret_cast<type *>(reinterpret_cast<uintptr_t>(timer) -      \
@@ -404,9 +403,8 @@ struct tw_timer {
     ((type *)((uintptr_t)(timer)-offsetof(type, member)))
 #endif
 
-/* What follows up to the functions is private; it stands here because
- * `timingwheel` must be complete for you to place one. Behind each field stands
- * who writes it. */
+/* The types from here to the functions are private. They stand here because a
+ * timingwheel can only be declared if its type is complete. */
 
 #define TWI_LEVELS 64 /* wheels of 2 buckets need 64 to reach 2^64           */
 #ifndef TWI_CHUNK_BYTES
@@ -414,10 +412,10 @@ struct tw_timer {
 #endif
 #define TWI_SLOTS (TWI_CHUNK_BYTES / sizeof(void *) - 4)
 
-/* A bucket is crowded if it has more chunks than this: its timers are moved
- * down, ahead of time, in batches of TWI_BATCH chunks. The timers of any other
- * bucket, up to TWI_LARGE_TIMERS, are sorted. Where memory is short, so is the
- * stack, and the limit is low. */
+/* A bucket with more than TWI_LARGE_CHUNKS chunks is large: its timers move
+ * down ahead of time, in batches of TWI_BATCH chunks. A bucket of up to
+ * TWI_LARGE_TIMERS timers is sorted. The limits are low on small machines,
+ * because a sort needs stack. */
 #if UINTPTR_MAX > UINT32_MAX
 #define TWI_SORT_CHUNKS 80
 #define TWI_DEFAULT_BATCH 24
@@ -435,75 +433,75 @@ struct tw_timer {
 #define TWI_BATCH TWI_DEFAULT_BATCH
 #endif
 
-/* Up to 12 timers of one bucket. A chunk starts at a multiple of its size, so
- * that the address of a slot gives its chunk. */
+/* Up to 12 timers of one bucket. Chunks are aligned to their size: the address
+ * of a slot gives the chunk. */
 typedef struct twi_chunk {
-    struct twi_chunk *next;     /* in its bucket, or among the unused chunks */
-    struct twi_chunk *prev;     /* in its bucket                             */
-    struct twi_bucket *bucket;  /* that it is in; NULL: it is unused         */
-    size_t number;              /* above that of prev: by one, or by more if */
-                                /* chunks in between have left               */
+    struct twi_chunk *next;     /* in its bucket, or in the unused list      */
+    struct twi_chunk *prev;     /* in its bucket; NULL: the first            */
+    struct twi_bucket *bucket;  /* NULL: unused                              */
+    size_t number;              /* rises along the bucket, perhaps with gaps */
     tw_timer *slots[TWI_SLOTS]; /* NULL: dead                                */
 } twi_chunk;
 
-/* The timers of one step of one wheel: those of each tick in start order. */
+/* The timers of one step of one wheel. Timers of one tick are in start
+ * order. */
 typedef struct twi_bucket {
-    uint64_t earliest; /* the span of ticks that its timers were placed for; */
-    uint64_t latest;   /* UINT64_MAX and 0 if it has none                    */
-    tw_timer **front;  /* its first slot                                     */
-    tw_timer **back;   /* the next free slot; or the end of a full chunk; or */
-                       /* NULL, if the bucket has no chunk                   */
+    uint64_t earliest; /* span of the ticks that timers were placed for, in  */
+    uint64_t latest;   /* ticks; UINT64_MAX and 0 if there is no timer       */
+    tw_timer **front;  /* the first slot                                     */
+    tw_timer **back;   /* behind the last slot; NULL: no chunk               */
 } twi_bucket;
 
 /* What has been done to the first bucket of a wheel. */
 enum twi_progress {
-    TWI_UNTOUCHED, /* nothing yet, or other timers have come in since        */
-    TWI_SORTED,    /* its timers fire from the front                         */
-    TWI_CASCADING  /* it is crowded, and some of its timers have moved down  */
+    TWI_UNTOUCHED, /* nothing since a timer was added                        */
+    TWI_SORTED,    /* timers fire from the front                             */
+    TWI_CASCADING  /* some timers have moved down; a limit stopped the rest  */
 };
 
-/* One wheel. It enters the delay queue with its first bucket. */
+/* One wheel. A wheel with timers is in the delay queue. */
 typedef struct twi_wheel {
-    uint64_t earliest;    /* its place in the delay queue: a tick            */
-    uint64_t step;        /* ticks that a bucket spans                       */
+    uint64_t earliest;    /* key in the delay queue, a tick                  */
+    uint64_t step;        /* ticks per bucket                                */
     uint64_t min_ahead;   /* a tick is certainly for this wheel if the tick  */
     uint64_t end;         /* is so far ahead of the clock, and before `end`  */
-    uint64_t moved_at;    /* the clock when timers were last moved ahead     */
-    size_t behind;        /* chunks that a limit has kept from moving then   */
-    twi_bucket *buckets;  /* two turns: twice as many as steps in a turn     */
-    void *memory;         /* as TW_MALLOC gave it                            */
-    unsigned level;       /* its number, from 0 for the finest               */
+    uint64_t moved_at;    /* the clock when timers last moved ahead, in      */
+                          /* ticks                                           */
+    size_t behind;        /* chunks that should have moved by then           */
+    twi_bucket *buckets;  /* size_mask + 1 buckets: two turns                */
+    void *memory;         /* address to free                                 */
+    unsigned level;       /* 0 for the finest wheel                          */
     unsigned shift;       /* log2 of step                                    */
-    twi_bucket *first;    /* the first bucket that may have timers           */
+    twi_bucket *first;    /* the first bucket that may hold timers           */
     uint32_t queue_index; /* in the delay queue, or TWI_UNQUEUED             */
     enum twi_progress progress; /* of `first`                                */
-    bool may_have_large;  /* a bucket may have become crowded                */
+    bool may_have_large;  /* a bucket may be large                           */
 } twi_wheel;
 
-/* A piece of memory cut into chunks. It stands where chunk 0 would. */
+/* A block of memory, cut into chunks. The slab itself stands in place of chunk
+ * 0. */
 typedef struct twi_slab {
-    struct twi_slab *next;
-    void *memory;  /* as TW_MALLOC gave it                                   */
-    size_t chunks; /* how many follow                                        */
+    struct twi_slab *next; /* older                                          */
+    void *memory;          /* address to free                                */
+    size_t chunks;         /* chunks behind this one                         */
 } twi_slab;
 
 /* Buckets outside of the wheels. */
 enum twi_outside {
-    TWI_OVERDUE, /* started overdue, in start order                          */
-    TWI_STUCK,   /* postponed, and could not be moved for want of memory     */
-    TWI_DRAINED, /* taken out by tw_drain, not visited yet                   */
+    TWI_OVERDUE, /* timers started overdue, in start order                   */
+    TWI_STUCK,   /* postponed timers that found no memory to move            */
+    TWI_DRAINED, /* timers that tw_drain has yet to visit                    */
     TWI_OUTSIDE_BUCKETS
 };
 
-/* What a call has to fire: overdue timers that stand before a position, and
- * then timers of ticks up to `due_until`. A call that has stopped at its limit
- * leaves its turn to the next call, in front of that call's own turn. */
+/* What one call has to fire: overdue timers before a position, then timers of
+ * ticks up to `due_until`. See "overdue". */
 typedef struct twi_turn {
     size_t overdue_until;
     uint64_t due_until;
 } twi_turn;
 
-#define TWI_TURNS 4
+#define TWI_TURNS 4 /* more turns than this become one                       */
 
 /* What a timingwheel is doing. Zero memory counts as destroyed. */
 enum twi_state {
@@ -564,165 +562,168 @@ struct timingwheel {
 
 /* ------------------------------------------------------------ functions --- */
 
-/* Sets up `tw`, which may be memory that has never been written; `config` NULL
- * means every default. Not for a wheel that has pending timers or memory:
- * tw_destroy it first. From now on `tw` must stay where it is, up to
- * tw_destroy. Allocates nothing. Deadlines up to `start` have passed: if the
- * clock that is then used lags behind it, they fire at once. TW_EINVAL: tw is
- * NULL, or wheel_size is not a power of two from 2 to 4096. */
+/* Sets up `tw`, which may be uninitialised memory. `config` NULL means every
+ * default. Allocates nothing. Do not call tw_init for a wheel that has pending
+ * timers or memory: call tw_destroy first. From now on `tw` must not move,
+ * until tw_destroy. Deadlines up to config->start have passed. TW_EINVAL: tw is
+ * NULL, or wheel_size is out of range or no power of two. */
 TW_DEF int tw_init(timingwheel *tw, const tw_config *config);
 
-/* Gives all memory back; timers still pending become idle. Refused inside a
- * callback or visitor of `tw`. Costs a write to every pending timer. */
+/* Frees all memory. Pending timers become idle. Ignored inside a callback or
+ * visitor of `tw`. Costs a write to every pending timer. */
 TW_DEF void tw_destroy(timingwheel *tw);
 
-/* Makes `timer` idle, to be fired by calling `callback` (NULL: it is only
- * marked fired, as tw_poll wants it). Not for a timer that is pending. */
+/* Makes `timer` idle. The timer will call `callback` when it fires; NULL: the
+ * timer is only marked fired, for tw_poll. Not for a pending timer. */
 TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback);
 
-/* Starts `timer`: it fires in the first tw_advance_clock that reaches
- * `deadline` rounded up to a tick, or in the next one if that has passed. A
- * timer that is pending is moved, and counts as started now. O(1).
- * TW_EINVAL: tw or timer is NULL, or tw has been destroyed. TW_ENOMEM,
- * TW_EFULL, TW_EBUSY: as above; a timer that was pending then stays pending as
- * it was. */
+/* Starts `timer`: the timer fires in the first tw_advance_clock that reaches
+ * `deadline`, rounded up to a tick. If the deadline has passed, the timer fires
+ * in the next call. A pending timer is moved, and counts as started now. O(1).
+ * TW_EINVAL: tw or timer is NULL, or tw is destroyed. TW_ENOMEM, TW_EFULL,
+ * TW_EBUSY: see enum tw_status; a pending timer stays as it was. */
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
-/* Starts `timer` to fire at any tick from `earliest` to `latest`: at the
- * roundest one still ahead of the clock, which costs the fewest cascades and
- * is shared with the most other timers. tw_deadline then tells which. A window
- * without a tick in it acts like tw_start(earliest). O(1). Statuses as
- * tw_start; TW_EINVAL also if latest < earliest. */
+/* Starts `timer` for a tick from `earliest` to `latest`: the roundest tick
+ * ahead of the clock. That tick costs the fewest cascades, and many timers
+ * share it. tw_deadline then returns the time chosen. A window without a tick
+ * acts like tw_start(earliest). O(1). Statuses as tw_start; TW_EINVAL also if
+ * latest < earliest. */
 TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
                            uint64_t latest);
 
-/* Puts the deadline of a pending timer off. To a later time this is one store
- * and cannot fail: the timer moves when its old bucket comes up, or at once, if
- * that has and waits for its next timer. To the same time nothing happens. To
- * an earlier time, of a timer whose deadline has passed, or of one that is not
- * pending it is tw_start, with its statuses. O(1). */
+/* Moves the deadline of a pending timer. A later deadline is one store and
+ * cannot fail: the timer moves when its bucket comes up. A timer whose bucket
+ * has come up already moves at once. The same deadline changes nothing. In
+ * every other case (an earlier deadline, a timer that is due or not pending)
+ * this is tw_start. O(1). */
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
-/* Takes `timer` out; true if it was pending. It may then be freed at once. Of
- * a timer that is not pending (or NULL) nothing changes. O(1). */
+/* Cancels `timer`. Returns true if the timer was pending. Afterwards the timer
+ * may be freed at once. Changes nothing if `timer` is NULL or not pending.
+ * O(1). */
 TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
 
-/* Moves the clock to `now` and fires, in order, every timer due by then;
- * returns how many. `now` below the clock leaves the clock and fires only what
- * is overdue. Inside a callback or visitor of `tw`: refused, 0. Costs O(1) a
- * timer fired or cascaded, and nothing for the time that passes. */
+/* Moves the clock to `now` and fires, in order, every timer due by then.
+ * Returns how many timers fired. If `now` is before the clock, the clock stays,
+ * and only overdue timers fire. Returns 0 and does nothing inside a callback or
+ * visitor. Costs O(1) per timer fired or cascaded, and nothing for the time
+ * that passes. */
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
 
-/* The same, but handles at most `limit` timers, fired or cascaded; what is left
- * waits for the next call, in order, and fires before timers that are started
- * overdue meanwhile. To sort a bucket, of up to 960 timers, does not count; to
- * pass many slots of cancelled timers does. The clock stays with the last timer
- * handled until all are; tw_wait, asked with the same `now` or a later one,
- * answers 0 meanwhile. Returns how many fired, which may be 0 while there is
- * more to do. limit 0 does nothing. */
+/* Does the same, but handles at most `limit` timers, fired or cascaded. The
+ * rest waits for the next call, in order, and fires before timers that are
+ * started overdue meanwhile. Sorting a bucket of up to 960 timers does not
+ * count; skipping many dead slots counts. While timers are left, the clock
+ * stays at the last timer handled, and tw_wait returns 0. Returns how many
+ * timers fired; 0 is possible while timers are left. limit 0 does nothing. */
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit);
 
-/* Pull mode: marks the next timer due at `now` fired and returns it instead of
- * calling its callback; NULL when there is none, and the clock is then `now`
- * (if it was not further on). Each tw_poll is a call of its own: a timer
- * started with a deadline that has passed comes out of the next one. Costs O(1)
- * a call, and O(1) a timer cascaded. NULL inside a callback or visitor. */
+/* Marks the next timer due at `now` as fired and returns the timer, without a
+ * call of the callback. Returns NULL if no timer is due; the clock is then
+ * `now` or later. Each tw_poll is a call of its own: a timer that is started
+ * overdue comes out of the next tw_poll. Returns NULL inside a callback or
+ * visitor. Costs O(1) per call and per timer cascaded. */
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now);
 
-/* Gives the time at which the next timer is due: its deadline rounded up to a
- * tick. The time may be early after a cancel, a postpone or a restart (promise
- * 9). False if nothing is pending that the clock can reach; *deadline is then
- * left alone. O(1). */
+/* Writes the time at which the next timer is due: the deadline rounded up to a
+ * tick. The time is never late. After a cancel, a postpone or a restart in the
+ * earliest bucket, the time may be early (promise 9). Returns false, and leaves
+ * *deadline alone, if no timer is pending that the clock can reach. O(1). */
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
 
-/* How long a loop may sleep at `now`, in time units: 0 if something is due,
- * never more than `longest`, and `longest` if nothing is pending. To sleep for
- * ever then, pass UINT64_MAX and take this answer for no time-out at all (-1 to
- * epoll_wait; any other for no more than its type holds). O(1). */
+/* Returns how long a loop may sleep at `now`, in time units: 0 if a timer is
+ * due, at most `longest`, and `longest` if no timer is pending that the clock
+ * can reach. To sleep without end in that case, pass UINT64_MAX, and treat the
+ * result UINT64_MAX as no time-out (-1 for epoll_wait). O(1). */
 TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest);
 
-/* The clock: the reading last handed to tw_advance_clock, which outside of a
- * callback is a turn old and nothing to count a delay from; inside a callback,
- * the tick of the timer that fires (if it fires late: the clock, unmoved). */
+/* Returns the clock: the last reading handed to tw_advance_clock. After a
+ * reading before the clock, and after a call that stopped at its limit, the
+ * clock is what that call left. Inside a callback the clock is the tick of the
+ * firing timer, or the unmoved clock if the timer is overdue. Outside of
+ * callbacks do not add delays to tw_now: the reading is older than the last
+ * sleep. */
 TW_DEF uint64_t tw_now(const timingwheel *tw);
 
-/* How many timers are pending. */
+/* Returns the number of pending timers. */
 TW_DEF size_t tw_count(const timingwheel *tw);
 
-/* True from tw_start until the timer fires, is cancelled or drained, or its
- * wheel destroyed. */
+/* True from tw_start until the timer fires, is cancelled or drained, or the
+ * wheel is destroyed. */
 TW_DEF bool tw_is_pending(const tw_timer *timer);
 
-/* How the timer stands. */
+/* Returns the state of a timer; TW_IDLE for NULL. */
 TW_DEF tw_state tw_timer_state(const tw_timer *timer);
 
-/* The deadline last asked for, not rounded; 0 if never started. */
+/* Returns the deadline as the caller gave it, not rounded; 0 if the timer never
+ * started. */
 TW_DEF uint64_t tw_deadline(const tw_timer *timer);
 
-/* deadline - now, or 0 if that is below 0; 0 for a timer that is not pending,
- * and for NULL. */
+/* Returns deadline - now, or 0 if the deadline has passed. Returns 0 for NULL
+ * and for a timer that is not pending. */
 TW_DEF uint64_t tw_remaining(const tw_timer *timer, uint64_t now);
 
-/* Allocates now what could be needed later: after TW_OK, `timers` timers
- * pending at once with deadlines up to `horizon` (an absolute time) cannot
- * fail, nor does starting, advancing or sorting them allocate. Takes the wheels
- * up to `horizon`, 144 bytes per timer and about 1 KB (half of that on a 32-bit
- * machine): every timer may have a chunk for itself. `timers` is how many in
- * all: as their number grows, ask for the new total. TW_ENOMEM changes nothing.
- * TW_EINVAL: tw is NULL or has been destroyed.
+/* Allocates memory in advance. After TW_OK, `timers` pending timers with
+ * deadlines up to `horizon` (an absolute time) cannot fail. Starting, advancing
+ * and sorting them allocates nothing. A reserve takes the wheels up to
+ * `horizon`, 144 bytes per timer, and about 1 KB (half of that on a 32-bit
+ * machine). `timers` is a total: if you need more later, pass the new total.
+ * TW_ENOMEM changes nothing. TW_EINVAL: tw is NULL or destroyed.
  *
  *     wheel_size    wheels up to an hour of ms    wheels up to UINT64_MAX
  *     256           50 KB                         134 KB
- *     16            8 KB                          20 KB                      */
+ *     16            8 KB                          20 KB                     */
 TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon);
 
-/* Gives back memory that holds no timer, a reserve included, and packs the rest
- * if that saves much: this takes new memory first, as much as the timers need,
- * and is left out if there is none. Does nothing inside a callback or visitor.
- * Costs a pass over all memory that is held. */
+/* Frees memory that holds no timer, reserves included. If much can be saved,
+ * packs the timers into new memory first; this step is skipped if memory is
+ * short. Ignored inside a callback or visitor. Costs a pass over all memory
+ * held. */
 TW_DEF void tw_trim(timingwheel *tw);
 
-/* Calls `visit` for every pending timer, in no particular order; returns how
- * many. A visitor may cancel the timer it is given, and no other; it may start
- * none (TW_EBUSY), nor visit or drain (0). Costs a look at every bucket and
- * timer. */
+/* Calls `visit` for every pending timer, in no particular order. Returns how
+ * many. A visitor may cancel its own timer, and then free the timer. A visitor
+ * may not cancel other timers, start timers (TW_EBUSY), visit or drain (0).
+ * Costs a pass over all buckets and timers. */
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context);
 
-/* Takes every pending timer out, in no particular order: each becomes idle and
- * is then visited (`visit` may be NULL). A visitor may start, cancel and free
- * timers; one that it starts is not visited again. Those not visited yet are
- * pending still, but tw_next_deadline and tw_wait take no notice of them.
- * Allowed in a callback. Returns how many were taken. */
+/* Takes out every pending timer, in no particular order: each timer becomes
+ * idle, then `visit` is called (NULL: no call). A visitor may start, cancel and
+ * free timers; timers that it starts are not visited. Timers that wait for
+ * their visit are still pending, but tw_next_deadline and tw_wait ignore them.
+ * Allowed in a callback. Returns how many timers were taken out. */
 TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context);
 
-/* now + delay; UINT64_MAX where the sum is beyond 64 bits. */
+/* Returns now + delay, or UINT64_MAX if the sum exceeds 64 bits. */
 TW_DEF uint64_t tw_after(uint64_t now, uint64_t delay);
 
-/* The next deadline of a periodic timer that keeps its phase: the first
- * previous + k * period above `now`, k at least 1; UINT64_MAX where that is
- * beyond 64 bits. *missed (if not NULL) is the number of periods passed over,
- * k - 1. Period 0 acts as 1. */
+/* Returns the next deadline of a periodic timer that keeps its phase: the first
+ * previous + k * period after `now`, with k at least 1. Returns UINT64_MAX if
+ * the sum exceeds 64 bits. *missed (if not NULL) is the number of periods
+ * skipped, k - 1. Period 0 acts as 1. */
 TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period,
                                uint64_t now, uint64_t *missed);
 
-/* A sentence on what a status means and what to do about it. Never NULL. */
+/* Returns a sentence on what a status means and what to do. Never NULL. */
 TW_DEF const char *tw_strerror(int status);
 
-/* Fills *stats. Costs a look at every bucket and all unused memory. */
+/* Fills *stats. Costs a pass over all buckets and unused memory. */
 TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats);
 
-/* Draws the wheels as text, handed to `write` line by line, without their ends,
- * of up to 100 columns: the clock; of each wheel the step, the ticks of its
- * window, and how full its buckets are, from the clock's own on (. none, 1 to
- * 9, + ten or more, # a hundred or more; above 64 buckets several to a place);
- * the delay queue in order; memory. If `tw` is NULL or destroyed, one line says
- * so. Allocates nothing. Callbacks and visitors may call it; `write` must leave
- * `tw` alone. Costs a look at every timer. */
+/* Draws the wheels as text. Calls `write` per line, without line ends, with at
+ * most 100 columns. The lines show the clock; each wheel with its step, its
+ * ticks, and how full its buckets are from the clock's own on; the delay queue;
+ * the memory held. A bucket is . (empty), 1 to 9, + (ten or more) or # (a
+ * hundred or more); with more than 64 buckets one mark stands for several. If
+ * `tw` is NULL or destroyed, one line says so. Allocates nothing. Allowed in
+ * callbacks and visitors; `write` must not change `tw`. Costs a pass over all
+ * timers. */
 TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context);
 
-/* Checks every invariant of the structure, for tests and debugging; false if
- * one is broken. Costs a look at every bucket, chunk and pending timer. */
+/* Checks every invariant, for tests and debugging. Returns false if an
+ * invariant is broken. Costs a pass over all buckets, chunks and timers. */
 TW_DEF bool tw_check(const timingwheel *tw);
 
 #ifdef __cplusplus
@@ -755,54 +756,54 @@ extern "C" {
 typedef struct tw_mailbox tw_mailbox;
 typedef struct tw_remote tw_remote;
 
-/* A timer that any thread may start and cancel. Only `timer` is not private. */
+/* A timer that any thread may start and cancel. All fields except `timer` are
+ * private. */
 struct tw_remote {
-    tw_timer timer;  /* the wheel's thread: tw_collect, and you              */
-    TWI_ATOMIC(uint64_t) request; /* a deadline, TWI_CANCEL or TWI_NOTHING:  */
-                     /* any thread: twi_post, twi_apply                      */
-    tw_remote *next; /* who found nothing in request, until it has pushed    */
-                     /* the timer; then the wheel's thread                   */
+    tw_timer timer; /* for the wheel's thread                                */
+    TWI_ATOMIC(uint64_t) request; /* a deadline, TWI_CANCEL or TWI_NOTHING   */
+    tw_remote *next; /* in a list of the mailbox                             */
 };
 
-/* Requests on their way to one wheel. What all threads write is a pair of cache
- * lines away from what the wheel's thread writes. */
+/* Requests on their way to one wheel. The padding keeps the fields that every
+ * thread writes apart from the fields of the wheel's thread. */
 struct tw_mailbox {
     char before[128];
-    TWI_ATOMIC(tw_remote *) posted; /* last one first: any thread: twi_post, */
-                        /* tw_collect                                        */
-    void (*wake)(void *context);    /* tw_mailbox_init, as context and tw    */
-    void *context;
+    TWI_ATOMIC(tw_remote *) posted; /* newest first                          */
+    void (*wake)(void *context);    /* NULL: no call                         */
+    void *context;                  /* for wake                              */
     char between[128];
     timingwheel *tw;
-    tw_remote *waiting; /* refused, last one first: the wheel's thread:      */
-};                      /* tw_collect                                        */
+    tw_remote *waiting; /* refused starts, newest first                      */
+};
 
-/* Sets up a mailbox of `tw`, which may be set up later. A post that finds it
- * empty calls wake(context), if wake is not NULL. box NULL: nothing happens. */
+/* Sets up a mailbox of `tw`, which may be set up later. A post into an empty
+ * mailbox calls wake(context), unless wake is NULL. Ignored if box is NULL. */
 TW_DEF void tw_mailbox_init(tw_mailbox *box, timingwheel *tw,
                             void (*wake)(void *context), void *context);
 
-/* Makes `remote` idle and settled, to be fired by calling `callback`. All zero
- * is not that. Of NULL nothing happens. */
+/* Makes `remote` idle and settled. Its timer will call `callback`. Zero memory
+ * is not a valid remote. Ignored if remote is NULL. */
 TW_DEF void tw_remote_init(tw_remote *remote, tw_callback *callback);
 
-/* Any thread: asks for tw_start(deadline), instead of what has been asked for
- * this timer and not collected yet. Of a NULL nothing happens. Lock-free: an
- * exchange, and, if nothing was asked for, a compare and swap. */
+/* Any thread: requests tw_start(deadline). The request replaces an earlier
+ * request for the same timer that has not been collected. Ignored if an
+ * argument is NULL. Lock-free: one exchange, and one compare and swap if no
+ * request was pending. */
 TW_DEF void tw_post_start(tw_mailbox *box, tw_remote *remote,
                           uint64_t deadline);
 
-/* Any thread: the same with tw_cancel. */
+/* Any thread: requests tw_cancel in the same way. */
 TW_DEF void tw_post_cancel(tw_mailbox *box, tw_remote *remote);
 
-/* The wheel's thread: tries again what the wheel refused, then applies what had
- * been posted when it began. Returns how many starts wait as refused; of NULL
- * 0. Fires nothing. Allowed in a callback, not in a visitor of tw_foreach.
- * Never waits; costs an exchange and a tw_start or tw_cancel a timer. */
+/* The wheel's thread: retries the requests that the wheel refused, then applies
+ * the requests posted before this call. Returns how many starts are still
+ * refused; 0 for NULL. Fires nothing and never waits. Allowed in a callback,
+ * not in a visitor of tw_foreach. Costs an exchange and a tw_start or tw_cancel
+ * per timer. */
 TW_DEF size_t tw_collect(tw_mailbox *box);
 
 /* The wheel's thread: true if the last request for `remote` has been applied,
- * or it is NULL; false if one is on its way or waits as refused. */
+ * or if remote is NULL. False if a request is on its way, or was refused. */
 TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
 #ifdef __cplusplus
