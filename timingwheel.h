@@ -1884,6 +1884,128 @@ static inline void twi_gained(timingwheel *tw, twi_wheel *wheel,
     }
 }
 
+/* ---------------------------------------------------------- all buckets --- */
+
+/* Calls `visit` for the timers of one bucket. Returns how many. A visitor may
+ * cancel its own timer, and the chunk of that timer may leave the bucket: the
+ * next chunk is read before. */
+static size_t twi_visit_bucket(const twi_bucket *bucket, tw_visitor *visit,
+                               void *context)
+{
+    size_t visited = 0;
+    tw_timer **slot = twi_is_empty(bucket) ? NULL : bucket->front;
+    for (twi_chunk *next; slot != NULL; slot = next ? next->slots : NULL) {
+        next = twi_chunk_of(slot)->next;
+        tw_timer **end = next ? twi_chunk_of(slot)->slots + TWI_SLOTS
+                              : bucket->back;
+        for (; slot != end; slot++)
+            if (*slot != NULL) {
+                visited++;
+                visit(*slot, context);
+            }
+    }
+    return visited;
+}
+
+/* Returns all buckets one after the other: first of the wheels, then outside of
+ * the wheels. Returns NULL at the end. `*at` is 0 at first. */
+static twi_bucket *twi_next_bucket(timingwheel *tw, size_t *at)
+{
+    size_t size = (size_t)tw->size_mask + 1;
+    size_t end = (tw->level_of[63] + (size_t)1) * size;
+    while (*at < end && tw->wheels[*at / size] == NULL)
+        *at += size;
+    size_t i = (*at)++;
+    if (i < end)
+        return &tw->wheels[i / size]->buckets[i % size];
+    return i - end < TWI_OUTSIDE_BUCKETS ? &tw->outside[i - end] : NULL;
+}
+
+/* Calls `visit` for every timer. Returns how many. */
+static size_t twi_visit_all(timingwheel *tw, tw_visitor *visit, void *context)
+{
+    size_t visited = 0, at = 0;
+    for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;)
+        visited += twi_visit_bucket(bucket, visit, context);
+    return visited;
+}
+
+/* ---------------------------------------------- setting up, destroying --- */
+
+TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
+{
+    static const tw_config defaults = {0, 0, 0, 0, NULL};
+    if (config == NULL)
+        config = &defaults;
+    uint32_t size = config->wheel_size;
+    if (size == 0)
+        size = TW_DEFAULT_WHEEL_SIZE;
+    if (tw == NULL || size < 2 || size > TWI_MOST_STEPS ||
+        (size & (size - 1)) != 0)
+        return TW_EINVAL;
+    for (size_t i = 0; i < sizeof(*tw); i++)
+        ((unsigned char *)tw)[i] = 0;
+    tw->tick = config->tick == 0 ? 1 : config->tick;
+    tw->now = config->start;
+    tw->clock_tick = config->start / tw->tick;
+    tw->next_tick = UINT64_MAX;
+    tw->max_pending = config->max_pending == 0 ? SIZE_MAX : config->max_pending;
+    tw->size_mask = 2 * size - 1;
+    tw->size_bits = twi_highest_bit(size);
+    tw->alloc_context = config->alloc_context;
+    tw->self = tw;
+    tw->state = TWI_LIVE;
+    tw->turn_count = 1;
+    for (unsigned i = 0; i < 64; i++)
+        tw->level_of[i] = (uint8_t)(i / tw->size_bits);
+    for (unsigned i = 0; i < TWI_OUTSIDE_BUCKETS; i++)
+        twi_reset_bucket(&tw->outside[i]);
+    return TW_OK;
+}
+
+TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback)
+{
+    if (timer == NULL)
+        return;
+    timer->place = TW_IDLE;
+    timer->deadline = 0;
+    timer->callback = callback;
+}
+
+/* A visitor that makes a timer idle. */
+static void twi_make_idle(tw_timer *timer, void *context)
+{
+    (void)context;
+    timer->place = TW_IDLE;
+}
+
+/* True if the clock must not move: inside a callback or visitor, and after
+ * tw_destroy. With TW_DEBUG the former is an assertion. */
+static bool twi_is_busy(const timingwheel *tw)
+{
+    bool busy = tw->state != TWI_LIVE;
+    TWI_RULE_READY(tw);
+    TWI_RULE(!busy,
+             "a callback or visitor must not advance, poll, trim or destroy "
+             "the wheel that it runs under");
+    return busy;
+}
+
+TW_DEF void tw_destroy(timingwheel *tw)
+{
+    if (tw == NULL || twi_is_busy(tw))
+        return;
+    (void)twi_visit_all(tw, twi_make_idle, NULL);
+    for (unsigned level = 0; level < TWI_LEVELS; level++)
+        if (tw->wheels[level] != NULL)
+            twi_remove_wheel(tw, level);
+    while (tw->slabs != NULL)
+        twi_remove_slab(tw, &tw->slabs);
+    (void)tw_init(tw, NULL);
+    tw->state = TWI_DESTROYED;
+    tw->self = NULL;
+}
+
 /* ------------------------------------------------------------- starting ---
  * A timer goes to the back of its bucket in the finest wheel that reaches the
  * timer's tick. An overdue timer goes into the overdue bucket, for the next
@@ -2928,18 +3050,6 @@ TWI_NOINLINE size_t twi_fire_due(timingwheel *tw, uint64_t now, uint64_t target)
     return fired;
 }
 
-/* True if the clock must not move: inside a callback or visitor, and after
- * tw_destroy. With TW_DEBUG the former is an assertion. */
-static bool twi_is_busy(const timingwheel *tw)
-{
-    bool busy = tw->state != TWI_LIVE;
-    TWI_RULE_READY(tw);
-    TWI_RULE(!busy,
-             "a callback or visitor must not advance, poll, trim or destroy "
-             "the wheel that it runs under");
-    return busy;
-}
-
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit)
 {
@@ -3026,50 +3136,8 @@ TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period,
 }
 
 /* ------------------------------------------------ visiting and draining ---
- * Both go from bucket to bucket. To drain, all timers are handed to a bucket
- * aside first, so that those a visitor starts are not among them. */
-
-/* Calls `visit` for the timers of one bucket. A visitor may cancel its timer,
- * and its chunk leave: what is behind that is known before. */
-static size_t twi_visit_bucket(const twi_bucket *bucket, tw_visitor *visit,
-                               void *context)
-{
-    size_t visited = 0;
-    tw_timer **slot = twi_is_empty(bucket) ? NULL : bucket->front;
-    for (twi_chunk *next; slot != NULL; slot = next ? next->slots : NULL) {
-        next = twi_chunk_of(slot)->next;
-        tw_timer **end = next ? twi_chunk_of(slot)->slots + TWI_SLOTS
-                              : bucket->back;
-        for (; slot != end; slot++)
-            if (*slot != NULL) {
-                visited++;
-                visit(*slot, context);
-            }
-    }
-    return visited;
-}
-
-/* The buckets one after the other: those of the wheels, and those aside; NULL
- * behind the last. `*at` is 0 at first. */
-static twi_bucket *twi_next_bucket(timingwheel *tw, size_t *at)
-{
-    size_t size = (size_t)tw->size_mask + 1;
-    size_t end = (tw->level_of[63] + (size_t)1) * size;
-    while (*at < end && tw->wheels[*at / size] == NULL)
-        *at += size;
-    size_t i = (*at)++;
-    if (i < end)
-        return &tw->wheels[i / size]->buckets[i % size];
-    return i - end < TWI_OUTSIDE_BUCKETS ? &tw->outside[i - end] : NULL;
-}
-
-static size_t twi_visit_all(timingwheel *tw, tw_visitor *visit, void *context)
-{
-    size_t visited = 0, at = 0;
-    for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;)
-        visited += twi_visit_bucket(bucket, visit, context);
-    return visited;
-}
+ * tw_drain first moves all timers into a bucket outside of the wheels: timers
+ * that a visitor starts do not get into that bucket. */
 
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
 {
@@ -3102,7 +3170,7 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
         twi_append_bucket(tw, &tw->outside[i], bucket);
     tw->has_outside = false;
     tw->turns[0].due_until = tw->turns[tw->turn_count - 1].due_until;
-    tw->turns[0].overdue_until = 0; /* positions begin anew */
+    tw->turns[0].overdue_until = 0; /* positions start at 0 again */
     tw->turn_count = 1;
     while (!twi_is_empty(bucket)) {
         tw_timer *timer = *bucket->front;
@@ -3119,71 +3187,10 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
     return drained;
 }
 
-/* ------------------------------------------- setting up and giving back --- */
+/* ---------------------------------------------- trimming and reserving --- */
 
-TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
-{
-    static const tw_config defaults = {0, 0, 0, 0, NULL};
-    if (config == NULL)
-        config = &defaults;
-    uint32_t size = config->wheel_size;
-    if (size == 0)
-        size = TW_DEFAULT_WHEEL_SIZE;
-    if (tw == NULL || size < 2 || size > TWI_MOST_STEPS ||
-        (size & (size - 1)) != 0)
-        return TW_EINVAL;
-    for (size_t i = 0; i < sizeof(*tw); i++)
-        ((unsigned char *)tw)[i] = 0;
-    tw->tick = config->tick == 0 ? 1 : config->tick;
-    tw->now = config->start;
-    tw->clock_tick = config->start / tw->tick;
-    tw->next_tick = UINT64_MAX;
-    tw->max_pending = config->max_pending == 0 ? SIZE_MAX : config->max_pending;
-    tw->size_mask = 2 * size - 1;
-    tw->size_bits = twi_highest_bit(size);
-    tw->alloc_context = config->alloc_context;
-    tw->self = tw;
-    tw->state = TWI_LIVE;
-    tw->turn_count = 1;
-    for (unsigned i = 0; i < 64; i++)
-        tw->level_of[i] = (uint8_t)(i / tw->size_bits);
-    for (unsigned i = 0; i < TWI_OUTSIDE_BUCKETS; i++)
-        twi_reset_bucket(&tw->outside[i]);
-    return TW_OK;
-}
-
-TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback)
-{
-    if (timer == NULL)
-        return;
-    timer->place = TW_IDLE;
-    timer->deadline = 0;
-    timer->callback = callback;
-}
-
-static void twi_make_idle(tw_timer *timer, void *context)
-{
-    (void)context;
-    timer->place = TW_IDLE;
-}
-
-TW_DEF void tw_destroy(timingwheel *tw)
-{
-    if (tw == NULL || twi_is_busy(tw))
-        return;
-    (void)twi_visit_all(tw, twi_make_idle, NULL);
-    for (unsigned level = 0; level < TWI_LEVELS; level++)
-        if (tw->wheels[level] != NULL)
-            twi_remove_wheel(tw, level);
-    while (tw->slabs != NULL)
-        twi_remove_slab(tw, &tw->slabs);
-    (void)tw_init(tw, NULL);
-    tw->state = TWI_DESTROYED;
-    tw->self = NULL;
-}
-
-/* Takes chunks without a timer out of their buckets, and frees slabs of which
- * no chunk is in a bucket then. */
+/* Takes chunks without timers out of their buckets. Frees every slab that has
+ * no chunk in a bucket. */
 static void twi_trim_slabs(timingwheel *tw)
 {
     twi_bucket *overdue = &tw->outside[TWI_OVERDUE];
@@ -3194,7 +3201,7 @@ static void twi_trim_slabs(timingwheel *tw)
         twi_reset_bucket(overdue);
         tw->buckets_used--;
         for (unsigned i = 0; i < tw->turn_count; i++)
-            tw->turns[i].overdue_until = 0; /* positions begin anew */
+            tw->turns[i].overdue_until = 0; /* positions start at 0 again */
     }
     for (twi_slab *slab = tw->slabs; slab != NULL; slab = slab->next)
         for (size_t i = 1; i <= slab->chunks; i++)
@@ -3222,7 +3229,7 @@ static void twi_trim_slabs(timingwheel *tw)
     }
 }
 
-/* Frees a wheel, if it has no timers. */
+/* Frees a wheel, if the wheel has no timers. */
 static void twi_trim_wheel(timingwheel *tw, twi_wheel *wheel)
 {
     if (wheel->queue_index != TWI_UNQUEUED)
@@ -3231,7 +3238,7 @@ static void twi_trim_wheel(timingwheel *tw, twi_wheel *wheel)
         twi_remove_wheel(tw, wheel->level);
 }
 
-/* How many chunks the timers of a bucket need, if no slot is dead. */
+/* Returns how many chunks the timers of a bucket need without dead slots. */
 static size_t twi_chunks_needed(const twi_bucket *bucket)
 {
     size_t timers = 0;
@@ -3241,8 +3248,8 @@ static size_t twi_chunks_needed(const twi_bucket *bucket)
     return (timers + TWI_SLOTS - 1) / TWI_SLOTS;
 }
 
-/* Moves the timers of a bucket into unused chunks, which have been provided.
- * The caller disposes of the chunks that they were in. */
+/* Moves the timers of a bucket into unused chunks. The caller has provided the
+ * chunks, and frees the old chunks. */
 static void twi_pack(timingwheel *tw, twi_bucket *bucket)
 {
     twi_bucket packed = *bucket;
@@ -3265,7 +3272,7 @@ static void twi_pack(timingwheel *tw, twi_bucket *bucket)
     }
     for (unsigned i = 0; i < tw->turn_count; i++)
         if (bucket == &tw->outside[TWI_OVERDUE])
-            tw->turns[i].overdue_until = before[i]; /* positions begin anew */
+            tw->turns[i].overdue_until = before[i]; /* from 0 again */
     if (packed.back != NULL) {
         tw->buckets_used++;
         if (twi_last_chunk(&packed)->number >= TWI_LARGE_CHUNKS / 2)
@@ -3274,8 +3281,8 @@ static void twi_pack(timingwheel *tw, twi_bucket *bucket)
     *bucket = packed;
 }
 
-/* Moves all timers into slabs of the size that they need, if that saves much,
- * and if there is memory for them. */
+/* Moves all timers into new slabs of the size needed, if much memory can be
+ * saved, and if there is memory for the slabs. */
 static void twi_pack_all(timingwheel *tw)
 {
     size_t needed = 0, held = 0, at = 0, left, chunks;
@@ -3284,7 +3291,7 @@ static void twi_pack_all(timingwheel *tw)
     for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;)
         needed += twi_chunks_needed(bucket);
     for (const twi_slab *slab = old; slab != NULL; slab = slab->next)
-        held += slab->chunks + 2; /* with its head, and what aligns it */
+        held += slab->chunks + 2; /* with the slab itself, and alignment */
     if (tw->chunks == needed || held * 5 <= needed * 7)
         return;
     tw->unused = NULL;
@@ -3319,10 +3326,11 @@ TW_DEF void tw_trim(timingwheel *tw)
     twi_pack_all(tw);
 }
 
-/* What a reserve takes: the wheels up to `top`, and chunks. Every timer may
- * have a chunk for itself. To sort timers takes an eighth more chunks, and with
- * these a sweep finds unused ones soon. A timer that is moved is in two chunks
- * for a moment, and overdue timers keep one. False if memory has run out. */
+/* Allocates what a reserve needs: the wheels up to level `top`, and chunks.
+ * Each timer may need a chunk of its own. Sorting needs an eighth more chunks;
+ * with these a sweep finds unused chunks soon. A timer that moves is in two
+ * chunks for a moment, and the overdue bucket keeps a chunk. Returns false if
+ * memory has run out. */
 static bool twi_reserve_all(timingwheel *tw, size_t timers, unsigned top)
 {
     size_t chunks = timers + timers / 8 + 8;
@@ -3421,6 +3429,7 @@ TW_DEF const char *tw_strerror(int status)
     }
 }
 
+/* True if a bucket holds a timer. */
 static bool twi_has_timers(const twi_bucket *bucket)
 {
     tw_timer **slot = bucket->front;
@@ -3454,8 +3463,8 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
         stats->buckets += twi_has_timers(&tw->outside[i]);
 }
 
-/* Writes a line, with one of `numbers` in place of each %. What tw_dump says
- * has up to 100 columns even with numbers of 20 digits. */
+/* Writes a line, with one of `numbers` in place of each %. A line of tw_dump
+ * has at most 100 columns, even with numbers of 20 digits. */
 TWI_COLD void twi_write_line(tw_writer *write, void *context, const char *words,
                       const uint64_t *numbers)
 {
@@ -3477,12 +3486,14 @@ TWI_COLD void twi_write_line(tw_writer *write, void *context, const char *words,
     write(line, context);
 }
 
-static void twi_pass_by(tw_timer *timer, void *context)
+/* A visitor that does nothing: twi_visit_bucket counts. */
+static void twi_count_timer(tw_timer *timer, void *context)
 {
     (void)timer, (void)context;
 }
 
-/* Two lines on a wheel: its ticks, and its buckets from the clock's own on. */
+/* Draws a wheel in two lines: the wheel's ticks, and its buckets from the
+ * clock's own on. */
 TWI_WRAPS TWI_COLD void twi_draw_wheel(const timingwheel *tw,
                                        const twi_wheel *wheel,
                                        tw_writer *write, void *context)
@@ -3500,7 +3511,7 @@ TWI_WRAPS TWI_COLD void twi_draw_wheel(const timingwheel *tw,
         do {
             const twi_bucket *bucket =
                 &wheel->buckets[(from + i++) & tw->size_mask];
-            count += twi_visit_bucket(bucket, twi_pass_by, NULL);
+            count += twi_visit_bucket(bucket, twi_count_timer, NULL);
         } while (i % (tw->size_mask / 64 + 1) != 0);
         row[end++] = marks[count < 10 ? count : count < 100 ? 10 : 11];
         numbers[0] += count;
@@ -3542,22 +3553,22 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
         }
     numbers[0] = 0;
     for (unsigned i = 0; i < TWI_OUTSIDE_BUCKETS; i++)
-        numbers[0] += twi_visit_bucket(&tw->outside[i], twi_pass_by, NULL);
+        numbers[0] += twi_visit_bucket(&tw->outside[i], twi_count_timer, NULL);
     twi_write_line(write, context, "in no wheel: %, overdue or postponed",
                    numbers);
     twi_write_line(write, context, "memory: % bytes, % used; % buckets",
                    numbers + 6);
 }
 
-/* What tw_check has seen. */
+/* What tw_check has counted. */
 typedef struct twi_seen {
     size_t timers;
     size_t chunks; /* in buckets                                             */
     size_t homes;  /* buckets that have a chunk                              */
 } twi_seen;
 
-/* True if the timers of the slots slot .. end - 1 know their slots, and none is
- * before `earliest`; counts them in. */
+/* True if the timers of the slots from `slot` to before `end` know their slots,
+ * and no timer is before `earliest`. Counts the timers. */
 static bool twi_slots_are_sound(const timingwheel *tw, tw_timer **slot,
                                 tw_timer **end, uint64_t earliest,
                                 twi_seen *seen)
@@ -3573,8 +3584,8 @@ static bool twi_slots_are_sound(const timingwheel *tw, tw_timer **slot,
     return true;
 }
 
-/* True if a bucket's chunks stand right in its list, and only one that is alone
- * has no slot in use; counts its timers and chunks in. */
+/* True if the chunks of a bucket are linked correctly, and only a chunk that is
+ * alone has no slot in use. Counts timers and chunks. */
 TWI_WRAPS static bool twi_bucket_is_sound(const timingwheel *tw,
                                           const twi_bucket *bucket,
                                           uint64_t earliest, twi_seen *seen)
@@ -3602,9 +3613,8 @@ TWI_WRAPS static bool twi_bucket_is_sound(const timingwheel *tw,
     return true;
 }
 
-/* True if the timers of a sorted bucket are in order, those first that were
- * postponed beyond its span before it was sorted; and if each knows that it has
- * to leave when it is postponed, unless all are of one tick. */
+/* True if the timers of a sorted bucket are in order: timers beyond the bucket
+ * first. Each timer needs TWI_SORTED_BIT, unless the bucket has one tick. */
 static bool twi_order_is_sound(const timingwheel *tw, const twi_bucket *bucket)
 {
     uint64_t last = 0;
@@ -3625,9 +3635,9 @@ static bool twi_order_is_sound(const timingwheel *tw, const twi_bucket *bucket)
     return true;
 }
 
-/* True if a bucket without a span is empty; and if one with a span has its
- * mark, stands within the window and not before the first, and is sorted if the
- * wheel says so. */
+/* True if a bucket without a span is empty. A bucket with a span needs its
+ * mark, and must be inside the wheel's window, not before the first bucket, and
+ * sorted if the wheel says so. */
 static bool twi_step_is_sound(const timingwheel *tw, twi_wheel *wheel,
                               uint32_t index)
 {
@@ -3644,8 +3654,8 @@ static bool twi_step_is_sound(const timingwheel *tw, twi_wheel *wheel,
            ahead <= tw->size_mask && bucket->earliest >= wheel->earliest;
 }
 
-/* True if a wheel's buckets are sound and it is in the delay queue by the first
- * of them, or, if it has no timers, not. */
+/* True if the buckets of a wheel are sound, and the wheel is in the delay queue
+ * with its first bucket. A wheel without timers must not be in the queue. */
 TWI_WRAPS static bool twi_wheel_is_sound(const timingwheel *tw,
                                          twi_wheel *wheel, twi_seen *seen)
 {
@@ -3667,9 +3677,8 @@ TWI_WRAPS static bool twi_wheel_is_sound(const timingwheel *tw,
            tw->queue[wheel->queue_index] == wheel;
 }
 
-/* True if the delay queue is a heap of `wheels` wheels, and tw->next_tick its
- * head.
- */
+/* True if the delay queue is a heap of `wheels` wheels, and next_tick belongs
+ * to its head. */
 static bool twi_queue_is_sound(const timingwheel *tw, size_t wheels)
 {
     if (tw->queued != wheels)
@@ -3717,40 +3726,40 @@ TW_DEF bool tw_check(const timingwheel *tw)
 
 /* -------------------------------------------------------------- mailbox ---
  *
- * A request is one word of its timer: the deadline of a start, a cancel, or
- * nothing. It is only ever exchanged, so each request is displaced by one that
- * follows: by a later post, which replaces it, or by the collector, which
- * applies it. That leaves no value for two of the 2^64 deadlines; they are
- * rounded up.
+ * A request is one word of a remote: the deadline of a start, a cancel, or
+ * nothing. The word only changes by an exchange. So each request is taken once:
+ * by a later post, which replaces the request, or by the collector, which
+ * applies the request. Cancel and nothing take two of the 2^64 values; a start
+ * for either deadline is rounded up.
  *
- *              post, pushed by who posted        post, not pushed
+ *              post; the poster pushes           post, not pushed
  *     NOTHING ----------------------------> ON ITS WAY <------.
  *        '----------------------------------'      '----------'
- *              collector, off the list
+ *              the collector, off the list
  *
- * While its request is not nothing a timer is in a list, or about to be pushed
- * by one thread; who has not found nothing there does not touch it again. A
- * request that meets the collector has either come before the exchange and is
- * applied, or found nothing and pushes the timer for the next time: it is not
- * lost. A start that is refused is put back where there is nothing; else a
- * later one replaced it.
+ * A remote with a request is in a list, or one thread is about to push the
+ * remote. A poster that finds a pending request must not touch the remote
+ * again. A post that meets the collector comes before the collector's exchange,
+ * and is applied; or the post finds nothing, and pushes the remote for the next
+ * tw_collect. No request is lost. A refused start returns into the word if
+ * there is still nothing; otherwise a later post has replaced the start.
  *
  * MEMORY ORDERS. The request is exchanged with acquire and release. A post thus
- * hands what its thread wrote before to the collector, past others that replace
- * it; the collector, which has read `next`, hands that to the next who finds
- * nothing. The push releases `next`, and the collector acquires it with the
- * list: each push is a read-modify-write and carries the releases before it on.
- * Putting back hands nothing over.
+ * publishes all earlier writes of its thread to the collector, even if other
+ * posts replace the request. The collector has read `next`; its exchange
+ * publishes that to the next poster that finds nothing. The push releases
+ * `next`, and the collector acquires `next` with the list: each push is a
+ * read-modify-write, and continues the release sequence. Putting a refused
+ * start back publishes nothing.
  *
- * NO WAKE-UP IS LOST. `posted` changes in one order. A push not collected yet
- * is the first since the list was last taken, or follows that one. The first
- * found NULL, so its thread wakes the loop, after the push and so after the
- * list was last taken; and the loop clears the wake-up before it takes the
- * list. It has yet to see this one, or to collect. What wakes (a write to an
- * eventfd, and its read) orders the push before that collecting. */
+ * NO WAKE-UP IS LOST. `posted` changes in one order. The first push after the
+ * collector has taken the list finds NULL, so that its thread wakes the loop.
+ * The loop clears the wake-up before the loop takes the list. So either the
+ * wake-up is still there, or the loop is about to collect. The wake-up (a
+ * write to an eventfd, and the read) orders the push before the collecting. */
 #ifdef TIMINGWHEEL_THREADS
 
-#define TWI_CANCEL (UINT64_MAX - 1) /* requests that are no start            */
+#define TWI_CANCEL (UINT64_MAX - 1) /* requests other than starts            */
 #define TWI_NOTHING (UINT64_MAX - 2)
 
 #define TWI_RELAXED TWI_ORDER(memory_order_relaxed)
@@ -3779,8 +3788,9 @@ TW_DEF void tw_remote_init(tw_remote *remote, tw_callback *callback)
     remote->next = NULL;
 }
 
-/* Puts `request` in the place of the one before; who finds nothing there pushes
- * the timer. After its exchange or push it leaves it alone: it may be freed. */
+/* Exchanges the request of a timer. If there was no request, pushes the timer.
+ * A poster that found a request, or has pushed, must not touch the remote
+ * again: the remote may be freed. */
 static void twi_post(tw_mailbox *box, tw_remote *remote, uint64_t request)
 {
     if (box == NULL || remote == NULL)
@@ -3809,8 +3819,9 @@ TW_DEF void tw_post_cancel(tw_mailbox *box, tw_remote *remote)
     twi_post(box, remote, TWI_CANCEL);
 }
 
-/* Applies the request of a timer that is off its list. False if the wheel
- * refused the start, nothing was posted meanwhile, and it was put back. */
+/* Applies the request of a timer that has left its list. Returns false if the
+ * wheel refused the start, and no other request was posted meanwhile: the
+ * request waits then. */
 static bool twi_apply(timingwheel *tw, tw_remote *remote)
 {
     uint64_t nothing = TWI_NOTHING;
@@ -3839,13 +3850,13 @@ static tw_remote *twi_reverse(tw_remote *remote)
     return turned;
 }
 
-/* Applies a list, of which the last comes first; returns how many now wait. */
+/* Applies a list, newest first. Returns how many requests wait as refused. */
 static size_t twi_apply_all(tw_mailbox *box, tw_remote *last)
 {
     size_t refused = 0;
     tw_remote *remote = twi_reverse(last);
     while (remote != NULL) {
-        tw_remote *next = remote->next; /* may be written once it is applied */
+        tw_remote *next = remote->next; /* before the request is applied */
         if (!twi_apply(box->tw, remote)) {
             remote->next = box->waiting;
             box->waiting = remote;
