@@ -10,11 +10,11 @@
 #     test/mutate/run.sh --listed       those of survivors.txt only
 #     test/mutate/run.sh --log FILE     also what became of each, into FILE
 #
-# The share of mutants that have to be killed is LEAST in mutate.py. Every other
+# LEAST in mutate.py is the share of mutants that have to be killed. Every other
 # mutant has to stand in survivors.txt, with the reason why no test can notice
 # the mutant. What the fast tests do not kill goes through the slow tests and
-# the sanitizers. A sample runs the fast tests only and trusts the list. A sample
-# fails only if fewer than LEAST are killed or listed; survivors that are not
+# the sanitizers. A sample runs the fast tests only and trusts the list: the
+# sample fails if fewer than LEAST are killed or listed. Survivors that are not
 # listed are shown as comments.
 # JOBS is how many processes work at it, by default one a core.
 #
