@@ -184,7 +184,7 @@ prove_known 'last chunk of overdue timers stays, every bucket of 2 chunks' \
     chunks dead_overdue
 for crowd in 1 2; do
     prove_known "bucket is crowded above $crowd, buckets of 1 to 3 chunks" \
-        chunks crowded -DTWI_CROWD_CHUNKS=$crowd
+        chunks crowded -DTWI_LARGE_CHUNKS=$crowd
 done
 prove_known 'bucket is taken over, every two buckets up to 2 small chunks' \
     chunks append $small -DCHUNKS=4
