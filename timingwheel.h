@@ -320,7 +320,7 @@ extern "C" {
 typedef struct timingwheel timingwheel;
 typedef struct tw_timer tw_timer;
 
-/* Called when `timer` fires. The contract says what callbacks may do. */
+/* Called when `timer` fires. See "Callbacks" in the contract. */
 typedef void tw_callback(timingwheel *tw, tw_timer *timer);
 
 /* Called by tw_foreach and tw_drain, once per timer. */
@@ -329,29 +329,29 @@ typedef void tw_visitor(tw_timer *timer, void *context);
 /* Called by tw_dump, once per line. */
 typedef void tw_writer(const char *line, void *context);
 
-/* The result of a function: TW_OK, or why nothing has changed. */
+/* The result of a function. After an error, no timer has changed. */
 enum tw_status {
     TW_OK = 0,
     TW_EINVAL = -1, /* an argument is NULL or out of range                 */
     TW_ENOMEM = -2, /* TW_MALLOC failed                                    */
     TW_EFULL = -3,  /* max_pending timers are pending already              */
-    TW_EBUSY = -4   /* refused inside of tw_foreach                        */
+    TW_EBUSY = -4   /* a tw_foreach is running                             */
 };
 
 /* The state of a timer. Zero memory is an idle timer. */
 typedef enum tw_state {
-    TW_IDLE = 0,      /* never started, drained, or its wheel destroyed    */
-    TW_FIRED = 1,     /* its callback has been called, or is running       */
-    TW_CANCELLED = 2, /* tw_cancel took it out                             */
+    TW_IDLE = 0,      /* never started, drained, or wheel destroyed        */
+    TW_FIRED = 1,     /* fired; the callback may still be running          */
+    TW_CANCELLED = 2, /* cancelled by tw_cancel                            */
     TW_PENDING = 3    /* waiting for its deadline                          */
 } tw_state;
 
-/* How to set up a wheel. Zero means the default of each field. */
+/* Settings of a wheel. A zero field means the default. */
 typedef struct tw_config {
     uint64_t tick;       /* time units per tick; 0 = 1                     */
     uint64_t start;      /* the first reading of the clock, in time units  */
-    uint32_t wheel_size; /* steps per turn of a wheel: a power of two from
-                            2 to 4096 (1024 where addresses have 16 bits);
+    uint32_t wheel_size; /* steps per turn of a wheel, a power of two from
+                            2 to 4096 (to 1024 if size_t has 16 bits);
                             0 = TW_DEFAULT_WHEEL_SIZE                      */
     size_t max_pending;  /* most timers pending at once; 0 = no limit      */
     void *alloc_context; /* passed to TW_MALLOC and TW_FREE                */
@@ -361,7 +361,7 @@ typedef struct tw_config {
 #if SIZE_MAX > 65535
 #define TWI_MOST_STEPS 4096
 #else
-#define TWI_MOST_STEPS 1024 /* what memory of 16 bits could hold             */
+#define TWI_MOST_STEPS 1024 /* size_t has 16 bits                            */
 #endif
 
 /* The result of tw_get_stats. */
@@ -369,19 +369,18 @@ typedef struct tw_stats {
     size_t pending;    /* timers pending now                               */
     uint64_t fired;    /* timers fired since tw_init                       */
     uint64_t cascaded; /* moves to another bucket while advancing          */
-    size_t wheels;     /* wheels created                                   */
-    size_t buckets;    /* non-empty buckets                                */
+    size_t wheels;     /* wheels allocated                                 */
+    size_t buckets;    /* buckets that hold timers                         */
     size_t bytes_held; /* bytes from TW_MALLOC                             */
     size_t bytes_used; /* bytes of wheels, and of chunks in buckets        */
 } tw_stats;
 
-/* A timer, to be embedded in a struct of yours. The fields are private. A
- * pending timer must not move and must not be freed. 24 bytes on a 64-bit
- * machine. */
+/* A timer, to be embedded in a struct of yours. 24 bytes on a 64-bit machine.
+ * The fields are private. A pending timer must not move or be freed. */
 struct tw_timer {
-    uintptr_t place;       /* pending: address of its slot; else a tw_state */
-    tw_callback *callback; /* NULL: only marked fired                       */
-    uint64_t deadline;     /* in time units, as the caller gave it          */
+    uintptr_t place;       /* address of the slot if pending, or a tw_state */
+    tw_callback *callback; /* called to fire; NULL: only marked fired       */
+    uint64_t deadline;     /* in time units, not rounded to a tick          */
 };
 
 /* An idle timer, as an initialiser. */
@@ -390,10 +389,11 @@ struct tw_timer {
         0, (callback_function), 0        \
     }
 
-/* Returns the struct that contains a timer: TW_OWNER(timer, struct connection,
- * idle) is the connection with the member `idle`. For a const timer, name a
- * const type. In C++ the type needs standard layout. Otherwise embed a struct
- * of the timer and a pointer to the object, and follow the pointer. */
+/* Returns a pointer to the struct that contains a timer. TW_OWNER(timer, struct
+ * connection, idle) points to the connection with the member `idle`. For a
+ * const timer, name a const type. In C++, the type needs standard layout. For
+ * any other type, embed a struct of the timer and a pointer to the object, and
+ * follow the pointer. */
 #ifdef __cplusplus
 #define TW_OWNER(timer, type, member)                                   \
     (reinterpret_cast<type *>(reinterpret_cast<uintptr_t>(timer) -      \
@@ -403,19 +403,19 @@ struct tw_timer {
     ((type *)((uintptr_t)(timer)-offsetof(type, member)))
 #endif
 
-/* The types from here to the functions are private. They stand here because a
- * timingwheel can only be declared if its type is complete. */
+/* The types from here to the functions are private. They are visible because
+ * the compiler must know the size of a timingwheel. */
 
 #define TWI_LEVELS 64 /* wheels of 2 buckets need 64 to reach 2^64           */
 #ifndef TWI_CHUNK_BYTES
-#define TWI_CHUNK_BYTES (16 * sizeof(void *)) /* two lines on 64 bits        */
+#define TWI_CHUNK_BYTES (16 * sizeof(void *)) /* two cache lines (64-bit)    */
 #endif
 #define TWI_SLOTS (TWI_CHUNK_BYTES / sizeof(void *) - 4)
 
-/* A bucket with more than TWI_LARGE_CHUNKS chunks is large: its timers move
- * down ahead of time, in batches of TWI_BATCH chunks. A bucket of up to
- * TWI_LARGE_TIMERS timers is sorted. The limits are low on small machines,
- * because a sort needs stack. */
+/* A bucket is large, with too many timers to be sorted, if the bucket has more
+ * than TWI_LARGE_CHUNKS chunks or TWI_LARGE_TIMERS timers. The timers of a
+ * large bucket move down ahead of time, in batches of TWI_BATCH chunks. The
+ * limits are low on small machines, because a sort needs stack. */
 #if UINTPTR_MAX > UINT32_MAX
 #define TWI_SORT_CHUNKS 80
 #define TWI_DEFAULT_BATCH 24
@@ -433,57 +433,55 @@ struct tw_timer {
 #define TWI_BATCH TWI_DEFAULT_BATCH
 #endif
 
-/* Up to 12 timers of one bucket. Chunks are aligned to their size: the address
- * of a slot gives the chunk. */
+/* A block of 12 slots in a bucket. Chunks are aligned to their size, so that
+ * the address of a slot gives the chunk. */
 typedef struct twi_chunk {
-    struct twi_chunk *next;     /* in its bucket, or in the unused list      */
-    struct twi_chunk *prev;     /* in its bucket; NULL: the first            */
-    struct twi_bucket *bucket;  /* NULL: unused                              */
-    size_t number;              /* rises along the bucket, perhaps with gaps */
-    tw_timer *slots[TWI_SLOTS]; /* NULL: dead                                */
+    struct twi_chunk *next;     /* in the bucket or unused list; NULL: last  */
+    struct twi_chunk *prev;     /* in the bucket; NULL: first                */
+    struct twi_bucket *bucket;  /* NULL: the chunk is unused                 */
+    size_t number;              /* rises along the bucket, gaps are possible */
+    tw_timer *slots[TWI_SLOTS]; /* NULL: a dead or free slot                 */
 } twi_chunk;
 
-/* The timers of one step of one wheel. Timers of one tick are in start
- * order. */
+/* The timers of one step of a wheel. Timers of one tick are in start order. */
 typedef struct twi_bucket {
-    uint64_t earliest; /* span of the ticks that timers were placed for, in  */
-    uint64_t latest;   /* ticks; UINT64_MAX and 0 if there is no timer       */
-    tw_timer **front;  /* the first slot                                     */
+    uint64_t earliest; /* first tick of a placed timer; UINT64_MAX if none   */
+    uint64_t latest;   /* last tick of a placed timer; 0 if none             */
+    tw_timer **front;  /* the first slot; equal to `back` in an empty bucket */
     tw_timer **back;   /* behind the last slot; NULL: no chunk               */
 } twi_bucket;
 
-/* What has been done to the first bucket of a wheel. */
+/* What has happened to the first bucket of a wheel. */
 enum twi_progress {
-    TWI_UNTOUCHED, /* nothing since a timer was added                        */
-    TWI_SORTED,    /* timers fire from the front                             */
-    TWI_CASCADING  /* some timers have moved down; a limit stopped the rest  */
+    TWI_UNTOUCHED, /* the bucket has yet to be sorted or to cascade          */
+    TWI_SORTED,    /* sorted; timers fire from the front                     */
+    TWI_CASCADING  /* a limit stopped a cascade; the rest is to move         */
 };
 
-/* One wheel. A wheel with timers is in the delay queue. */
+/* One wheel, followed in memory by its marks and its buckets. The delay queue
+ * holds every wheel with timers, by the first non-empty bucket of the wheel. */
 typedef struct twi_wheel {
-    uint64_t earliest;    /* key in the delay queue, a tick                  */
+    uint64_t earliest;    /* key in the delay queue, in ticks                */
     uint64_t step;        /* ticks per bucket                                */
-    uint64_t min_ahead;   /* a tick is certainly for this wheel if the tick  */
-    uint64_t end;         /* is so far ahead of the clock, and before `end`  */
-    uint64_t moved_at;    /* the clock when timers last moved ahead, in      */
-                          /* ticks                                           */
-    size_t behind;        /* chunks that should have moved by then           */
+    uint64_t min_ahead;   /* distance in ticks that no finer wheel reaches   */
+    uint64_t end;         /* every tick before `end` is within reach         */
+    uint64_t moved_at;    /* the clock at the last move ahead, in ticks      */
+    size_t behind;        /* chunks that a limit kept from moving then       */
     twi_bucket *buckets;  /* size_mask + 1 buckets: two turns                */
     void *memory;         /* address to free                                 */
     unsigned level;       /* 0 for the finest wheel                          */
     unsigned shift;       /* log2 of step                                    */
     twi_bucket *first;    /* the first bucket that may hold timers           */
-    uint32_t queue_index; /* in the delay queue, or TWI_UNQUEUED             */
+    uint32_t queue_index; /* index in the queue, or TWI_UNQUEUED             */
     enum twi_progress progress; /* of `first`                                */
     bool may_have_large;  /* a bucket may be large                           */
 } twi_wheel;
 
-/* A block of memory, cut into chunks. The slab itself stands in place of chunk
- * 0. */
+/* A block of memory, cut into chunks. The slab stands in place of chunk 0. */
 typedef struct twi_slab {
-    struct twi_slab *next; /* older                                          */
+    struct twi_slab *next; /* the next older slab; NULL: the last            */
     void *memory;          /* address to free                                */
-    size_t chunks;         /* chunks behind this one                         */
+    size_t chunks;         /* chunks, not counting chunk 0                   */
 } twi_slab;
 
 /* Buckets outside of the wheels. */
@@ -494,20 +492,19 @@ enum twi_outside {
     TWI_OUTSIDE_BUCKETS
 };
 
-/* What one call has to fire: overdue timers before a position, then timers of
- * ticks up to `due_until`. See "overdue". */
+/* What one call has to fire: overdue timers, then others. See "overdue". */
 typedef struct twi_turn {
-    size_t overdue_until;
-    uint64_t due_until;
+    size_t overdue_until; /* overdue timers before this position             */
+    uint64_t due_until;   /* then timers of ticks up to this tick            */
 } twi_turn;
 
-#define TWI_TURNS 4 /* more turns than this become one                       */
+#define TWI_TURNS 4 /* further turns extend the last turn                    */
 
 /* What a timingwheel is doing. Zero memory counts as destroyed. */
 enum twi_state {
-    TWI_DESTROYED, /* or never initialised: no timer may start               */
-    TWI_VISITING,  /* inside tw_foreach: no timer may start                  */
-    TWI_LIVE,      /* outside of every call that advances, visits or drains  */
+    TWI_DESTROYED, /* or never initialised; starts get TW_EINVAL             */
+    TWI_VISITING,  /* inside tw_foreach; starts get TW_EBUSY                 */
+    TWI_LIVE,      /* outside of calls that fire, visit or drain             */
     TWI_ADVANCING  /* inside a call that fires, or inside tw_drain           */
 };
 
@@ -517,13 +514,13 @@ struct timingwheel {
     size_t max_pending;   /* most timers pending; SIZE_MAX if no limit       */
     uint32_t size_mask;   /* buckets per wheel - 1: 2 * wheel_size - 1       */
     uint32_t size_bits;   /* log2 of wheel_size                              */
-    uint8_t level_of[64]; /* the level that spans a distance, by its log2    */
+    uint8_t level_of[64]; /* [i]: level that spans a distance of 2^i ticks   */
     void *alloc_context;  /* for TW_MALLOC and TW_FREE                       */
     const timingwheel *self; /* own address; NULL unless initialised         */
 
     /* Clock                                                                 */
     uint64_t clock_tick; /* the clock in ticks                               */
-    uint64_t now;        /* the clock in time units, as the caller gave it   */
+    uint64_t now;        /* the clock in time units, see tw_now              */
     size_t count;        /* timers pending                                   */
     uint64_t handled;    /* timers fired or cascaded since tw_init           */
     uint64_t cascaded;   /* timers cascaded since tw_init                    */
@@ -531,14 +528,14 @@ struct timingwheel {
     /* Delay queue                                                           */
     uint64_t next_tick; /* queue[0]->earliest; UINT64_MAX if queued is 0     */
     uint32_t queued;    /* wheels in `queue`                                 */
-    twi_wheel *queue[TWI_LEVELS];  /* binary heap                            */
+    twi_wheel *queue[TWI_LEVELS];  /* min-heap of wheels, by `earliest`      */
     twi_wheel *wheels[TWI_LEVELS]; /* by level; NULL: not created            */
     twi_bucket outside[TWI_OUTSIDE_BUCKETS]; /* by enum twi_outside          */
     bool has_outside;   /* timers may be overdue or stuck                    */
 
     /* Memory                                                                */
-    twi_chunk *unused;   /* chunks that are in no bucket                     */
-    size_t chunks;       /* in all slabs                                     */
+    twi_chunk *unused;   /* list of chunks that are in no bucket             */
+    size_t chunks;       /* chunks in all slabs                              */
     size_t in_use;       /* chunks that are in buckets                       */
     size_t buckets_used; /* buckets that have a chunk                        */
     twi_slab *slabs;     /* newest first                                     */
@@ -552,113 +549,112 @@ struct timingwheel {
     uint64_t handled_limit; /* the call ends when `handled` is this          */
     uint64_t ahead_at;   /* no timer moves ahead before this tick            */
     unsigned turn_count; /* turns in use; at least 1                         */
-    twi_turn turns[TWI_TURNS]; /* what is due, in firing order               */
+    twi_turn turns[TWI_TURNS]; /* what to fire, in order                     */
 
     /* Caches: twi_clear_caches sets both to NULL.                           */
     twi_wheel *last_wheel; /* the wheel of the last start. NULL unless it is */
                            /* queued, tick is 1, and max_pending is SIZE_MAX */
-    tw_timer **last_slot;  /* the slot of the last start                     */
+    tw_timer **last_slot;  /* the slot of the last start; NULL: unknown      */
 };
 
 /* ------------------------------------------------------------ functions --- */
 
 /* Sets up `tw`, which may be uninitialised memory. `config` NULL means every
- * default. Allocates nothing. Do not call tw_init for a wheel that has pending
- * timers or memory: call tw_destroy first. From now on `tw` must not move,
- * until tw_destroy. Deadlines up to config->start have passed. TW_EINVAL: tw is
- * NULL, or wheel_size is out of range or no power of two. */
+ * default. Allocates nothing. `tw` must not move from tw_init to tw_destroy.
+ * Call tw_destroy first if `tw` has pending timers or memory. A deadline has
+ * passed if the deadline, rounded up to a tick, is at most config->start.
+ * TW_EINVAL: tw is NULL, or wheel_size is out of range or no power of two. */
 TW_DEF int tw_init(timingwheel *tw, const tw_config *config);
 
 /* Frees all memory. Pending timers become idle. Ignored inside a callback or
  * visitor of `tw`. Costs a write to every pending timer. */
 TW_DEF void tw_destroy(timingwheel *tw);
 
-/* Makes `timer` idle. The timer will call `callback` when it fires; NULL: the
- * timer is only marked fired, for tw_poll. Not for a pending timer. */
+/* Makes `timer` idle, and sets the callback. With `callback` NULL the timer is
+ * only marked fired, for use with tw_poll. Not for a pending timer. */
 TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback);
 
 /* Starts `timer`: the timer fires in the first tw_advance_clock that reaches
  * `deadline`, rounded up to a tick. If the deadline has passed, the timer fires
- * in the next call. A pending timer is moved, and counts as started now. O(1).
+ * in the next call. A pending timer moves, and counts as started now. O(1).
  * TW_EINVAL: tw or timer is NULL, or tw is destroyed. TW_ENOMEM, TW_EFULL,
- * TW_EBUSY: see enum tw_status; a pending timer stays as it was. */
+ * TW_EBUSY: see enum tw_status; a pending timer stays as before. */
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
 /* Starts `timer` for a tick from `earliest` to `latest`: the roundest tick
- * ahead of the clock. That tick costs the fewest cascades, and many timers
- * share it. tw_deadline then returns the time chosen. A window without a tick
- * acts like tw_start(earliest). O(1). Statuses as tw_start; TW_EINVAL also if
- * latest < earliest. */
+ * ahead of the clock. The roundest tick costs the fewest cascades and is shared
+ * with the most timers. tw_deadline then returns the chosen time. A window
+ * without a tick acts like tw_start(earliest). O(1). Statuses as tw_start;
+ * TW_EINVAL also if latest < earliest. */
 TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
                            uint64_t latest);
 
 /* Moves the deadline of a pending timer. A later deadline is one store and
- * cannot fail: the timer moves when its bucket comes up. A timer whose bucket
- * has come up already moves at once. The same deadline changes nothing. In
- * every other case (an earlier deadline, a timer that is due or not pending)
- * this is tw_start. O(1). */
+ * cannot fail: the timer moves when the timer's bucket comes up. If that bucket
+ * has come up and was sorted, the timer moves at once. The same deadline
+ * changes nothing. An earlier deadline, and a timer that is due or not pending,
+ * act like tw_start, with its statuses. O(1). */
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
-/* Cancels `timer`. Returns true if the timer was pending. Afterwards the timer
- * may be freed at once. Changes nothing if `timer` is NULL or not pending.
- * O(1). */
+/* Cancels `timer`. Returns true if the timer was pending. The timer may then be
+ * freed at once. Changes nothing if `timer` is NULL or not pending. O(1). */
 TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
 
 /* Moves the clock to `now` and fires, in order, every timer due by then.
- * Returns how many timers fired. If `now` is before the clock, the clock stays,
- * and only overdue timers fire. Returns 0 and does nothing inside a callback or
- * visitor. Costs O(1) per timer fired or cascaded, and nothing for the time
- * that passes. */
+ * Returns the number of timers fired. If `now` is before the clock, the clock
+ * stays, and only overdue timers fire. Does nothing inside a callback or
+ * visitor (0). Costs O(1) per timer fired or cascaded, for any span of time. */
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
 
-/* Does the same, but handles at most `limit` timers, fired or cascaded. The
- * rest waits for the next call, in order, and fires before timers that are
- * started overdue meanwhile. Sorting a bucket of up to 960 timers does not
- * count; skipping many dead slots counts. While timers are left, the clock
- * stays at the last timer handled, and tw_wait returns 0. Returns how many
- * timers fired; 0 is possible while timers are left. limit 0 does nothing. */
+/* Acts like tw_advance_clock, but handles at most `limit` timers, fired or
+ * cascaded. The next call handles the rest, in order and before timers started
+ * overdue meanwhile (promise 13). Meanwhile the clock stays at the last timer
+ * handled, and tw_wait returns 0 for the same or a later `now`. Sorting up to
+ * 960 timers of a bucket (96 on a 32-bit machine) does not count; skipping many
+ * dead slots counts. Returns the number of timers fired, which may be 0 while
+ * timers are left. limit 0 does nothing. */
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit);
 
-/* Marks the next timer due at `now` as fired and returns the timer, without a
- * call of the callback. Returns NULL if no timer is due; the clock is then
- * `now` or later. Each tw_poll is a call of its own: a timer that is started
- * overdue comes out of the next tw_poll. Returns NULL inside a callback or
- * visitor. Costs O(1) per call and per timer cascaded. */
+/* Marks the next timer due at `now` as fired and returns the timer, without
+ * calling the callback. Returns NULL if no timer is due; the clock is then
+ * `now` or later. Each tw_poll is a call of its own: the next tw_poll returns
+ * timers started overdue since. Returns NULL inside a callback or visitor.
+ * Costs O(1) per call and per timer cascaded. */
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now);
 
 /* Writes the time at which the next timer is due: the deadline rounded up to a
- * tick. The time is never late. After a cancel, a postpone or a restart in the
- * earliest bucket, the time may be early (promise 9). Returns false, and leaves
- * *deadline alone, if no timer is pending that the clock can reach. O(1). */
+ * tick. The time is never late, but may be early after a timer of the earliest
+ * bucket was cancelled, postponed or restarted (promise 9). Returns false, and
+ * leaves *deadline alone, if the clock can reach no pending timer. O(1). */
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
 
 /* Returns how long a loop may sleep at `now`, in time units: 0 if a timer is
- * due, at most `longest`, and `longest` if no timer is pending that the clock
- * can reach. To sleep without end in that case, pass UINT64_MAX, and treat the
- * result UINT64_MAX as no time-out (-1 for epoll_wait). O(1). */
+ * due, else the time to the next deadline, at most `longest`. Returns `longest`
+ * if the clock can reach no pending timer. To sleep without end then, pass
+ * UINT64_MAX. Turn the result UINT64_MAX into no time-out (-1 for epoll_wait),
+ * and cap any other result to the type of the time-out. O(1). */
 TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest);
 
-/* Returns the clock: the last reading handed to tw_advance_clock. After a
- * reading before the clock, and after a call that stopped at its limit, the
- * clock is what that call left. Inside a callback the clock is the tick of the
+/* Returns the clock: the last reading handed in. After a step back, the clock
+ * keeps the later reading. After a call stopped by its limit, the clock is the
+ * tick of the last timer handled. In a callback, the clock is the tick of the
  * firing timer, or the unmoved clock if the timer is overdue. Outside of
- * callbacks do not add delays to tw_now: the reading is older than the last
- * sleep. */
+ * callbacks, do not count delays from tw_now: the reading is older than the
+ * last sleep. */
 TW_DEF uint64_t tw_now(const timingwheel *tw);
 
 /* Returns the number of pending timers. */
 TW_DEF size_t tw_count(const timingwheel *tw);
 
-/* True from tw_start until the timer fires, is cancelled or drained, or the
- * wheel is destroyed. */
+/* Returns true from tw_start until the timer fires, is cancelled or drained, or
+ * the wheel is destroyed. False for NULL. */
 TW_DEF bool tw_is_pending(const tw_timer *timer);
 
 /* Returns the state of a timer; TW_IDLE for NULL. */
 TW_DEF tw_state tw_timer_state(const tw_timer *timer);
 
-/* Returns the deadline as the caller gave it, not rounded; 0 if the timer never
- * started. */
+/* Returns the deadline as given, not rounded; 0 if the timer never started. */
 TW_DEF uint64_t tw_deadline(const tw_timer *timer);
 
 /* Returns deadline - now, or 0 if the deadline has passed. Returns 0 for NULL
@@ -667,10 +663,11 @@ TW_DEF uint64_t tw_remaining(const tw_timer *timer, uint64_t now);
 
 /* Allocates memory in advance. After TW_OK, `timers` pending timers with
  * deadlines up to `horizon` (an absolute time) cannot fail. Starting, advancing
- * and sorting them allocates nothing. A reserve takes the wheels up to
- * `horizon`, 144 bytes per timer, and about 1 KB (half of that on a 32-bit
- * machine). `timers` is a total: if you need more later, pass the new total.
- * TW_ENOMEM changes nothing. TW_EINVAL: tw is NULL or destroyed.
+ * and sorting the timers allocates nothing. A reserve takes the wheels up to
+ * `horizon`, 144 bytes per timer (each timer may need a chunk of its own), and
+ * about 1 KB. A 32-bit machine needs half. `timers` is a total: if you need
+ * more later, pass the new total. TW_ENOMEM changes nothing. TW_EINVAL: tw is
+ * NULL or destroyed.
  *
  *     wheel_size    wheels up to an hour of ms    wheels up to UINT64_MAX
  *     256           50 KB                         134 KB
@@ -678,22 +675,23 @@ TW_DEF uint64_t tw_remaining(const tw_timer *timer, uint64_t now);
 TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon);
 
 /* Frees memory that holds no timer, reserves included. If much can be saved,
- * packs the timers into new memory first; this step is skipped if memory is
- * short. Ignored inside a callback or visitor. Costs a pass over all memory
- * held. */
+ * packs the timers into new memory and frees the old memory. Packing is skipped
+ * if memory is short. Ignored inside a callback or visitor. Costs a pass over
+ * all memory held. */
 TW_DEF void tw_trim(timingwheel *tw);
 
-/* Calls `visit` for every pending timer, in no particular order. Returns how
- * many. A visitor may cancel its own timer, and then free the timer. A visitor
- * may not cancel other timers, start timers (TW_EBUSY), visit or drain (0).
- * Costs a pass over all buckets and timers. */
+/* Calls `visit` for every pending timer, in no particular order. Returns the
+ * number of timers visited. A visitor may cancel its own timer, and then free
+ * the timer. A visitor may not cancel other timers, start timers (TW_EBUSY),
+ * visit or drain (0). Costs a pass over all buckets and timers. */
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context);
 
 /* Takes out every pending timer, in no particular order: each timer becomes
- * idle, then `visit` is called (NULL: no call). A visitor may start, cancel and
- * free timers; timers that it starts are not visited. Timers that wait for
- * their visit are still pending, but tw_next_deadline and tw_wait ignore them.
- * Allowed in a callback. Returns how many timers were taken out. */
+ * idle, then `visit` is called, unless `visit` is NULL. A visitor may start,
+ * cancel and free timers. Timers started by a visitor are not visited. Timers
+ * that await a visit are still pending, but tw_next_deadline and tw_wait ignore
+ * such timers. Allowed in a callback. Returns the number of timers taken out.
+ * Costs a pass over all slots. */
 TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context);
 
 /* Returns now + delay, or UINT64_MAX if the sum exceeds 64 bits. */
@@ -706,24 +704,25 @@ TW_DEF uint64_t tw_after(uint64_t now, uint64_t delay);
 TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period,
                                uint64_t now, uint64_t *missed);
 
-/* Returns a sentence on what a status means and what to do. Never NULL. */
+/* Returns a sentence on the meaning of a status and the remedy. Never NULL. */
 TW_DEF const char *tw_strerror(int status);
 
-/* Fills *stats. Costs a pass over all buckets and unused memory. */
+/* Fills *stats. Costs a pass over all buckets and their leading dead slots. */
 TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats);
 
-/* Draws the wheels as text. Calls `write` per line, without line ends, with at
- * most 100 columns. The lines show the clock; each wheel with its step, its
- * ticks, and how full its buckets are from the clock's own on; the delay queue;
- * the memory held. A bucket is . (empty), 1 to 9, + (ten or more) or # (a
- * hundred or more); with more than 64 buckets one mark stands for several. If
- * `tw` is NULL or destroyed, one line says so. Allocates nothing. Allowed in
- * callbacks and visitors; `write` must not change `tw`. Costs a pass over all
- * timers. */
+/* Draws the wheels as text. Calls `write` once per line, at most 100 columns,
+ * without line end. The lines show the clock, each wheel with its step and
+ * ticks, the delay queue, and the memory held. A row per wheel shows the
+ * buckets from the clock's own bucket on: . (empty), 1 to 9, + (ten or more) or
+ * # (a hundred or more). If a wheel has more than 64 buckets, a mark stands for
+ * several. If `tw` is NULL or destroyed, one line says so. Allocates nothing.
+ * Allowed in callbacks and visitors; `write` must not change `tw`. Costs a pass
+ * over all timers. */
 TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context);
 
 /* Checks every invariant, for tests and debugging. Returns false if an
- * invariant is broken. Costs a pass over all buckets, chunks and timers. */
+ * invariant is broken, or if `tw` is NULL or destroyed. Costs a pass over all
+ * buckets, chunks and timers. */
 TW_DEF bool tw_check(const timingwheel *tw);
 
 #ifdef __cplusplus
@@ -756,20 +755,19 @@ extern "C" {
 typedef struct tw_mailbox tw_mailbox;
 typedef struct tw_remote tw_remote;
 
-/* A timer that any thread may start and cancel. All fields except `timer` are
- * private. */
+/* A timer that any thread may start and cancel. Only `timer` is public. */
 struct tw_remote {
     tw_timer timer; /* for the wheel's thread                                */
     TWI_ATOMIC(uint64_t) request; /* a deadline, TWI_CANCEL or TWI_NOTHING   */
     tw_remote *next; /* in a list of the mailbox                             */
 };
 
-/* Requests on their way to one wheel. The padding keeps the fields that every
- * thread writes apart from the fields of the wheel's thread. */
+/* Requests on their way to one wheel. Padding of two cache lines separates the
+ * fields of the posting threads from the fields of the wheel's thread. */
 struct tw_mailbox {
     char before[128];
     TWI_ATOMIC(tw_remote *) posted; /* newest first                          */
-    void (*wake)(void *context);    /* NULL: no call                         */
+    void (*wake)(void *context);    /* tells the loop; NULL: no call         */
     void *context;                  /* for wake                              */
     char between[128];
     timingwheel *tw;
@@ -781,13 +779,13 @@ struct tw_mailbox {
 TW_DEF void tw_mailbox_init(tw_mailbox *box, timingwheel *tw,
                             void (*wake)(void *context), void *context);
 
-/* Makes `remote` idle and settled. Its timer will call `callback`. Zero memory
- * is not a valid remote. Ignored if remote is NULL. */
+/* Makes `remote` idle and settled, and sets the callback. Zero memory is not a
+ * valid remote. Ignored if remote is NULL. */
 TW_DEF void tw_remote_init(tw_remote *remote, tw_callback *callback);
 
 /* Any thread: requests tw_start(deadline). The request replaces an earlier
- * request for the same timer that has not been collected. Ignored if an
- * argument is NULL. Lock-free: one exchange, and one compare and swap if no
+ * request for the same timer that has not been collected. Ignored if box or
+ * remote is NULL. Lock-free: one exchange, then a compare and swap if no
  * request was pending. */
 TW_DEF void tw_post_start(tw_mailbox *box, tw_remote *remote,
                           uint64_t deadline);
@@ -795,15 +793,15 @@ TW_DEF void tw_post_start(tw_mailbox *box, tw_remote *remote,
 /* Any thread: requests tw_cancel in the same way. */
 TW_DEF void tw_post_cancel(tw_mailbox *box, tw_remote *remote);
 
-/* The wheel's thread: retries the requests that the wheel refused, then applies
- * the requests posted before this call. Returns how many starts are still
- * refused; 0 for NULL. Fires nothing and never waits. Allowed in a callback,
- * not in a visitor of tw_foreach. Costs an exchange and a tw_start or tw_cancel
- * per timer. */
+/* The wheel's thread: retries refused starts, then applies the requests posted
+ * before this call. Returns the number of refused starts, now waiting; 0 for
+ * NULL. Fires nothing and never waits. Allowed in a callback, not in a visitor
+ * of tw_foreach. Costs an exchange, and a tw_start or tw_cancel per timer. */
 TW_DEF size_t tw_collect(tw_mailbox *box);
 
-/* The wheel's thread: true if the last request for `remote` has been applied,
- * or if remote is NULL. False if a request is on its way, or was refused. */
+/* The wheel's thread: returns true if the last request for `remote` has been
+ * applied, or if remote is NULL. Returns false if a request is on its way, or
+ * was refused and waits. */
 TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
 #ifdef __cplusplus
