@@ -3134,8 +3134,8 @@ TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period,
 }
 
 /* ------------------------------------------------ visiting and draining ---
- * tw_drain first moves all timers into a bucket outside of the wheels: timers
- * that a visitor starts do not get into that bucket. */
+ * tw_drain first moves all timers into one bucket outside of the wheels. Timers
+ * that a visitor starts go into other buckets. */
 
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
 {
@@ -3143,7 +3143,7 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
         return 0;
     TWI_RULE_READY(tw);
     enum twi_state before = tw->state;
-    twi_clear_caches(tw); /* so that tw_start looks at the state */
+    twi_clear_caches(tw); /* tw_start then checks the state */
     tw->state = TWI_VISITING;
     size_t visited = twi_visit_all(tw, visit, context);
     tw->state = before;
@@ -3188,7 +3188,9 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
 /* ---------------------------------------------- trimming and reserving --- */
 
 /* Takes chunks without timers out of their buckets. Frees every slab that has
- * no chunk in a bucket. */
+ * no chunk in a bucket. The caller has cleared the caches. An empty overdue
+ * bucket loses its last chunk first, because twi_is_dead is false for that
+ * chunk. */
 static void twi_trim_slabs(timingwheel *tw)
 {
     twi_bucket *overdue = &tw->outside[TWI_OVERDUE];
@@ -3227,7 +3229,8 @@ static void twi_trim_slabs(timingwheel *tw)
     }
 }
 
-/* Frees a wheel, if the wheel has no timers. */
+/* Frees a wheel if the wheel has no timers. The caller has called
+ * twi_trim_slabs: each chunk of the wheel has a timer. */
 static void twi_trim_wheel(timingwheel *tw, twi_wheel *wheel)
 {
     if (wheel->queue_index != TWI_UNQUEUED)
@@ -3246,8 +3249,10 @@ static size_t twi_chunks_needed(const twi_bucket *bucket)
     return (timers + TWI_SLOTS - 1) / TWI_SLOTS;
 }
 
-/* Moves the timers of a bucket into unused chunks. The caller has provided the
- * chunks, and frees the old chunks. */
+/* Moves the timers of a bucket into unused chunks, in the same order, without
+ * dead slots. The caller has provided the chunks, has set in_use and
+ * buckets_used to 0, and frees the old chunks. The positions of turns move with
+ * the timers. */
 static void twi_pack(timingwheel *tw, twi_bucket *bucket)
 {
     twi_bucket packed = *bucket;
@@ -3270,7 +3275,7 @@ static void twi_pack(timingwheel *tw, twi_bucket *bucket)
     }
     for (unsigned i = 0; i < tw->turn_count; i++)
         if (bucket == &tw->outside[TWI_OVERDUE])
-            tw->turns[i].overdue_until = before[i]; /* from 0 again */
+            tw->turns[i].overdue_until = before[i]; /* counted from 0 again */
     if (packed.back != NULL) {
         tw->buckets_used++;
         if (twi_last_chunk(&packed)->number >= TWI_LARGE_CHUNKS / 2)
@@ -3279,8 +3284,10 @@ static void twi_pack(timingwheel *tw, twi_bucket *bucket)
     *bucket = packed;
 }
 
-/* Moves all timers into new slabs of the size needed, if much memory can be
- * saved, and if there is memory for the slabs. */
+/* Moves all timers into new slabs of the size needed. Changes nothing if
+ * every chunk is needed, or if the slabs hold at most 1.4 times the chunks
+ * needed (promise 14 allows 1.5). Changes nothing either if there is no memory
+ * for the new slabs. */
 static void twi_pack_all(timingwheel *tw)
 {
     size_t needed = 0, held = 0, at = 0, left, chunks;
@@ -3289,7 +3296,7 @@ static void twi_pack_all(timingwheel *tw)
     for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;)
         needed += twi_chunks_needed(bucket);
     for (const twi_slab *slab = old; slab != NULL; slab = slab->next)
-        held += slab->chunks + 2; /* with the slab itself, and alignment */
+        held += slab->chunks + 2; /* plus the slab itself, and alignment */
     if (tw->chunks == needed || held * 5 <= needed * 7)
         return;
     tw->unused = NULL;
@@ -3324,11 +3331,12 @@ TW_DEF void tw_trim(timingwheel *tw)
     twi_pack_all(tw);
 }
 
-/* Allocates what a reserve needs: the wheels up to level `top`, and chunks.
- * Each timer may need a chunk of its own. Sorting needs an eighth more chunks;
- * with these a sweep finds unused chunks soon. A timer that moves is in two
- * chunks for a moment, and the overdue bucket keeps a chunk. Returns false if
- * memory has run out. */
+/* Allocates the wheels up to level `top`, and chunks for `timers` timers.
+ * Returns false if memory has run out; the caller frees the new memory. Each
+ * timer may need a chunk of its own. Sorting needs an eighth more chunks; the
+ * extra chunks let a sweep find unused chunks soon. A few more are needed
+ * because a moving timer is in two chunks for a moment, and because the overdue
+ * bucket keeps a chunk. */
 static bool twi_reserve_all(timingwheel *tw, size_t timers, unsigned top)
 {
     size_t chunks = timers + timers / 8 + 8;
@@ -3461,8 +3469,9 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
         stats->buckets += twi_has_timers(&tw->outside[i]);
 }
 
-/* Writes a line, with one of `numbers` in place of each %. A line of tw_dump
- * has at most 100 columns, even with numbers of 20 digits. */
+/* Passes the line `words` to `write`, with the next of `numbers` in place of
+ * each %. The caller's line has at most 100 columns, even with numbers of 20
+ * digits. */
 TWI_COLD void twi_write_line(tw_writer *write, void *context, const char *words,
                       const uint64_t *numbers)
 {
@@ -3484,14 +3493,16 @@ TWI_COLD void twi_write_line(tw_writer *write, void *context, const char *words,
     write(line, context);
 }
 
-/* A visitor that does nothing: twi_visit_bucket counts. */
+/* A visitor that does nothing: twi_visit_bucket returns the number of
+ * timers. */
 static void twi_count_timer(tw_timer *timer, void *context)
 {
     (void)timer, (void)context;
 }
 
-/* Draws a wheel in two lines: the wheel's ticks, and its buckets from the
- * clock's own on. */
+/* Draws a wheel in two lines. The first line shows the wheel's step and ticks.
+ * The second line shows the buckets from the clock's own on, and the number of
+ * timers. With more than 64 buckets one mark stands for several. */
 TWI_WRAPS TWI_COLD void twi_draw_wheel(const timingwheel *tw,
                                        const twi_wheel *wheel,
                                        tw_writer *write, void *context)
@@ -3558,15 +3569,15 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
                    numbers + 6);
 }
 
-/* What tw_check has counted. */
+/* What tw_check has counted, to compare with the fields of the timingwheel. */
 typedef struct twi_seen {
     size_t timers;
     size_t chunks; /* in buckets                                             */
     size_t homes;  /* buckets that have a chunk                              */
 } twi_seen;
 
-/* True if the timers of the slots from `slot` to before `end` know their slots,
- * and no timer is before `earliest`. Counts the timers. */
+/* True if each timer in the slots from `slot` to before `end` knows its slot,
+ * and no timer's tick is before `earliest`. Counts the timers in *seen. */
 static bool twi_slots_are_sound(const timingwheel *tw, tw_timer **slot,
                                 tw_timer **end, uint64_t earliest,
                                 twi_seen *seen)
@@ -3582,8 +3593,10 @@ static bool twi_slots_are_sound(const timingwheel *tw, tw_timer **slot,
     return true;
 }
 
-/* True if the chunks of a bucket are linked correctly, and only a chunk that is
- * alone has no slot in use. Counts timers and chunks. */
+/* True if the slots of a bucket are sound, its chunks are linked correctly, and
+ * the numbers of the chunks rise. Only a chunk that is alone may have no slot
+ * in use. A bucket without a chunk must have no front. Counts timers, chunks
+ * and buckets in *seen. */
 TWI_WRAPS static bool twi_bucket_is_sound(const timingwheel *tw,
                                           const twi_bucket *bucket,
                                           uint64_t earliest, twi_seen *seen)
@@ -3611,8 +3624,9 @@ TWI_WRAPS static bool twi_bucket_is_sound(const timingwheel *tw,
     return true;
 }
 
-/* True if the timers of a sorted bucket are in order: timers beyond the bucket
- * first. Each timer needs TWI_SORTED_BIT, unless the bucket has one tick. */
+/* True if the timers of a sorted bucket are in order of tick. Timers beyond the
+ * bucket may have any tick. Each timer needs TWI_SORTED_BIT, unless the bucket
+ * has one tick. */
 static bool twi_order_is_sound(const timingwheel *tw, const twi_bucket *bucket)
 {
     uint64_t last = 0;
@@ -3633,9 +3647,10 @@ static bool twi_order_is_sound(const timingwheel *tw, const twi_bucket *bucket)
     return true;
 }
 
-/* True if a bucket without a span is empty. A bucket with a span needs its
- * mark, and must be inside the wheel's window, not before the first bucket, and
- * sorted if the wheel says so. */
+/* True if bucket `index` fits its wheel. A bucket without a span must be empty.
+ * A bucket with a span needs its mark. The span must begin inside the wheel's
+ * window, and not before the wheel's first bucket. A first bucket must be
+ * sorted if the wheel's progress is TWI_SORTED. */
 static bool twi_step_is_sound(const timingwheel *tw, twi_wheel *wheel,
                               uint32_t index)
 {
@@ -3653,7 +3668,9 @@ static bool twi_step_is_sound(const timingwheel *tw, twi_wheel *wheel,
 }
 
 /* True if the buckets of a wheel are sound, and the wheel is in the delay queue
- * with its first bucket. A wheel without timers must not be in the queue. */
+ * with the first bucket that has a mark. A wheel without marks must not be in
+ * the queue, and must not be the wheel of the last start. If a bucket may be
+ * large, timers must move ahead by the wheel's next step. */
 TWI_WRAPS static bool twi_wheel_is_sound(const timingwheel *tw,
                                          twi_wheel *wheel, twi_seen *seen)
 {
@@ -3675,8 +3692,8 @@ TWI_WRAPS static bool twi_wheel_is_sound(const timingwheel *tw,
            tw->queue[wheel->queue_index] == wheel;
 }
 
-/* True if the delay queue is a heap of `wheels` wheels, and next_tick belongs
- * to its head. */
+/* True if the delay queue is a heap of `wheels` wheels, and next_tick is the
+ * tick of its head. */
 static bool twi_queue_is_sound(const timingwheel *tw, size_t wheels)
 {
     if (tw->queued != wheels)
@@ -3725,10 +3742,10 @@ TW_DEF bool tw_check(const timingwheel *tw)
 /* -------------------------------------------------------------- mailbox ---
  *
  * A request is one word of a remote: the deadline of a start, a cancel, or
- * nothing. The word only changes by an exchange. So each request is taken once:
- * by a later post, which replaces the request, or by the collector, which
- * applies the request. Cancel and nothing take two of the 2^64 values; a start
- * for either deadline is rounded up.
+ * nothing. Only an atomic exchange changes the word. So each request is taken
+ * once. Either a later post replaces the request, or the collector applies the
+ * request. Cancel and nothing take two of the 2^64 values. A start for either
+ * value is rounded up.
  *
  *              post; the poster pushes           post, not pushed
  *     NOTHING ----------------------------> ON ITS WAY <------.
@@ -3737,23 +3754,30 @@ TW_DEF bool tw_check(const timingwheel *tw)
  *
  * A remote with a request is in a list, or one thread is about to push the
  * remote. A poster that finds a pending request must not touch the remote
- * again. A post that meets the collector comes before the collector's exchange,
- * and is applied; or the post finds nothing, and pushes the remote for the next
- * tw_collect. No request is lost. A refused start returns into the word if
- * there is still nothing; otherwise a later post has replaced the start.
+ * again.
  *
- * MEMORY ORDERS. The request is exchanged with acquire and release. A post thus
- * publishes all earlier writes of its thread to the collector, even if other
- * posts replace the request. The collector has read `next`; its exchange
- * publishes that to the next poster that finds nothing. The push releases
- * `next`, and the collector acquires `next` with the list: each push is a
- * read-modify-write, and continues the release sequence. Putting a refused
- * start back publishes nothing.
+ * NO REQUEST IS LOST. A post and the collector may meet at a remote. If the
+ * post exchanges first, the collector applies the request of the post. If the
+ * collector exchanges first, the post finds nothing, and pushes the remote for
+ * the next tw_collect. A refused start returns into the word if the word is
+ * still nothing. Otherwise a later post has replaced the start.
+ *
+ * MEMORY ORDERS. The exchange of a request acquires and releases, with
+ * two effects:
+ *
+ *   - A post publishes all earlier writes of its thread to the collector, even
+ *     if later posts replace the request.
+ *   - The collector reads `next` before its exchange. So the read comes before
+ *     the next poster that finds nothing writes `next`.
+ *
+ * A push releases `next`. The collector acquires `next` with the list: each
+ * push is a read-modify-write, and continues the release sequence. The return
+ * of a refused start publishes nothing.
  *
  * NO WAKE-UP IS LOST. `posted` changes in one order. The first push after the
- * collector has taken the list finds NULL, so that its thread wakes the loop.
- * The loop clears the wake-up before the loop takes the list. So either the
- * wake-up is still there, or the loop is about to collect. The wake-up (a
+ * collector has taken the list finds NULL, so the pushing thread wakes the
+ * loop. The loop clears the wake-up before the loop takes the list. So either
+ * the wake-up is still there, or the loop is about to collect. The wake-up (a
  * write to an eventfd, and the read) orders the push before the collecting. */
 #ifdef TIMINGWHEEL_THREADS
 
@@ -3786,9 +3810,10 @@ TW_DEF void tw_remote_init(tw_remote *remote, tw_callback *callback)
     remote->next = NULL;
 }
 
-/* Exchanges the request of a timer. If there was no request, pushes the timer.
- * A poster that found a request, or has pushed, must not touch the remote
- * again: the remote may be freed. */
+/* Exchanges the request of a remote. If there was no request, pushes the remote
+ * onto the mailbox. The push into an empty mailbox wakes the loop. Ignored if
+ * `box` or `remote` is NULL. After the push, or if there was a request, the
+ * poster must not touch the remote again: the remote may be freed. */
 static void twi_post(tw_mailbox *box, tw_remote *remote, uint64_t request)
 {
     if (box == NULL || remote == NULL)
@@ -3817,9 +3842,9 @@ TW_DEF void tw_post_cancel(tw_mailbox *box, tw_remote *remote)
     twi_post(box, remote, TWI_CANCEL);
 }
 
-/* Applies the request of a timer that has left its list. Returns false if the
- * wheel refused the start, and no other request was posted meanwhile: the
- * request waits then. */
+/* Applies the request of a remote that has left its list. Returns false if the
+ * wheel refused the start, and no request was posted meanwhile: the start is
+ * again the remote's request, and waits. */
 static bool twi_apply(timingwheel *tw, tw_remote *remote)
 {
     uint64_t nothing = TWI_NOTHING;
@@ -3835,7 +3860,7 @@ static bool twi_apply(timingwheel *tw, tw_remote *remote)
         &remote->request, &nothing, request, TWI_RELAXED, TWI_RELAXED);
 }
 
-/* Reverses a list. */
+/* Reverses a list. Returns the new first remote. */
 static tw_remote *twi_reverse(tw_remote *remote)
 {
     tw_remote *turned = NULL;
@@ -3848,13 +3873,15 @@ static tw_remote *twi_reverse(tw_remote *remote)
     return turned;
 }
 
-/* Applies a list, newest first. Returns how many requests wait as refused. */
+/* Applies the requests of a list that is newest first, from the oldest on. Adds
+ * refused starts to box->waiting. Returns how many starts were added. */
 static size_t twi_apply_all(tw_mailbox *box, tw_remote *last)
 {
     size_t refused = 0;
     tw_remote *remote = twi_reverse(last);
     while (remote != NULL) {
-        tw_remote *next = remote->next; /* before the request is applied */
+        /* After twi_apply a poster may push the remote again. */
+        tw_remote *next = remote->next;
         if (!twi_apply(box->tw, remote)) {
             remote->next = box->waiting;
             box->waiting = remote;
@@ -3893,16 +3920,17 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 
 /* CHANGES
 
-   1.2.0  2026-11-25  No spikes: crowded buckets cascade ahead of time. A cancel
+   1.2.0  2026-11-25  No spikes: large buckets cascade ahead of time. A cancel
                       is one store. What a limited call leaves due fires before
                       timers that were started overdue since. A timer that the
-                      clock cannot reach wakes nobody. tw_trim packs; tw_reserve
-                      takes less. tw_remaining, TW_CALL; TW_OWNER for const.
+                      clock cannot reach wakes nobody. tw_trim packs. tw_reserve
+                      takes less memory. New: tw_remaining, TW_CALL, TW_OWNER
+                      for const.
    1.1.0  2026-11-24  Overdue timers fire first, in the order in which they were
-                      started; to postpone one is to start it. The next
-                      deadline may be early after a cancel. TW_OWNER, tw_dump,
-                      the mailbox. tw_next_deadline and tw_wait take a const
-                      timingwheel. The core is made anew.
+                      started. To postpone an overdue timer is to start the
+                      timer. The next deadline may be early after a cancel. New:
+                      TW_OWNER, tw_dump, the mailbox. tw_next_deadline and
+                      tw_wait take a const timingwheel. The core is rewritten.
    1.0.0  2026-11-21  The first version.
 
    LICENCE
