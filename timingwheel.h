@@ -106,8 +106,8 @@
    bucket          the timers of one step of one wheel
    overflow wheel  the next coarser wheel, created on demand
    cascade         to move timers from a bucket to finer wheels
-   delay queue     the min-heap of wheels, each by its first bucket; only the
-                   head of the queue moves the clock
+   delay queue     the min-heap of wheels, each by its first bucket; its head
+                   is the next tick to which the clock jumps
    overdue         started for a tick that the clock had reached
 
 
@@ -850,8 +850,9 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    A timer goes into the finest wheel that reaches the timer's tick. Wheel 0
    reaches the clock's own step of wheel 1 and the step after. Wheel 1 reaches
    the clock's own step of wheel 2 and the step after, and so on. Therefore each
-   wheel has buckets for two turns, and the bucket of the next step of a wheel
-   gets no new timers.
+   wheel has buckets for two turns. No timer starts in the bucket of the next
+   step of a wheel, except in wheel 0. Only a cascade may add a timer there, to
+   a bucket that holds timers of the same tick.
 
    Hierarchical wheels are an idea of Varghese and Lauck (1987). Overflow wheels
    on demand and the delay queue come from Kafka. Kafka enters each bucket in
@@ -907,14 +908,15 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
        | header | .  t1 t2 -  t3 ... t10 | <-> | header | t11 -  .  .  ... . |
                         dead slot                             free slots
 
-   A cancel writes NULL into the timer's slot, and nothing else. Chunks without
+   A cancel writes NULL into the timer's slot. (The slot of the last start is
+   free again instead, if the slot is still the last.) Chunks without
    timers are found later: a start that needs a chunk while many slots are dead
    first looks at two other chunks, slab by slab.
 
    NO SPIKES. A large bucket moves down while the clock is in the step before
    the bucket's own step: some chunks per call, in proportion to the time that
-   has passed. The bucket gets no new timers meanwhile, so that it can only
-   shrink. Timers leave from the back and keep their order.
+   has passed. No timer starts in the bucket meanwhile, so that the bucket
+   shrinks. Timers leave from the back and keep their order.
 
        wheel 2          | the clock's step   | the next step: |
                         |   ^                | a large bucket |
@@ -963,13 +965,13 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
                     that was not postponed. An empty bucket has a span only if
                     it has its mark.
    wheel            The buckets hold the steps from the clock's own step on, for
-                    two turns: no bucket holds two steps. Timers are placed two
-                    or more steps ahead, except in wheel 0. A bucket with timers
+                    two turns: no bucket holds two steps. Timers start two or
+                    more steps ahead, except in wheel 0. A bucket with timers
                     has its mark.
    wheel->progress  TWI_SORTED: the timers of the first bucket fire from the
-                    front, in order of tick. Timers beyond the bucket come
-                    before all others. Each timer has TWI_SORTED_BIT, unless the
-                    bucket has one tick.
+                    front, in order of tick. A bucket of one tick needs no sort.
+                    In any other bucket each timer has TWI_SORTED_BIT, and
+                    timers beyond the bucket may have any place.
    wheel->earliest  Not later than the tick of any timer in the wheel: the tick
                     with which the first bucket was entered in the delay queue.
    delay queue      A heap of all wheels that have a mark. The head's tick is
@@ -1242,7 +1244,8 @@ TWI_COLD bool twi_add_slab(timingwheel *tw, size_t chunks)
     return twi_add_exact_slab(tw, chunks);
 }
 
-/* Frees the slab that *link points to. No list holds a chunk of the slab. */
+/* Frees the slab that *link points to. No bucket has a chunk of the slab, and
+ * the caller makes the list of unused chunks anew. */
 static void twi_remove_slab(timingwheel *tw, twi_slab **link)
 {
     twi_slab *slab = *link;
@@ -1364,9 +1367,8 @@ static inline twi_chunk *twi_take_chunk(timingwheel *tw, twi_bucket *bucket)
     return chunk;
 }
 
-/* Prefetches the timers of a chunk, so that cache misses overlap. Always
- * inline, because gcc removes calls of functions that it takes for free of
- * effects. */
+/* Prefetches the timers of a chunk, so that cache misses overlap. Always inline:
+ * gcc removes calls of functions that gcc takes to have no effect. */
 TWI_ALWAYS_INLINE void twi_prefetch(const twi_chunk *chunk)
 {
     if (chunk != NULL)
@@ -1405,7 +1407,7 @@ static inline tw_timer **twi_next_slot(tw_timer **slot)
     return next == NULL ? slot + 1 : next->slots;
 }
 
-/* Puts a timer into a slot. */
+/* Puts a timer into a slot. Each of the two knows the other then. */
 static inline void twi_fill(tw_timer **slot, tw_timer *timer)
 {
     *slot = timer;
@@ -1589,7 +1591,7 @@ static inline bool twi_pop_back(timingwheel *tw, twi_bucket *bucket)
     return true;
 }
 
-/* Makes `slot` the last slot of a bucket. */
+/* Makes `slot` the last slot of a bucket. Frees the chunks behind. */
 static void twi_truncate(timingwheel *tw, twi_bucket *bucket, tw_timer **slot)
 {
     twi_chunk *last = twi_chunk_of(slot);
@@ -1636,7 +1638,7 @@ TWI_WRAPS TWI_COLD void twi_append_bucket(timingwheel *tw, twi_bucket *from,
 /* ---------------------------------------------------------- delay queue ---
  * A binary min-heap of the wheels that hold timers, by the tick of each wheel's
  * first bucket. At the same tick the coarser wheel comes first: its timers were
- * started first. The head, and nothing else, moves the clock. */
+ * started first. The clock jumps from head to head. */
 
 #define TWI_UNQUEUED UINT32_MAX
 
@@ -1723,8 +1725,8 @@ static void twi_unqueue(timingwheel *tw, twi_wheel *wheel)
  * of buckets, from the clock's own step on. This window moves with the clock. A
  * wheel has buckets for two turns. A tick in the clock's own step of the next
  * coarser wheel, or in the step after, is within reach; so a coarser wheel
- * takes ticks from two steps ahead on. The bucket of the next step gets no new
- * timer, and can only shrink. */
+ * takes ticks from two steps ahead on. No timer starts in the bucket of the
+ * next step, so that moving ahead can empty that bucket in time. */
 
 /* Returns the marks of a wheel: one bit per bucket, set if the bucket may hold
  * timers. */
@@ -1885,8 +1887,7 @@ static inline void twi_gained(timingwheel *tw, twi_wheel *wheel,
 /* ---------------------------------------------------------- all buckets --- */
 
 /* Calls `visit` for the timers of one bucket. Returns how many. A visitor may
- * cancel its own timer, and the chunk of that timer may leave the bucket: the
- * next chunk is read before. */
+ * cancel the visited timer. The end of each chunk is read before its visits. */
 static size_t twi_visit_bucket(const twi_bucket *bucket, tw_visitor *visit,
                                void *context)
 {
@@ -1978,7 +1979,7 @@ static void twi_make_idle(tw_timer *timer, void *context)
 }
 
 /* True if the clock must not move: inside a callback or visitor, and after
- * tw_destroy. With TW_DEBUG the former is an assertion. */
+ * tw_destroy. With TW_DEBUG either is an assertion. */
 static bool twi_is_busy(const timingwheel *tw)
 {
     bool busy = tw->state != TWI_LIVE;
@@ -2217,8 +2218,8 @@ static inline const twi_bucket *twi_bucket_of(const tw_timer *timer)
 }
 
 /* Does what tw_postpone does in every case except a later deadline in a bucket
- * that has not been sorted. Starts the timer again. If memory has run out, a
- * timer of a sorted bucket gets the new deadline all the same, and the bucket
+ * that has not been sorted. Starts the timer again. If the start is refused, a
+ * timer of a sorted bucket gets the later deadline all the same, and the bucket
  * has to be sorted again. */
 TWI_COLD int twi_postpone_slow(timingwheel *tw, tw_timer *timer,
                                  uint64_t deadline)
@@ -2249,12 +2250,6 @@ TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     return TW_OK;
 }
 
-/* Returns how many timers the call may still handle. */
-TWI_WRAPS static inline uint64_t twi_limit_left(const timingwheel *tw)
-{
-    return tw->handled_limit - tw->handled;
-}
-
 /* -------------------------------------------------------------- sorting ---
  * A bucket that comes up is sorted, unless cascading costs less. Then each
  * timer fires from where it stands. Timers of one tick keep their order.
@@ -2268,6 +2263,12 @@ TWI_WRAPS static inline uint64_t twi_limit_left(const timingwheel *tw)
  *     more, or more than 80 chunks (large)     cascades
  *
  * On 32-bit machines 8 chunks are the limit. */
+
+/* Returns how many timers the call may still handle. */
+TWI_WRAPS static inline uint64_t twi_limit_left(const timingwheel *tw)
+{
+    return tw->handled_limit - tw->handled;
+}
 
 /* Returns the tick by which a timer is sorted. A timer beyond its bucket sorts
  * first: such a timer has to leave the bucket before the others fire. */
@@ -2433,7 +2434,7 @@ static inline void twi_await_front(timingwheel *tw, twi_wheel *wheel,
     }
 }
 
-/* Counts work that handles no timer towards the limit of the call. */
+/* Counts a step that handles no timer. The step counts towards the limit. */
 TWI_WRAPS static inline void twi_count_step(timingwheel *tw)
 {
     if (twi_limit_left(tw) != 0)
@@ -2461,7 +2462,10 @@ static inline bool twi_may_have(const timingwheel *tw, const twi_wheel *wheel,
 }
 
 /* Returns a slot for a timer that moves down from `bucket` of the wheel `from`;
- * NULL if memory has run out. A timer beyond the bucket is placed again. */
+ * NULL if memory has run out. A timer beyond the bucket is placed again. Any
+ * other timer goes in front of its bucket in the coarsest finer wheel that may
+ * hold the same tick, or else in the finest wheel that reaches the tick. May
+ * create a wheel, and enters the wheel in the delay queue. */
 static inline tw_timer **twi_place_below(timingwheel *tw,
                                          const twi_wheel *from,
                                          const twi_bucket *bucket,
@@ -2659,9 +2663,9 @@ TWI_NOINLINE void twi_prepare(timingwheel *tw, twi_wheel *wheel,
         twi_do_without_memory(tw, wheel);
 }
 
-/* Enters a wheel in the delay queue again after a timer has left the front of
- * the wheel's first bucket, or was found dead. `has_more` is false if that was
- * the last slot. */
+/* Enters a wheel in the delay queue again after the front slot of the wheel's
+ * first bucket has left, or if that slot is dead. `has_more` is false if the
+ * bucket is empty. Removes a wheel without timers from the queue. */
 static inline void twi_show_front(timingwheel *tw, twi_wheel *wheel,
                                   twi_bucket *bucket, bool has_more)
 {
@@ -2688,7 +2692,8 @@ TWI_NOINLINE void twi_pass_front(timingwheel *tw, twi_wheel *wheel,
 
 /* Brings the wheel at the head of the delay queue one step closer to firing.
  * Returns true if the front timer of the wheel's first bucket is due and may
- * fire now. */
+ * fire now. A bucket of one slot needs no sort. Moves the clock; may sort or
+ * cascade the bucket, or change the delay queue. */
 static inline bool twi_ready_head(timingwheel *tw, twi_wheel *wheel)
 {
     twi_bucket *bucket = wheel->first;
@@ -2942,7 +2947,7 @@ TWI_WRAPS static inline uint64_t twi_begin_call(timingwheel *tw, uint64_t now,
  * A large bucket moves down while the clock is in the step before the bucket's
  * own step, in proportion to the time that has passed. So no call has to move
  * the whole bucket, and the rest is small enough to be sorted when the bucket
- * comes up. The bucket gets no new timers meanwhile (see "wheels"). Timers
+ * comes up. No timer starts in the bucket meanwhile (see "wheels"). Timers
  * leave from the back, in batches, and keep their order. If the loop sleeps
  * for a whole step, the bucket moves when it comes up. */
 
