@@ -1367,8 +1367,8 @@ static inline twi_chunk *twi_take_chunk(timingwheel *tw, twi_bucket *bucket)
     return chunk;
 }
 
-/* Prefetches the timers of a chunk, so that cache misses overlap. Always inline:
- * gcc removes calls of functions that gcc takes to have no effect. */
+/* Prefetches the timers of a chunk, so that cache misses overlap. Always
+ * inline: gcc removes calls of functions that gcc takes to have no effect. */
 TWI_ALWAYS_INLINE void twi_prefetch(const twi_chunk *chunk)
 {
     if (chunk != NULL)
