@@ -587,6 +587,11 @@ static void add_slots(const twi_bucket *bucket)
 {
     if (play->tidiness == AS_LEFT)
         add((uintptr_t)bucket->front % TWI_CHUNK_BYTES);
+    if (play->tidiness == AS_LEFT && play->ahead && bucket->back != NULL)
+        for (const twi_chunk *chunk = twi_chunk_of(
+                 twi_is_empty(bucket) ? bucket->back - 1 : bucket->front);
+             chunk != NULL; chunk = chunk->next)
+            add(chunk->number); /* how much moves ahead depends on it */
     for (tw_timer **slot = bucket->front; slot != bucket->back;
          slot = twi_next_slot(slot))
         if (*slot != NULL)
