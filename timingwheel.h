@@ -2493,6 +2493,34 @@ static inline tw_timer **twi_place_below(timingwheel *tw,
     return slot;
 }
 
+/* Moves a timer into `slot`, and counts the move. Returns false if `slot` is
+ * NULL: memory has run out. */
+static inline bool twi_move_to(timingwheel *tw, tw_timer *timer,
+                               tw_timer **slot)
+{
+    if (slot == NULL)
+        return false;
+    twi_fill(slot, timer);
+    tw->handled++;
+    tw->cascaded++;
+    return true;
+}
+
+/* Prefetches the timers of the last TWI_AHEAD chunks of a bucket, within the
+ * limit of the call. Returns the chunk before these chunks, or NULL. */
+static inline const twi_chunk *twi_prefetch_back(const timingwheel *tw,
+                                                 const twi_bucket *bucket)
+{
+    const twi_chunk *chunk = twi_last_chunk(bucket);
+    for (unsigned i = 0; i < TWI_AHEAD && chunk != NULL; i++) {
+        if (i * TWI_SLOTS >= twi_limit_left(tw))
+            break;
+        twi_prefetch(chunk);
+        chunk = chunk->prev;
+    }
+    return chunk;
+}
+
 enum twi_moved { TWI_MOVED_ALL, TWI_MOVED_SOME, TWI_NO_MEMORY };
 
 /* Moves timers of the bucket of step `step` down to finer wheels, from the
@@ -2504,14 +2532,8 @@ TWI_WRAPS TWI_NOINLINE enum twi_moved twi_move_down(timingwheel *tw,
                                                  uint64_t step, size_t *chunks)
 {
     twi_bucket *bucket = &wheel->buckets[step & tw->size_mask];
-    const twi_chunk *chunk = NULL, *ahead = twi_last_chunk(bucket);
+    const twi_chunk *chunk = NULL, *ahead = twi_prefetch_back(tw, bucket);
     uint64_t moved = tw->cascaded;
-    for (unsigned i = 0; i < TWI_AHEAD && ahead != NULL; i++) {
-        if (i * TWI_SLOTS >= twi_limit_left(tw))
-            break;
-        twi_prefetch(ahead);
-        ahead = ahead->prev;
-    }
     do {
         tw_timer *timer = bucket->back[-1];
         if (chunk != twi_last_chunk(bucket)) {
@@ -2533,12 +2555,8 @@ TWI_WRAPS TWI_NOINLINE enum twi_moved twi_move_down(timingwheel *tw,
             return TWI_MOVED_SOME;
         TWI_RULE_INTACT(timer, bucket->back - 1);
         uint64_t tick = twi_tick_of(tw, timer->deadline);
-        tw_timer **slot = twi_place_below(tw, wheel, bucket, tick);
-        if (slot == NULL)
+        if (!twi_move_to(tw, timer, twi_place_below(tw, wheel, bucket, tick)))
             return TWI_NO_MEMORY;
-        twi_fill(slot, timer);
-        tw->handled++;
-        tw->cascaded++;
     } while (twi_pop_back(tw, bucket));
     if (bucket == wheel->first)
         twi_find_first(tw, wheel);
@@ -2551,13 +2569,8 @@ TWI_WRAPS TWI_NOINLINE enum twi_moved twi_move_down(timingwheel *tw,
  * has run out. */
 static bool twi_place_again(timingwheel *tw, tw_timer *timer)
 {
-    tw_timer **slot = twi_place(tw, twi_tick_of(tw, timer->deadline));
-    if (slot == NULL)
-        return false;
-    twi_fill(slot, timer);
-    tw->handled++;
-    tw->cascaded++;
-    return true;
+    return twi_move_to(tw, timer,
+                       twi_place(tw, twi_tick_of(tw, timer->deadline)));
 }
 
 /* --------------------------------------------- when memory has run out ---
