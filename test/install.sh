@@ -1,7 +1,7 @@
 #!/bin/sh
 # install.sh - tests `make install`, `make uninstall`, and the ways in which
 # README.md adds the header to a project. The commands, the lines for CMake and
-# the files for Meson are used exactly as README.md shows them, for the first
+# the lines for Meson are used exactly as README.md shows them, for the first
 # program of README.md, in C and in C++. Only the address of the repository is
 # replaced, by the address of a repository made here. Prints TAP. A case without
 # its tool is skipped with a warning, and fails if STRICT is set. Run from the
@@ -31,16 +31,19 @@ block() {
     ' README.md
 }
 
-# lines LANGUAGE WAY: the lines of this block that name the way in the comment
-# at their end, a list.
+# lines LANGUAGE WAY: the lines of this block below the comment that begins with
+# the name of the way, up to the next comment.
 lines() {
     block "$1" | awk -v way="$2" '
-        {
-            count = split(substr($0, match($0, /# [^#]*$/) + 2), ways, ", ")
-            for (i = 1; i <= count; i++)
-                if (ways[i] == way) print
-        }
+        /^# / { inside = index($0 ":", "# " way) == 1; next }
+        inside { print }
     '
+}
+
+# command_for LANGUAGE WAY: the command in the comment that begins with the name
+# of the way, after a colon.
+command_for() {
+    block "$1" | sed -n "s/^# $2.*: //p"
 }
 
 # translate LANGUAGE: changes C to this language, and the address of the
@@ -69,40 +72,50 @@ make_repository() {
 
 # prepare WAY LANGUAGE: makes the project that gets the header. The project has
 # what README.md takes for granted: main.c, a repository for a submodule, and a
-# CMakeLists.txt or meson.build that names the project.
+# CMakeLists.txt or meson.build that names the project and the program.
 prepare() {
     project=$folder/myproject
     mkdir -p "$project"
     cp timingwheel.h Makefile "$folder"
     block c >"$project/main.$2"
     block c | sed -n 's|.*// prints "\(.*\)"$|\1|p' >"$folder/expected"
-    lines sh "$1" | translate "$2" >"$folder/commands"
     case $1 in
-    CMake | FetchContent | submodule)
-        [ "$2" = c ] && cmake_language=C || cmake_language=CXX
-        printf '%s\n' 'cmake_minimum_required(VERSION 3.14)' \
-            "project(myproject $cmake_language)" \
-            "add_executable(myprogram main.$2)" >"$project/CMakeLists.txt"
-        lines cmake "$1" | translate "$2" >>"$project/CMakeLists.txt"
-        git -C "$project" init -q || return
-        echo 'cmake --build build' >>"$folder/commands"
-        ;;
-    Meson)
-        mkdir -p "$project/subprojects/timingwheel"
-        cp timingwheel.h "$project/subprojects/timingwheel"
-        echo "project('myproject', '$2')" >"$project/meson.build"
-        block meson | translate "$2" | awk -v project="$project" '
-            /^# .*meson\.build.*:$/ {
-                file = project "/" $2
-                sub(/:$/, "", file)
-                next
-            }
-            { print >> file }
-        '
-        echo 'meson setup build myproject && meson compile -C build' \
-            >"$folder/commands"
-        ;;
+    copy | pkg-config) lines sh "$1" | translate "$2" >"$folder/commands" ;;
+    Meson) prepare_meson "$2" ;;
+    *) prepare_cmake "$1" "$2" ;;
     esac
+}
+
+prepare_cmake() {
+    [ "$2" = c ] && cmake_language=C || cmake_language=CXX
+    {
+        echo 'cmake_minimum_required(VERSION 3.14)'
+        echo "project(myproject $cmake_language)"
+        echo 'add_executable(myprogram main.c)'
+        lines cmake "$1"
+    } | translate "$2" >"$project/CMakeLists.txt"
+    {
+        [ "$1" != CMake ] || block sh | grep -o '^make install [^&]*'
+        [ "$1" != submodule ] || echo 'git -C myproject init -q'
+        command_for cmake "$1" | translate "$2"
+        [ "$1" = CMake ] || echo 'cmake -S myproject -B build'
+        echo 'cmake --build build'
+    } >"$folder/commands"
+}
+
+# The comments in the block for Meson name the file of the lines that follow.
+prepare_meson() {
+    mkdir -p "$project/subprojects/timingwheel"
+    cp timingwheel.h "$project/subprojects/timingwheel"
+    echo "project('myproject', '$1')" >"$project/meson.build"
+    block meson | awk -v project="$project" '
+        /^# / { file = project "/" $2; next }
+        { print >> file }
+    '
+    echo "executable('myprogram', 'main.$1', dependencies: timingwheel)" \
+        >>"$project/meson.build"
+    echo 'meson setup build myproject && meson compile -C build' \
+        >"$folder/commands"
 }
 
 # add_as WAY LANGUAGE: adds the header to a project in this way, builds the
