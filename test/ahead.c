@@ -923,7 +923,7 @@ static size_t chunks_needed(void)
 {
     size_t needed = 0, at = 0;
     for (twi_bucket *bucket; (bucket = twi_next_bucket(&tw, &at)) != NULL;)
-        needed += twi_chunks_needed(bucket);
+        needed += (twi_count_timers(bucket) + TWI_SLOTS - 1) / TWI_SLOTS;
     return needed;
 }
 

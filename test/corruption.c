@@ -163,7 +163,7 @@ static void wheels(void)
     twi_marks(wheel)[first / 64] = marks;
     CHECK(tw_check(&tw));
     BREAKS(wheel->first, sizeof(twi_bucket));
-    BREAKS(wheel->earliest, 1);
+    BREAKS(wheel->queue_tick, 1);
     BREAKS(wheel->queue_index, 1);
     BREAKS(wheel->queue_index, 0x40);
     tw_destroy(&tw);

@@ -406,12 +406,12 @@ static void advance(uint64_t now)
 /* The bucket that a pending timer is in. */
 static const twi_bucket *bucket_of(const tw_timer *timer)
 {
-    return twi_bucket_of(timer);
+    return twi_chunk_of(twi_slot_of(timer))->bucket;
 }
 
 static bool is_aside(const tw_timer *timer)
 {
-    const twi_bucket *bucket = twi_bucket_of(timer);
+    const twi_bucket *bucket = bucket_of(timer);
     return bucket >= tw.outside && bucket < tw.outside + TWI_OUTSIDE_BUCKETS;
 }
 
@@ -716,7 +716,7 @@ static void add_wheels(void)
             continue;
         add_marks(level);
         if (tw.wheels[level]->queue_index != TWI_UNQUEUED)
-            add(relative(tw.wheels[level]->earliest));
+            add(relative(tw.wheels[level]->queue_tick));
         add_ahead(tw.wheels[level]);
     }
     EXPECT(tw.wheels[play->wheels] == NULL);
@@ -875,10 +875,10 @@ static void tidy_wheel(twi_wheel *wheel)
         empty_bucket(&wheel->buckets[i]);
         if (&wheel->buckets[i] != wheel->first ||
             wheel->queue_index == TWI_UNQUEUED)
-            twi_unmark(wheel, &wheel->buckets[i]);
+            twi_clear_bucket(wheel, &wheel->buckets[i]);
     }
     if (wheel->queue_index != TWI_UNQUEUED && !first_has_timers)
-        twi_find_first(&tw, wheel);
+        twi_requeue(&tw, wheel);
 }
 
 static void tidy(void)
@@ -975,7 +975,7 @@ static void forget_the_past(void)
     learn_left();
     each_bucket(expect_vain);
     for (uint32_t i = 0; i < tw.queued; i++)
-        oracle_ticks_add(&model.stale, tw.queue[i]->earliest);
+        oracle_ticks_add(&model.stale, tw.queue[i]->queue_tick);
 }
 
 static void revert(void)

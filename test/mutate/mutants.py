@@ -68,7 +68,7 @@ LOOKALIKES = [
     ['earliest', 'latest'],
     ['low', 'high'],
     ['now', 'clock_tick'],
-    ['size_mask', 'size_bits'],
+    ['bucket_mask', 'size_bits'],
     ['handled', 'cascaded'],
     ['TWI_DESTROYED', 'TWI_VISITING', 'TWI_LIVE', 'TWI_ADVANCING'],
     ['overdue_until', 'overdue_end'],
