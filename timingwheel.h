@@ -265,8 +265,11 @@
 
    TW_MALLOC(size, context)    define both or neither; default malloc and free;
    TW_FREE(pointer, context)   `context` is alloc_context of tw_config
-   TW_STATIC (*)               static functions: an implementation per file
+   TW_STATIC                   static functions, declared only in the file with
+                               the implementation
    TW_DEF (*)                  any other linkage
+   TW_TYPES_ONLY               the types without the functions, for a header of
+                               yours
    TIMINGWHEEL_THREADS (*)     the mailbox, for requests from other threads
    TW_CALL(tw, timer)          fires a timer, see below; default
                                (timer)->callback((tw), (timer))
@@ -299,18 +302,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef TIMINGWHEEL_THREADS
+#if defined(__cplusplus)
+#include <atomic>
+#define TWI_ATOMIC(type) std::atomic<type>
+#define TWI_ORDER(order) std::order
+#elif __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_ATOMICS__)
+#include <stdatomic.h>
+#define TWI_ATOMIC(type) _Atomic(type)
+#define TWI_ORDER(order) order
+#else
+#error "TIMINGWHEEL_THREADS needs the atomics of C11 or C++11"
+#endif
+#if ATOMIC_LLONG_LOCK_FREE != 2 || ATOMIC_POINTER_LOCK_FREE != 2
+#error "TIMINGWHEEL_THREADS needs 64-bit atomics that take no lock"
+#endif
+#endif /* TIMINGWHEEL_THREADS */
+
 #define TW_VERSION_MAJOR 1
 #define TW_VERSION_MINOR 2
 #define TW_VERSION_PATCH 0
 
-/* Linkage. TW_STATIC makes every function static, without warnings about unused
- * functions. TW_DEF may be any other linkage. */
-#ifndef TW_DEF
-#ifdef TW_STATIC
-#define TW_DEF static inline
-#else
-#define TW_DEF extern
-#endif
+/* Code that is right as it is gives no warning in programs with more warnings
+ * than this project's. */
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpadded"
 #endif
 
 #ifdef __cplusplus
@@ -560,7 +577,64 @@ struct timingwheel {
     tw_timer **last_slot;  /* the slot of the last start; NULL: unknown      */
 };
 
-/* ------------------------------------------------------------ functions --- */
+#ifdef TIMINGWHEEL_THREADS
+
+typedef struct tw_mailbox tw_mailbox;
+typedef struct tw_remote tw_remote;
+
+/* A timer that any thread may start and cancel. Only `timer` is public. */
+struct tw_remote {
+    tw_timer timer; /* for the wheel's thread                                */
+    TWI_ATOMIC(uint64_t) request; /* a deadline, TWI_CANCEL or TWI_NOTHING   */
+    tw_remote *next; /* in a list of the mailbox                             */
+};
+
+/* Requests on their way to one wheel. Padding of two cache lines separates the
+ * fields of the posting threads from the fields of the wheel's thread. */
+struct tw_mailbox {
+    char before[128];
+    TWI_ATOMIC(tw_remote *) posted; /* newest first                          */
+    void (*wake)(void *context);    /* tells the loop; NULL: no call         */
+    void *context;                  /* for wake                              */
+    char between[128];
+    timingwheel *tw;
+    tw_remote *waiting; /* refused starts, newest first                      */
+};
+
+#endif /* TIMINGWHEEL_THREADS */
+
+#ifdef __cplusplus
+}
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+#endif /* TIMINGWHEEL_H */
+
+/* ------------------------------------------------------------ functions ---
+ * Declared once. Not declared with TW_TYPES_ONLY. With TW_STATIC only declared
+ * where they are implemented. */
+
+#if !defined(TWI_DECLARED) && (defined(TIMINGWHEEL_IMPLEMENTATION) || \
+                               !(defined(TW_TYPES_ONLY) || defined(TW_STATIC)))
+#define TWI_DECLARED
+
+#ifdef TW_STATIC
+#define TWI_STATIC
+#endif
+#ifndef TW_DEF
+#ifdef TW_STATIC
+#define TW_DEF static inline /* no warnings about unused functions           */
+#else
+#define TW_DEF extern
+#endif
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Sets up `tw`, which may be uninitialised memory. `config` NULL means every
  * default. Allocates nothing. `tw` must not move from tw_init to tw_destroy.
@@ -728,54 +802,7 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context);
  * buckets, chunks and timers. */
 TW_DEF bool tw_check(const timingwheel *tw);
 
-#ifdef __cplusplus
-}
-#endif
-
-/* -------------------------------------------------------------- mailbox --- */
-
 #ifdef TIMINGWHEEL_THREADS
-
-#if defined(__cplusplus)
-#include <atomic>
-#define TWI_ATOMIC(type) std::atomic<type>
-#define TWI_ORDER(order) std::order
-#elif __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_ATOMICS__)
-#include <stdatomic.h>
-#define TWI_ATOMIC(type) _Atomic(type)
-#define TWI_ORDER(order) order
-#else
-#error "TIMINGWHEEL_THREADS needs the atomics of C11 or C++11"
-#endif
-#if ATOMIC_LLONG_LOCK_FREE != 2 || ATOMIC_POINTER_LOCK_FREE != 2
-#error "TIMINGWHEEL_THREADS needs 64-bit atomics that take no lock"
-#endif
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-typedef struct tw_mailbox tw_mailbox;
-typedef struct tw_remote tw_remote;
-
-/* A timer that any thread may start and cancel. Only `timer` is public. */
-struct tw_remote {
-    tw_timer timer; /* for the wheel's thread                                */
-    TWI_ATOMIC(uint64_t) request; /* a deadline, TWI_CANCEL or TWI_NOTHING   */
-    tw_remote *next; /* in a list of the mailbox                             */
-};
-
-/* Requests on their way to one wheel. Padding of two cache lines separates the
- * fields of the posting threads from the fields of the wheel's thread. */
-struct tw_mailbox {
-    char before[128];
-    TWI_ATOMIC(tw_remote *) posted; /* newest first                          */
-    void (*wake)(void *context);    /* tells the loop; NULL: no call         */
-    void *context;                  /* for wake                              */
-    char between[128];
-    timingwheel *tw;
-    tw_remote *waiting; /* refused starts, newest first                      */
-};
 
 /* Sets up a mailbox of `tw`, which may be set up later. A post into an empty
  * mailbox calls wake(context), unless wake is NULL. Ignored if box is NULL. */
@@ -807,13 +834,15 @@ TW_DEF size_t tw_collect(tw_mailbox *box);
  * was refused and waits. */
 TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
+#endif /* TIMINGWHEEL_THREADS */
+
 #ifdef __cplusplus
 }
 #endif
 
-#endif /* TIMINGWHEEL_THREADS */
-
-#endif /* TIMINGWHEEL_H */
+#elif defined(TW_STATIC) && defined(TWI_DECLARED) && !defined(TWI_STATIC)
+#error "define TW_STATIC before timingwheel.h declares its functions"
+#endif /* declarations of the functions */
 
 /* ====================================================== implementation ===
 
@@ -1060,6 +1089,18 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #define TWI_COLD static
 #define TWI_ALWAYS_INLINE static inline
 #define TWI_UNLIKELY(expr) (expr)
+#endif
+
+/* Silences warnings about code that is right as it is. */
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winline"
+#ifdef __cplusplus
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"
+#else
+#pragma GCC diagnostic ignored "-Wdeclaration-after-statement"
+#endif
 #endif
 
 /* Marks a function in which unsigned numbers wrap on purpose. */
@@ -3927,6 +3968,10 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 
 #ifdef __cplusplus
 }
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic pop
 #endif
 
 #endif /* TIMINGWHEEL_IMPLEMENTATION */
