@@ -1,7 +1,7 @@
 # bugs.py - mistakes that other timer libraries have been shipped with, made in
 # timingwheel.h: 1 to 18 are theirs, 19 to 24 are further ones that a hierarchy
 # with a delay queue invites. Each names the test case that has to notice it.
-# `test/mutate/run.sh --bugs` tries them.
+# `test/mutate/mutate.sh --bugs` tries them.
 #
 # A change stands as (function, text, new text). Blanks in the text match any
 # white space; a text that the function no longer has is an error.

@@ -1,4 +1,4 @@
-/* prove.h - what the proofs of timingwheel.h have in common; see run.sh.
+/* prove.h - what the proofs of timingwheel.h have in common; see prove.sh.
  *
  * SPDX-License-Identifier: MIT
  *
