@@ -24,6 +24,18 @@ struct report {
 report measured;
 std::uint64_t clock_now; // the reading of the loop's clock
 
+void call(timingwheel *tw, tw_timer *timer) noexcept;
+
+} // namespace
+
+#define TW_CALL(tw, timer) call((tw), (timer))
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "../../timingwheel.h"
+
+#include "../lib/tap.h"
+
+namespace {
+
 // Runs one callback. No exception may pass through the wheel.
 void call(timingwheel *tw, tw_timer *timer) noexcept
 {
@@ -41,16 +53,6 @@ void call(timingwheel *tw, tw_timer *timer) noexcept
     if (clock_now - began > measured.longest)
         measured.longest = clock_now - began;
 }
-
-} // namespace
-
-#define TW_CALL(tw, timer) call((tw), (timer))
-#define TIMINGWHEEL_IMPLEMENTATION
-#include "../../timingwheel.h"
-
-#include "../lib/tap.h"
-
-namespace {
 
 // A timer that runs a function object, as C++ programs have them.
 struct task {
