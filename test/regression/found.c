@@ -6,8 +6,8 @@
  * of version 1.1.0. Each fault has a case here. The other cases are about the
  * promises that were made then: overdue timers behind a limited call (13),
  * memory after tw_trim and in a reserve (14), and timers that are moved down
- * ahead of time (16). Nothing here measures time. work.c counts the basic blocks
- * that a limited call and a postpone execute.
+ * ahead of time (16). Nothing here measures time. work.c counts the basic
+ * blocks that a limited call and a postpone execute.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,7 +1,7 @@
 #!/bin/sh
-# work.sh - runs work.c with a count of the basic blocks that each call executes.
-# The header is compiled apart, with a call of a counter in each basic block.
-# Prints TAP; run from the top of the repository.
+# work.sh - runs work.c with a count of the basic blocks that each call
+# executes. The header is compiled apart, with a call of a counter in each basic
+# block. Prints TAP; run from the top of the repository.
 #
 #     test/search/work.sh [--seed S] [--operations N] [CASE...]
 #     CC=clang test/search/work.sh --operations 200000000

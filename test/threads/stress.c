@@ -6,8 +6,8 @@
  *
  * Built under ThreadSanitizer and AddressSanitizer by threads.sh. The loop
  * sleeps on an eventfd with no other way to wake in time, frees timers as soon
- * as they are settled, and has a wheel that is full at times, so that starts are
- * refused.
+ * as they are settled, and has a wheel that is full at times, so that starts
+ * are refused.
  *
  * Each start has a number of its own, which stands in the low bits of its
  * deadline. The exchange of the request is looked over the shoulder: what it
