@@ -63,10 +63,10 @@
        }
 
    Set tw_config.start to the first reading of your clock. Count every delay
-   from `now`, the reading of this turn. Pass `now` to event handlers, and store
-   `now` for callbacks. Do not count a delay from tw_now: in handle_events,
-   tw_now is still the reading from before the sleep. After a sleep of a minute,
-   a time-out of 30 s counted from tw_now fires at once.
+   from `now`, the latest reading. Pass `now` to event handlers, and store `now`
+   for callbacks. Do not count a delay from tw_now: in handle_events, tw_now is
+   still the reading from before the sleep. After a sleep of a minute, a
+   time-out of 30 s counted from tw_now fires at once.
 
    tw_now returns the clock: the last reading passed to tw_advance_clock. After
    a step back, the clock keeps the later reading. After a call that stopped at
@@ -135,7 +135,7 @@
     3. In a callback, the clock is the tick of the firing timer, not the target
        of the call. A timer started in a callback for a later tick, up to the
        target, fires within the same call, in order.
-    4. Deadlines are absolute. Add a delay to the reading of this turn with
+    4. Deadlines are absolute. Add a delay to the latest reading with
        tw_after, which saturates. Advance the wheel by the same clock, a clock
        that never jumps. The clock decides if time passes while the system is
        suspended. On Linux, CLOCK_BOOTTIME runs on, CLOCK_MONOTONIC stops.
@@ -168,12 +168,14 @@
        store and cannot fail. Only a timer whose bucket has come up and was
        sorted moves at once. To postpone a due timer is to start the timer.
    12. tw_start_within picks the roundest tick in the window.
-   13. tw_advance_clock_limit leaves the remaining timers for the next call, in
-       order. A call costs O(1) per unit of the limit, for buckets of any size.
-       Sorting up to 960 timers of a bucket (96 on a 32-bit machine) does not
-       count. Passing many slots of cancelled timers counts. Timers left due
-       fire before timers started overdue since, for three limited calls in a
-       row: overdue timers that restart themselves starve no timer.
+   13. tw_advance_clock_limit handles at most `limit` timers, and leaves the
+       rest for the next call, in order. A call costs O(1) per unit of the
+       limit, for buckets of any size. Sorting up to 960 timers of a bucket (96
+       on a 32-bit machine) does not count. Passing many slots of cancelled
+       timers counts. Timers left due fire before timers that were started
+       overdue since. So overdue timers that restart themselves starve no timer.
+       After more than three limited calls in a row, the latest calls count as
+       one call.
    14. Memory is allocated for wheels and chunks, never per timer, and never by
        tw_cancel. After tw_reserve, no covered operation allocates. A reserve
        may grow by one timer at a time. tw_trim leaves the wheels in use, and at
@@ -199,7 +201,7 @@
 
    Start a periodic timer again in its callback. After missed periods, line 1
    catches up on all periods, line 2 counts from `now`, and line 3 skips periods
-   and keeps the phase. `now` is the reading of this turn, not tw_now.
+   and keeps the phase. `now` is the latest reading, not tw_now.
 
        tw_start(tw, t, tw_after(tw_deadline(t), period));
        tw_start(tw, t, tw_after(now, period));
@@ -263,8 +265,11 @@
 
    TW_MALLOC(size, context)    define both or neither; default malloc and free;
    TW_FREE(pointer, context)   `context` is alloc_context of tw_config
-   TW_STATIC (*)               static functions: an implementation per file
+   TW_STATIC                   static functions, declared only in the file with
+                               the implementation
    TW_DEF (*)                  any other linkage
+   TW_TYPES_ONLY               the types without the functions, for a header of
+                               yours
    TIMINGWHEEL_THREADS (*)     the mailbox, for requests from other threads
    TW_CALL(tw, timer)          fires a timer, see below; default
                                (timer)->callback((tw), (timer))
@@ -297,18 +302,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef TIMINGWHEEL_THREADS
+#if defined(__cplusplus)
+#include <atomic>
+#define TWI_ATOMIC(type) std::atomic<type>
+#define TWI_ORDER(order) std::order
+#elif __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_ATOMICS__)
+#include <stdatomic.h>
+#define TWI_ATOMIC(type) _Atomic(type)
+#define TWI_ORDER(order) order
+#else
+#error "TIMINGWHEEL_THREADS needs the atomics of C11 or C++11"
+#endif
+#if ATOMIC_LLONG_LOCK_FREE != 2 || ATOMIC_POINTER_LOCK_FREE != 2
+#error "TIMINGWHEEL_THREADS needs 64-bit atomics that take no lock"
+#endif
+#endif /* TIMINGWHEEL_THREADS */
+
 #define TW_VERSION_MAJOR 1
 #define TW_VERSION_MINOR 2
 #define TW_VERSION_PATCH 0
 
-/* Linkage. TW_STATIC makes every function static, without warnings about unused
- * functions. TW_DEF may be any other linkage. */
-#ifndef TW_DEF
-#ifdef TW_STATIC
-#define TW_DEF static inline
-#else
-#define TW_DEF extern
-#endif
+/* Code that is right as it is gives no warning in programs with more warnings
+ * than this project's. */
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpadded"
 #endif
 
 #ifdef __cplusplus
@@ -350,8 +369,9 @@ typedef enum tw_state {
 typedef struct tw_config {
     uint64_t tick;       /* time units per tick; 0 = 1                     */
     uint64_t start;      /* the first reading of the clock, in time units  */
-    uint32_t wheel_size; /* steps per turn of a wheel, a power of two from
-                            2 to 4096 (to 1024 if size_t has 16 bits);
+    uint32_t wheel_size; /* steps of a wheel per step of the next coarser
+                            wheel, a power of two from 2 to 4096 (to 1024
+                            if size_t has 16 bits);
                             0 = TW_DEFAULT_WHEEL_SIZE                      */
     size_t max_pending;  /* most timers pending at once; 0 = no limit      */
     void *alloc_context; /* passed to TW_MALLOC and TW_FREE                */
@@ -461,13 +481,13 @@ enum twi_progress {
 /* One wheel, followed in memory by its marks and its buckets. The delay queue
  * holds every wheel with timers, by the first non-empty bucket of the wheel. */
 typedef struct twi_wheel {
-    uint64_t earliest;    /* key in the delay queue, in ticks                */
+    uint64_t queue_tick;  /* key in the delay queue                          */
     uint64_t step;        /* ticks per bucket                                */
     uint64_t min_ahead;   /* distance in ticks that no finer wheel reaches   */
     uint64_t end;         /* every tick before `end` is within reach         */
     uint64_t moved_at;    /* the clock at the last move ahead, in ticks      */
     size_t behind;        /* chunks that a limit kept from moving then       */
-    twi_bucket *buckets;  /* size_mask + 1 buckets: two turns                */
+    twi_bucket *buckets;  /* 2 * wheel_size buckets                          */
     void *memory;         /* address to free                                 */
     unsigned level;       /* 0 for the finest wheel                          */
     unsigned shift;       /* log2 of step                                    */
@@ -492,13 +512,13 @@ enum twi_outside {
     TWI_OUTSIDE_BUCKETS
 };
 
-/* What one call has to fire: overdue timers, then others. See "overdue". */
+/* A turn: what one call has to fire. See the section "overdue". */
 typedef struct twi_turn {
     size_t overdue_until; /* overdue timers before this position             */
     uint64_t due_until;   /* then timers of ticks up to this tick            */
 } twi_turn;
 
-#define TWI_TURNS 4 /* further turns extend the last turn                    */
+#define TWI_TURNS 4 /* most turns; a further turn extends the last turn      */
 
 /* What a timingwheel is doing. Zero memory counts as destroyed. */
 enum twi_state {
@@ -512,7 +532,7 @@ struct timingwheel {
     /* Configuration                                                         */
     uint64_t tick;        /* time units per tick                             */
     size_t max_pending;   /* most timers pending; SIZE_MAX if no limit       */
-    uint32_t size_mask;   /* buckets per wheel - 1: 2 * wheel_size - 1       */
+    uint32_t bucket_mask; /* buckets per wheel - 1: 2 * wheel_size - 1       */
     uint32_t size_bits;   /* log2 of wheel_size                              */
     uint8_t level_of[64]; /* [i]: level that spans a distance of 2^i ticks   */
     void *alloc_context;  /* for TW_MALLOC and TW_FREE                       */
@@ -526,9 +546,9 @@ struct timingwheel {
     uint64_t cascaded;   /* timers cascaded since tw_init                    */
 
     /* Delay queue                                                           */
-    uint64_t next_tick; /* queue[0]->earliest; UINT64_MAX if queued is 0     */
+    uint64_t next_tick; /* queue[0]->queue_tick; UINT64_MAX if none          */
     uint32_t queued;    /* wheels in `queue`                                 */
-    twi_wheel *queue[TWI_LEVELS];  /* min-heap of wheels, by `earliest`      */
+    twi_wheel *queue[TWI_LEVELS];  /* min-heap of wheels, by `queue_tick`    */
     twi_wheel *wheels[TWI_LEVELS]; /* by level; NULL: not created            */
     twi_bucket outside[TWI_OUTSIDE_BUCKETS]; /* by enum twi_outside          */
     bool has_outside;   /* timers may be overdue or stuck                    */
@@ -557,7 +577,64 @@ struct timingwheel {
     tw_timer **last_slot;  /* the slot of the last start; NULL: unknown      */
 };
 
-/* ------------------------------------------------------------ functions --- */
+#ifdef TIMINGWHEEL_THREADS
+
+typedef struct tw_mailbox tw_mailbox;
+typedef struct tw_remote tw_remote;
+
+/* A timer that any thread may start and cancel. Only `timer` is public. */
+struct tw_remote {
+    tw_timer timer; /* for the wheel's thread                                */
+    TWI_ATOMIC(uint64_t) request; /* a deadline, TWI_CANCEL or TWI_NOTHING   */
+    tw_remote *next; /* in a list of the mailbox                             */
+};
+
+/* Requests on their way to one wheel. Padding of two cache lines separates the
+ * fields of the posting threads from the fields of the wheel's thread. */
+struct tw_mailbox {
+    char before[128];
+    TWI_ATOMIC(tw_remote *) posted; /* newest first                          */
+    void (*wake)(void *context);    /* tells the loop; NULL: no call         */
+    void *context;                  /* for wake                              */
+    char between[128];
+    timingwheel *tw;
+    tw_remote *waiting; /* refused starts, newest first                      */
+};
+
+#endif /* TIMINGWHEEL_THREADS */
+
+#ifdef __cplusplus
+}
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+#endif /* TIMINGWHEEL_H */
+
+/* ------------------------------------------------------------ functions ---
+ * Declared once. Not declared with TW_TYPES_ONLY. With TW_STATIC only declared
+ * where they are implemented. */
+
+#if !defined(TWI_DECLARED) && (defined(TIMINGWHEEL_IMPLEMENTATION) || \
+                               !(defined(TW_TYPES_ONLY) || defined(TW_STATIC)))
+#define TWI_DECLARED
+
+#ifdef TW_STATIC
+#define TWI_STATIC
+#endif
+#ifndef TW_DEF
+#ifdef TW_STATIC
+#define TW_DEF static inline /* no warnings about unused functions           */
+#else
+#define TW_DEF extern
+#endif
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Sets up `tw`, which may be uninitialised memory. `config` NULL means every
  * default. Allocates nothing. `tw` must not move from tw_init to tw_destroy.
@@ -725,54 +802,7 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context);
  * buckets, chunks and timers. */
 TW_DEF bool tw_check(const timingwheel *tw);
 
-#ifdef __cplusplus
-}
-#endif
-
-/* -------------------------------------------------------------- mailbox --- */
-
 #ifdef TIMINGWHEEL_THREADS
-
-#if defined(__cplusplus)
-#include <atomic>
-#define TWI_ATOMIC(type) std::atomic<type>
-#define TWI_ORDER(order) std::order
-#elif __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_ATOMICS__)
-#include <stdatomic.h>
-#define TWI_ATOMIC(type) _Atomic(type)
-#define TWI_ORDER(order) order
-#else
-#error "TIMINGWHEEL_THREADS needs the atomics of C11 or C++11"
-#endif
-#if ATOMIC_LLONG_LOCK_FREE != 2 || ATOMIC_POINTER_LOCK_FREE != 2
-#error "TIMINGWHEEL_THREADS needs 64-bit atomics that take no lock"
-#endif
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-typedef struct tw_mailbox tw_mailbox;
-typedef struct tw_remote tw_remote;
-
-/* A timer that any thread may start and cancel. Only `timer` is public. */
-struct tw_remote {
-    tw_timer timer; /* for the wheel's thread                                */
-    TWI_ATOMIC(uint64_t) request; /* a deadline, TWI_CANCEL or TWI_NOTHING   */
-    tw_remote *next; /* in a list of the mailbox                             */
-};
-
-/* Requests on their way to one wheel. Padding of two cache lines separates the
- * fields of the posting threads from the fields of the wheel's thread. */
-struct tw_mailbox {
-    char before[128];
-    TWI_ATOMIC(tw_remote *) posted; /* newest first                          */
-    void (*wake)(void *context);    /* tells the loop; NULL: no call         */
-    void *context;                  /* for wake                              */
-    char between[128];
-    timingwheel *tw;
-    tw_remote *waiting; /* refused starts, newest first                      */
-};
 
 /* Sets up a mailbox of `tw`, which may be set up later. A post into an empty
  * mailbox calls wake(context), unless wake is NULL. Ignored if box is NULL. */
@@ -804,13 +834,15 @@ TW_DEF size_t tw_collect(tw_mailbox *box);
  * was refused and waits. */
 TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
+#endif /* TIMINGWHEEL_THREADS */
+
 #ifdef __cplusplus
 }
 #endif
 
-#endif /* TIMINGWHEEL_THREADS */
-
-#endif /* TIMINGWHEEL_H */
+#elif defined(TW_STATIC) && defined(TWI_DECLARED) && !defined(TWI_STATIC)
+#error "define TW_STATIC before timingwheel.h declares its functions"
+#endif /* declarations of the functions */
 
 /* ====================================================== implementation ===
 
@@ -850,7 +882,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    A timer goes into the finest wheel that reaches the timer's tick. Wheel 0
    reaches the clock's own step of wheel 1 and the step after. Wheel 1 reaches
    the clock's own step of wheel 2 and the step after, and so on. Therefore each
-   wheel has buckets for two turns. No timer starts in the bucket of the next
+   wheel has 2 * wheel_size buckets. No timer starts in the bucket of the next
    step of a wheel, except in wheel 0. Only a cascade may add a timer there, to
    a bucket that holds timers of the same tick.
 
@@ -925,30 +957,32 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
    FIRING, with the functions that do the work:
 
-       while a timer is due by the target              twi_source_of
-           if the timer is overdue: ready              twi_ready_overdue
-           wheel = head of the delay queue             twi_ready_head
-           clock = the wheel's earliest tick           twi_advance_to
+       while a timer is due by the target           twi_find_source
+           if the timer is overdue: ready           twi_prepare_overdue
+           wheel = head of the delay queue          twi_prepare_head
+           clock = the wheel's queue_tick           twi_advance_to
            if its first bucket is not sorted:
-               sort the bucket, or move timers down    twi_prepare
+               sort the bucket or move timers down  twi_sort_or_cascade
            else if the front timer was postponed:
-               place the timer again                   twi_pass_front
+               place the timer again                twi_defer_front
            else: ready
-           if ready: take out, call the callback       twi_pop_ready, TW_CALL
-       clock = target; move timers ahead               twi_end_call
+           if ready: take out, call the callback    twi_pop_next, TW_CALL
+       clock = target; move timers ahead            twi_end_call
+
+   A bucket with a single slot needs no sort, and fires at once.
 
    THE WAY OF A TIMER:
 
        tw_start         into the wheel of the last start, if that wheel is
-                        certainly right; otherwise twi_place finds the wheel
+                        certainly right; otherwise twi_slot_for finds the wheel
        twi_push_back    the back of its bucket
-       twi_gained       the bucket gets a mark; the wheel moves up in the queue
+       twi_timer_added  the bucket gets a mark; the wheel moves up in the queue
        tw_postpone      a later deadline; the timer stays in its slot
        tw_cancel        a dead slot: the way ends here
        twi_move_ahead   its bucket is large and the next: down to a finer wheel
-       twi_prepare      its bucket has come up: sorted, or down to a finer wheel
+       twi_sort_or_cascade   its bucket has come up: sorted, or moved down
        twi_place_again  it was postponed: as if started now
-       twi_pop_ready    it is due
+       twi_pop_next    it is due
 
    ALWAYS TRUE between two calls and in every callback (tw_check looks):
 
@@ -964,30 +998,37 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
                     any timer. latest is not earlier than the tick of any timer
                     that was not postponed. An empty bucket has a span only if
                     it has its mark.
-   wheel            The buckets hold the steps from the clock's own step on, for
-                    two turns: no bucket holds two steps. Timers start two or
-                    more steps ahead, except in wheel 0. A bucket with timers
-                    has its mark.
+   wheel            The buckets hold 2 * wheel_size steps, from the clock's own
+                    step on. No bucket holds two steps. Timers start two or more
+                    steps ahead, except in wheel 0. A bucket with timers has its
+                    mark.
    wheel->progress  TWI_SORTED: the timers of the first bucket fire from the
                     front, in order of tick. A bucket of one tick needs no sort.
                     In any other bucket each timer has TWI_SORTED_BIT, and
                     timers beyond the bucket may have any place.
-   wheel->earliest  Not later than the tick of any timer in the wheel: the tick
-                    with which the first bucket was entered in the delay queue.
+   wheel->          Not later than the tick of any timer in the wheel. The delay
+     queue_tick     queue holds the wheel by this tick.
    delay queue      A heap of all wheels that have a mark. The head's tick is
                     next_tick.
    ahead_at         Not after the next step of any wheel that may have a large
                     bucket.
 
-   A BUCKET, from its first timer to its last:
+   A FIRST BUCKET, from its first timer to its last (enum twi_progress):
 
-           start            comes up: one tick, or sorted
-   EMPTY ---------> FILLING ------------------------------> SORTED
-     ^ ^               |  ^                                 |  |
-     | '-- cascades ---'  '-- gets a timer in front from ---'  |
-     |                        a cascade, or a postpone found   |
-     |                        no memory                        |
-     '-------------- the last timer leaves --------------------'
+     EMPTY ------> UNTOUCHED ------------------------------> SORTED
+       ^    start      |      comes up: sorted, or one tick     |
+       |               |                                        |
+       |               |  comes up: moves down                  |
+       |               v                                        |
+       |           CASCADING (only if a limit stops the move)   |
+       |               |                                        |
+       '---------------'---- the last timer leaves -------------'
+
+   A SORTED bucket is UNTOUCHED again if a cascade adds a timer in front, or if
+   a postpone of one of its timers finds no memory.
+
+   The fields last_wheel and last_slot, the quick paths of tw_start and
+   tw_cancel, twi_prefetch and twi_sort_few exist for speed only.
 */
 
 #if defined(TIMINGWHEEL_IMPLEMENTATION) && !defined(TWI_IMPLEMENTED)
@@ -1048,6 +1089,18 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #define TWI_COLD static
 #define TWI_ALWAYS_INLINE static inline
 #define TWI_UNLIKELY(expr) (expr)
+#endif
+
+/* Silences warnings about code that is right as it is. */
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winline"
+#ifdef __cplusplus
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"
+#else
+#pragma GCC diagnostic ignored "-Wdeclaration-after-statement"
+#endif
 #endif
 
 /* Marks a function in which unsigned numbers wrap on purpose. */
@@ -1135,7 +1188,7 @@ typedef char twi_slab_fits_a_chunk
 
 /* Returns memory from TW_MALLOC, aligned to TWI_CHUNK_BYTES, or NULL. *memory
  * is the address to free. */
-static void *twi_allocate(timingwheel *tw, size_t bytes, void **memory)
+TWI_COLD void *twi_allocate(timingwheel *tw, size_t bytes, void **memory)
 {
     bytes += TWI_CHUNK_BYTES - 1;
     *memory = TW_MALLOC(bytes, tw->alloc_context);
@@ -1176,7 +1229,7 @@ TWI_WRAPS static inline bool twi_is_elsewhere(const timingwheel *tw,
     for (unsigned level = 0; level < TWI_LEVELS; level++)
         if (tw->wheels[level] != NULL &&
             bucket - (uintptr_t)tw->wheels[level]->buckets <=
-                tw->size_mask * sizeof(twi_bucket))
+                tw->bucket_mask * sizeof(twi_bucket))
             return false;
     return true;
 }
@@ -1246,7 +1299,7 @@ TWI_COLD bool twi_add_slab(timingwheel *tw, size_t chunks)
 
 /* Frees the slab that *link points to. No bucket has a chunk of the slab, and
  * the caller makes the list of unused chunks anew. */
-static void twi_remove_slab(timingwheel *tw, twi_slab **link)
+TWI_COLD void twi_remove_slab(timingwheel *tw, twi_slab **link)
 {
     twi_slab *slab = *link;
     *link = slab->next;
@@ -1323,10 +1376,11 @@ static inline bool twi_is_sparse(const timingwheel *tw)
     return tw->in_use - tw->buckets_used > tw->count / 4 + TWI_SPARE_CHUNKS;
 }
 
-/* Makes `chunks` chunks unused, when fewer are. Sweeps, then allocates. A sweep
- * is sure to find enough chunks while no more timers are pending than were
- * reserved, or if more than one in nine chunks holds no timer. Returns false if
- * memory has run out. */
+/* Makes `chunks` chunks unused, when fewer are. Sweeps, then allocates. If
+ * memory has run out, sweeps all slabs, but only if at least one chunk in nine
+ * must be without a timer (a chunk with a timer needs a timer of its own). So a
+ * sweep of all slabs is paid for by the chunks found. Returns false if too few
+ * chunks are unused. */
 TWI_COLD bool twi_find_chunks(timingwheel *tw, size_t chunks)
 {
     bool is_found = true;
@@ -1436,7 +1490,7 @@ static inline void twi_widen_span(twi_bucket *bucket, uint64_t tick)
 }
 
 /* Makes a bucket empty, without a chunk. */
-static inline void twi_reset_bucket(twi_bucket *bucket)
+static inline void twi_init_bucket(twi_bucket *bucket)
 {
     bucket->earliest = UINT64_MAX;
     bucket->latest = 0;
@@ -1451,7 +1505,7 @@ TWI_WRAPS TWI_COLD void twi_expect_large(timingwheel *tw,
         twi_wheel *wheel = tw->wheels[level];
         if (wheel != NULL &&
             (uintptr_t)bucket - (uintptr_t)wheel->buckets <=
-                tw->size_mask * sizeof(twi_bucket)) {
+                tw->bucket_mask * sizeof(twi_bucket)) {
             wheel->may_have_large = true;
             tw->ahead_at = 0;
         }
@@ -1532,7 +1586,8 @@ static inline tw_timer **twi_push_front(timingwheel *tw, twi_bucket *bucket)
 /* Removes the front slot, which is the last slot of its chunk or bucket.
  * Returns false if the bucket is empty then. The bucket keeps its last chunk,
  * under the next number, so that no position in the bucket comes twice. */
-TWI_WRAPS TWI_NOINLINE bool twi_pop_chunk(timingwheel *tw, twi_bucket *bucket)
+TWI_WRAPS TWI_NOINLINE bool twi_pop_front_slow(timingwheel *tw,
+                                               twi_bucket *bucket)
 {
     twi_chunk *chunk = twi_chunk_of(bucket->front), *next = chunk->next;
     if (bucket->front + 1 == bucket->back) {
@@ -1554,7 +1609,7 @@ static inline bool twi_pop_front(timingwheel *tw, twi_bucket *bucket)
     tw_timer **next = bucket->front + 1;
     if (TWI_UNLIKELY(next == bucket->back) ||
         TWI_UNLIKELY(twi_is_chunk_end(next)))
-        return twi_pop_chunk(tw, bucket);
+        return twi_pop_front_slow(tw, bucket);
     bucket->front = next;
     return true;
 }
@@ -1632,7 +1687,7 @@ TWI_WRAPS TWI_COLD void twi_append_bucket(timingwheel *tw, twi_bucket *from,
              first = first->next)
             first->number += gap;
     }
-    twi_reset_bucket(from);
+    twi_init_bucket(from);
 }
 
 /* ---------------------------------------------------------- delay queue ---
@@ -1645,8 +1700,8 @@ TWI_WRAPS TWI_COLD void twi_append_bucket(timingwheel *tw, twi_bucket *from,
 /* True if wheel `a` comes up before wheel `b`. */
 static inline bool twi_is_before(const twi_wheel *a, const twi_wheel *b)
 {
-    return a->earliest < b->earliest ||
-           (a->earliest == b->earliest && a->level > b->level);
+    return a->queue_tick < b->queue_tick ||
+           (a->queue_tick == b->queue_tick && a->level > b->level);
 }
 
 /* Writes a wheel into position `i` of the heap. */
@@ -1655,7 +1710,7 @@ static inline void twi_queue_set(timingwheel *tw, uint32_t i, twi_wheel *wheel)
     tw->queue[i] = wheel;
     wheel->queue_index = i;
     if (i == 0)
-        tw->next_tick = wheel->earliest;
+        tw->next_tick = wheel->queue_tick;
 }
 
 /* Puts a wheel at position `i`, or as far up as the wheel belongs. */
@@ -1684,7 +1739,7 @@ static void twi_queue_down(timingwheel *tw, uint32_t i, twi_wheel *wheel)
 /* Enters a wheel, or moves a queued wheel up to an earlier tick. */
 static void twi_queue_earlier(timingwheel *tw, twi_wheel *wheel, uint64_t tick)
 {
-    wheel->earliest = tick;
+    wheel->queue_tick = tick;
     if (wheel->queue_index == TWI_UNQUEUED)
         wheel->queue_index = tw->queued++;
     twi_queue_up(tw, wheel->queue_index, wheel);
@@ -1694,10 +1749,10 @@ static void twi_queue_earlier(timingwheel *tw, twi_wheel *wheel, uint64_t tick)
 static inline void twi_queue_later(timingwheel *tw, twi_wheel *wheel,
                                    uint64_t tick)
 {
-    wheel->earliest = tick;
+    wheel->queue_tick = tick;
     if (wheel->queue_index == 0 &&
-        (tw->queued < 2 || tick < tw->queue[1]->earliest) &&
-        (tw->queued < 3 || tick < tw->queue[2]->earliest))
+        (tw->queued < 2 || tick < tw->queue[1]->queue_tick) &&
+        (tw->queued < 3 || tick < tw->queue[2]->queue_tick))
         tw->next_tick = tick;
     else
         twi_queue_down(tw, wheel->queue_index, wheel);
@@ -1723,7 +1778,7 @@ static void twi_unqueue(timingwheel *tw, twi_wheel *wheel)
 /* --------------------------------------------------------------- wheels ---
  * Bucket b of a wheel holds the ticks t with t >> shift = b, modulo the number
  * of buckets, from the clock's own step on. This window moves with the clock. A
- * wheel has buckets for two turns. A tick in the clock's own step of the next
+ * wheel has 2 * wheel_size buckets. A tick in the clock's own step of the next
  * coarser wheel, or in the step after, is within reach; so a coarser wheel
  * takes ticks from two steps ahead on. No timer starts in the bucket of the
  * next step, so that moving ahead can empty that bucket in time. */
@@ -1739,7 +1794,7 @@ static inline uint64_t *twi_marks(twi_wheel *wheel)
  * a cache line. */
 static size_t twi_wheel_bytes(const timingwheel *tw)
 {
-    size_t size = (size_t)tw->size_mask + 1;
+    size_t size = (size_t)tw->bucket_mask + 1;
     size_t head = sizeof(twi_wheel) + (size + 63) / 64 * sizeof(uint64_t);
     return (head + 63) / 64 * 64 + size * sizeof(twi_bucket);
 }
@@ -1747,12 +1802,12 @@ static size_t twi_wheel_bytes(const timingwheel *tw)
 /* Creates a wheel without timers; NULL if memory has run out. */
 TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
 {
-    size_t size = (size_t)tw->size_mask + 1;
+    size_t size = (size_t)tw->bucket_mask + 1;
     void *memory, *start = twi_allocate(tw, twi_wheel_bytes(tw), &memory);
     if (start == NULL)
         return NULL;
     twi_wheel *wheel = (twi_wheel *)start;
-    wheel->earliest = UINT64_MAX;
+    wheel->queue_tick = UINT64_MAX;
     wheel->step = UINT64_C(1) << level * tw->size_bits;
     wheel->min_ahead = level == 0 ? 1 : 2 * wheel->step;
     wheel->end = 0;
@@ -1768,7 +1823,7 @@ TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
     wheel->progress = TWI_UNTOUCHED;
     wheel->may_have_large = false;
     for (size_t i = 0; i < size; i++) {
-        twi_reset_bucket(&wheel->buckets[i]);
+        twi_init_bucket(&wheel->buckets[i]);
         twi_marks(wheel)[i / 64] = 0;
     }
     tw->wheels[level] = wheel;
@@ -1783,7 +1838,7 @@ static void twi_clear_caches(timingwheel *tw)
 }
 
 /* Frees a wheel without timers. No chunk refers to the wheel's buckets. */
-static void twi_remove_wheel(timingwheel *tw, unsigned level)
+TWI_COLD void twi_remove_wheel(timingwheel *tw, unsigned level)
 {
     void *memory = tw->wheels[level]->memory;
     twi_clear_caches(tw);
@@ -1795,7 +1850,7 @@ static void twi_remove_wheel(timingwheel *tw, unsigned level)
 static inline uint32_t twi_index_of(const timingwheel *tw,
                                     const twi_wheel *wheel, uint64_t tick)
 {
-    return (uint32_t)(tick >> wheel->shift & tw->size_mask);
+    return (uint32_t)(tick >> wheel->shift & tw->bucket_mask);
 }
 
 /* Returns the level of the wheel for a tick that is not behind the clock. The
@@ -1817,7 +1872,7 @@ TWI_WRAPS static inline bool twi_find_mark(const timingwheel *tw,
 {
     const uint64_t *marks = twi_marks(wheel);
     uint32_t from = twi_index_of(tw, wheel, tw->clock_tick);
-    uint32_t last = tw->size_mask / 64, word = from / 64;
+    uint32_t last = tw->bucket_mask / 64, word = from / 64;
     uint64_t bits = marks[word] & (~UINT64_C(0) << (from % 64));
     for (uint32_t left = last + 1; bits == 0; left--) {
         if (left == 0)
@@ -1836,7 +1891,7 @@ static inline void twi_mark(twi_wheel *wheel, uint32_t index)
 }
 
 /* Clears the mark and the span of an empty bucket. */
-static inline void twi_unmark(twi_wheel *wheel, twi_bucket *bucket)
+static inline void twi_clear_bucket(twi_wheel *wheel, twi_bucket *bucket)
 {
     uint32_t index = (uint32_t)(bucket - wheel->buckets);
     twi_marks(wheel)[index / 64] &= ~(UINT64_C(1) << (index % 64));
@@ -1852,7 +1907,7 @@ static inline void twi_unmark(twi_wheel *wheel, twi_bucket *bucket)
 /* Looks for the first bucket of a queued wheel again, and enters the wheel in
  * the delay queue with that bucket. Removes the wheel from the queue if no
  * bucket holds timers. Clears the marks of emptied buckets on the way. */
-static void twi_find_first(timingwheel *tw, twi_wheel *wheel)
+static void twi_requeue(timingwheel *tw, twi_wheel *wheel)
 {
     uint32_t index;
     wheel->progress = TWI_UNTOUCHED;
@@ -1863,7 +1918,7 @@ static void twi_find_first(timingwheel *tw, twi_wheel *wheel)
             twi_queue_later(tw, wheel, bucket->earliest);
             return;
         }
-        twi_unmark(wheel, bucket);
+        twi_clear_bucket(wheel, bucket);
     }
     twi_unqueue(tw, wheel);
 }
@@ -1871,24 +1926,26 @@ static void twi_find_first(timingwheel *tw, twi_wheel *wheel)
 /* Notes that bucket `index` of a wheel has gained a timer for `tick`: sets the
  * mark, extends the span, and enters the wheel in the delay queue if the bucket
  * is the wheel's first. */
-static inline void twi_gained(timingwheel *tw, twi_wheel *wheel,
+static inline void twi_timer_added(timingwheel *tw, twi_wheel *wheel,
                                uint32_t index, uint64_t tick)
 {
     twi_bucket *bucket = &wheel->buckets[index];
     twi_mark(wheel, index);
     twi_widen_span(bucket, tick);
-    if (wheel->queue_index == TWI_UNQUEUED || tick < wheel->earliest) {
+    if (wheel->queue_index == TWI_UNQUEUED || tick < wheel->queue_tick) {
         wheel->first = bucket;
         wheel->progress = TWI_UNTOUCHED;
         twi_queue_earlier(tw, wheel, tick);
     }
 }
 
-/* ---------------------------------------------------------- all buckets --- */
+/* ---------------------------------------------------------- all buckets ---
+ * Passes over every bucket, for functions outside of the hot paths: tw_destroy,
+ * tw_foreach, tw_trim. */
 
 /* Calls `visit` for the timers of one bucket. Returns how many. A visitor may
  * cancel the visited timer. The end of each chunk is read before its visits. */
-static size_t twi_visit_bucket(const twi_bucket *bucket, tw_visitor *visit,
+TWI_COLD size_t twi_visit_bucket(const twi_bucket *bucket, tw_visitor *visit,
                                void *context)
 {
     size_t visited = 0;
@@ -1908,9 +1965,9 @@ static size_t twi_visit_bucket(const twi_bucket *bucket, tw_visitor *visit,
 
 /* Returns all buckets one after the other: first of the wheels, then outside of
  * the wheels. Returns NULL at the end. `*at` is 0 at first. */
-static twi_bucket *twi_next_bucket(timingwheel *tw, size_t *at)
+TWI_COLD twi_bucket *twi_next_bucket(timingwheel *tw, size_t *at)
 {
-    size_t size = (size_t)tw->size_mask + 1;
+    size_t size = (size_t)tw->bucket_mask + 1;
     size_t end = (tw->level_of[63] + (size_t)1) * size;
     while (*at < end && tw->wheels[*at / size] == NULL)
         *at += size;
@@ -1921,7 +1978,7 @@ static twi_bucket *twi_next_bucket(timingwheel *tw, size_t *at)
 }
 
 /* Calls `visit` for every timer. Returns how many. */
-static size_t twi_visit_all(timingwheel *tw, tw_visitor *visit, void *context)
+TWI_COLD size_t twi_visit_all(timingwheel *tw, tw_visitor *visit, void *context)
 {
     size_t visited = 0, at = 0;
     for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;)
@@ -1949,7 +2006,7 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     tw->clock_tick = config->start / tw->tick;
     tw->next_tick = UINT64_MAX;
     tw->max_pending = config->max_pending == 0 ? SIZE_MAX : config->max_pending;
-    tw->size_mask = 2 * size - 1;
+    tw->bucket_mask = 2 * size - 1;
     tw->size_bits = twi_highest_bit(size);
     tw->alloc_context = config->alloc_context;
     tw->self = tw;
@@ -1958,7 +2015,7 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     for (unsigned i = 0; i < 64; i++)
         tw->level_of[i] = (uint8_t)(i / tw->size_bits);
     for (unsigned i = 0; i < TWI_OUTSIDE_BUCKETS; i++)
-        twi_reset_bucket(&tw->outside[i]);
+        twi_init_bucket(&tw->outside[i]);
     return TW_OK;
 }
 
@@ -2033,7 +2090,7 @@ TWI_WRAPS static uint64_t twi_end_of_reach(const timingwheel *tw,
 /* Returns a slot for a tick ahead of the clock, at the back of the bucket in
  * the finest wheel that reaches the tick. Creates the wheel if necessary.
  * Remembers the wheel for the next start. NULL if memory has run out. */
-TWI_NOINLINE tw_timer **twi_place(timingwheel *tw, uint64_t tick)
+TWI_NOINLINE tw_timer **twi_slot_for(timingwheel *tw, uint64_t tick)
 {
     unsigned level = twi_level_of(tw, tick);
     twi_wheel *wheel = tw->wheels[level];
@@ -2045,7 +2102,7 @@ TWI_NOINLINE tw_timer **twi_place(timingwheel *tw, uint64_t tick)
     tw_timer **slot = twi_push_back(tw, &wheel->buckets[index]);
     if (slot == NULL)
         return NULL;
-    twi_gained(tw, wheel, index, tick);
+    twi_timer_added(tw, wheel, index, tick);
     if (tw->tick == 1 && tw->max_pending == SIZE_MAX) {
         tw->last_wheel = wheel;
         wheel->end = twi_end_of_reach(tw, wheel);
@@ -2056,7 +2113,7 @@ TWI_NOINLINE tw_timer **twi_place(timingwheel *tw, uint64_t tick)
 
 /* Returns a slot for an overdue timer; NULL if memory has run out. The slot is
  * not remembered as last_slot: a position must not be used twice. */
-static tw_timer **twi_place_overdue(timingwheel *tw, uint64_t tick)
+static tw_timer **twi_slot_for_overdue(timingwheel *tw, uint64_t tick)
 {
     twi_bucket *overdue = &tw->outside[TWI_OVERDUE];
     bool is_first = twi_is_empty(overdue);
@@ -2104,8 +2161,8 @@ TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
             return status;
     }
     uint64_t tick = twi_tick_of(tw, deadline);
-    tw_timer **slot = tick > tw->clock_tick ? twi_place(tw, tick)
-                                       : twi_place_overdue(tw, tick);
+    tw_timer **slot = tick > tw->clock_tick ? twi_slot_for(tw, tick)
+                                       : twi_slot_for_overdue(tw, tick);
     if (slot == NULL)
         return TW_ENOMEM;
     twi_set_slot(tw, timer, deadline, slot);
@@ -2144,7 +2201,7 @@ TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     TWI_RULE_OWN(tw, timer);
     uint64_t tick = deadline; /* or there is no usual wheel */
     twi_wheel *wheel = tw->last_wheel;
-    if (wheel == NULL || TWI_UNLIKELY(tick < wheel->earliest) ||
+    if (wheel == NULL || TWI_UNLIKELY(tick < wheel->queue_tick) ||
         TWI_UNLIKELY(!twi_is_wheel_for(tw, wheel, tick)))
         return twi_start_slow(tw, timer, deadline);
     uint32_t index = twi_index_of(tw, wheel, tick);
@@ -2211,12 +2268,6 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
     return true;
 }
 
-/* Returns the bucket of a pending timer. */
-static inline const twi_bucket *twi_bucket_of(const tw_timer *timer)
-{
-    return twi_chunk_of(twi_slot_of(timer))->bucket;
-}
-
 /* Does what tw_postpone does in every case except a later deadline in a bucket
  * that has not been sorted. Starts the timer again. If the start is refused, a
  * timer of a sorted bucket gets the later deadline all the same, and the bucket
@@ -2230,8 +2281,9 @@ TWI_COLD int twi_postpone_slow(timingwheel *tw, tw_timer *timer,
     if (status == TW_OK || !twi_is_pending(timer) ||
         deadline < timer->deadline || timer->deadline <= tw->now)
         return status;
+    const twi_bucket *bucket = twi_chunk_of(twi_slot_of(timer))->bucket;
     for (uint32_t i = 0; i < tw->queued; i++)
-        if (tw->queue[i]->first == twi_bucket_of(timer))
+        if (tw->queue[i]->first == bucket)
             tw->queue[i]->progress = TWI_UNTOUCHED;
     timer->deadline = deadline;
     return TW_OK;
@@ -2298,7 +2350,7 @@ TWI_WRAPS static bool twi_is_large(const twi_bucket *bucket)
     return true;
 }
 
-/* Counts the timers of a bucket that is not large, and prefetches them. */
+/* Returns the number of timers in a bucket, and prefetches the timers. */
 static size_t twi_count_timers(const twi_bucket *bucket)
 {
     size_t count = 0;
@@ -2347,8 +2399,9 @@ static void twi_sort_few(timingwheel *tw, twi_bucket *bucket)
 
 #define TWI_EACH UINT64_C(0x0001000100010001)
 
-/* Replaces each of 256 counts, four per word, by the sum of the counts
- * before. */
+/* Replaces each of 256 counts by the sum of the counts before. A word holds
+ * four counts of 16 bits; the lowest bits hold the first count. A product with
+ * TWI_EACH has the sums of the first one to four counts. */
 TWI_WRAPS static void twi_add_counts(uint64_t *counts)
 {
     uint64_t before = 0;
@@ -2423,19 +2476,19 @@ TWI_NOINLINE bool twi_sort(timingwheel *tw, twi_bucket *bucket)
 /* Enters a wheel in the delay queue with the front timer of the wheel's sorted
  * first bucket. A timer beyond the bucket does not count: that timer is placed
  * again at once. */
-static inline void twi_await_front(timingwheel *tw, twi_wheel *wheel,
+static inline void twi_queue_front(timingwheel *tw, twi_wheel *wheel,
                                    twi_bucket *bucket)
 {
     const tw_timer *timer = *bucket->front;
     uint64_t tick = timer == NULL ? 0 : twi_tick_of(tw, timer->deadline);
-    if (tick > wheel->earliest && !twi_is_beyond(bucket, tick)) {
+    if (tick > wheel->queue_tick && !twi_is_beyond(bucket, tick)) {
         bucket->earliest = tick;
         twi_queue_later(tw, wheel, tick);
     }
 }
 
-/* Counts a step that handles no timer. The step counts towards the limit. */
-TWI_WRAPS static inline void twi_count_step(timingwheel *tw)
+/* Counts an action that handles no timer towards the limit. */
+TWI_WRAPS static inline void twi_count_action(timingwheel *tw)
 {
     if (twi_limit_left(tw) != 0)
         tw->handled_limit--;
@@ -2466,13 +2519,13 @@ static inline bool twi_may_have(const timingwheel *tw, const twi_wheel *wheel,
  * other timer goes in front of its bucket in the coarsest finer wheel that may
  * hold the same tick, or else in the finest wheel that reaches the tick. May
  * create a wheel, and enters the wheel in the delay queue. */
-static inline tw_timer **twi_place_below(timingwheel *tw,
+static inline tw_timer **twi_slot_below(timingwheel *tw,
                                          const twi_wheel *from,
                                          const twi_bucket *bucket,
                                          uint64_t tick)
 {
     if (twi_is_beyond(bucket, tick))
-        return twi_place(tw, tick);
+        return twi_slot_for(tw, tick);
     unsigned level = from->level - 1;
     if (level != 0)
         for (unsigned finest = twi_level_of(tw, tick);
@@ -2489,7 +2542,7 @@ static inline tw_timer **twi_place_below(timingwheel *tw,
         return NULL;
     if (wheel->first == &wheel->buckets[index])
         wheel->progress = TWI_UNTOUCHED;
-    twi_gained(tw, wheel, index, tick);
+    twi_timer_added(tw, wheel, index, tick);
     return slot;
 }
 
@@ -2531,14 +2584,14 @@ TWI_WRAPS TWI_NOINLINE enum twi_moved twi_move_down(timingwheel *tw,
                                                  twi_wheel *wheel,
                                                  uint64_t step, size_t *chunks)
 {
-    twi_bucket *bucket = &wheel->buckets[step & tw->size_mask];
+    twi_bucket *bucket = &wheel->buckets[step & tw->bucket_mask];
     const twi_chunk *chunk = NULL, *ahead = twi_prefetch_back(tw, bucket);
     uint64_t moved = tw->cascaded;
     do {
         tw_timer *timer = bucket->back[-1];
         if (chunk != twi_last_chunk(bucket)) {
             if (chunk != NULL && tw->cascaded == moved)
-                twi_count_step(tw); /* that chunk had no timer */
+                twi_count_action(tw); /* that chunk had no timer */
             if ((chunk != NULL && --*chunks == 0) || twi_limit_left(tw) == 0)
                 return TWI_MOVED_SOME;
             chunk = twi_last_chunk(bucket);
@@ -2555,13 +2608,13 @@ TWI_WRAPS TWI_NOINLINE enum twi_moved twi_move_down(timingwheel *tw,
             return TWI_MOVED_SOME;
         TWI_RULE_INTACT(timer, bucket->back - 1);
         uint64_t tick = twi_tick_of(tw, timer->deadline);
-        if (!twi_move_to(tw, timer, twi_place_below(tw, wheel, bucket, tick)))
+        if (!twi_move_to(tw, timer, twi_slot_below(tw, wheel, bucket, tick)))
             return TWI_NO_MEMORY;
     } while (twi_pop_back(tw, bucket));
     if (bucket == wheel->first)
-        twi_find_first(tw, wheel);
+        twi_requeue(tw, wheel);
     else
-        twi_unmark(wheel, bucket);
+        twi_clear_bucket(wheel, bucket);
     return TWI_MOVED_ALL;
 }
 
@@ -2570,7 +2623,7 @@ TWI_WRAPS TWI_NOINLINE enum twi_moved twi_move_down(timingwheel *tw,
 static bool twi_place_again(timingwheel *tw, tw_timer *timer)
 {
     return twi_move_to(tw, timer,
-                       twi_place(tw, twi_tick_of(tw, timer->deadline)));
+                       twi_slot_for(tw, twi_tick_of(tw, timer->deadline)));
 }
 
 /* --------------------------------------------- when memory has run out ---
@@ -2580,8 +2633,10 @@ static bool twi_place_again(timingwheel *tw, tw_timer *timer)
  * of the wheels until there is memory, or until they are due. */
 
 /* Sorts any bucket that holds a timer, without memory. The timers are linked
- * through their `place` fields. For each bit that differs, the timers with that
- * bit move behind the others. At the end the timers return into the slots. */
+ * through their `place` fields. For each bit that differs, the list is split
+ * into the timers without that bit and the timers with that bit (`ones`), and
+ * joined again in this order. `end` and `ones_end` are the addresses of the
+ * last links. At the end the timers return into the slots. */
 TWI_COLD void twi_sort_in_place(timingwheel *tw, twi_bucket *bucket)
 {
     uintptr_t list = 0, ones, *end = &list, *ones_end;
@@ -2628,7 +2683,7 @@ TWI_COLD void twi_do_without_memory(timingwheel *tw, twi_wheel *wheel)
     if (bucket->earliest > last) {
         twi_append_bucket(tw, bucket, &tw->outside[TWI_STUCK]);
         tw->has_outside = true;
-        twi_find_first(tw, wheel);
+        twi_requeue(tw, wheel);
     } else {
         if (bucket->latest > last)
             bucket->latest = last;
@@ -2656,7 +2711,7 @@ static inline void twi_advance_to(timingwheel *tw, uint64_t tick)
 }
 
 /* Sorts the first bucket of a wheel, or moves the bucket's timers down. */
-TWI_NOINLINE void twi_prepare(timingwheel *tw, twi_wheel *wheel,
+TWI_NOINLINE void twi_sort_or_cascade(timingwheel *tw, twi_wheel *wheel,
                            twi_bucket *bucket)
 {
     bool is_one_tick = bucket->earliest == bucket->latest;
@@ -2664,7 +2719,7 @@ TWI_NOINLINE void twi_prepare(timingwheel *tw, twi_wheel *wheel,
         (is_one_tick || twi_sort(tw, bucket))) {
         wheel->progress = TWI_SORTED;
         if (!is_one_tick)
-            twi_await_front(tw, wheel, bucket);
+            twi_queue_front(tw, wheel, bucket);
         return;
     }
     size_t all = SIZE_MAX;
@@ -2679,40 +2734,40 @@ TWI_NOINLINE void twi_prepare(timingwheel *tw, twi_wheel *wheel,
 /* Enters a wheel in the delay queue again after the front slot of the wheel's
  * first bucket has left, or if that slot is dead. `has_more` is false if the
  * bucket is empty. Removes a wheel without timers from the queue. */
-static inline void twi_show_front(timingwheel *tw, twi_wheel *wheel,
+static inline void twi_next_front(timingwheel *tw, twi_wheel *wheel,
                                   twi_bucket *bucket, bool has_more)
 {
     if (has_more && twi_skip_dead(tw, bucket))
-        twi_await_front(tw, wheel, bucket);
+        twi_queue_front(tw, wheel, bucket);
     else
-        twi_find_first(tw, wheel);
+        twi_requeue(tw, wheel);
 }
 
 /* Handles a front timer that is not due, in a sorted bucket. A timer that was
  * postponed beyond the bucket is placed again. Any other timer has come to the
  * front because timers left: the wheel waits for that timer. */
-TWI_NOINLINE void twi_pass_front(timingwheel *tw, twi_wheel *wheel,
+TWI_NOINLINE void twi_defer_front(timingwheel *tw, twi_wheel *wheel,
                                  twi_bucket *bucket)
 {
     tw_timer *timer = *bucket->front;
     if (!twi_is_beyond(bucket, twi_tick_of(tw, timer->deadline)))
-        twi_await_front(tw, wheel, bucket);
+        twi_queue_front(tw, wheel, bucket);
     else if (twi_place_again(tw, timer))
-        twi_show_front(tw, wheel, bucket, twi_pop_front(tw, bucket));
+        twi_next_front(tw, wheel, bucket, twi_pop_front(tw, bucket));
     else
         twi_do_without_memory(tw, wheel);
 }
 
-/* Brings the wheel at the head of the delay queue one step closer to firing.
+/* Brings the wheel at the head of the delay queue closer to firing.
  * Returns true if the front timer of the wheel's first bucket is due and may
  * fire now. A bucket of one slot needs no sort. Moves the clock; may sort or
  * cascade the bucket, or change the delay queue. */
-static inline bool twi_ready_head(timingwheel *tw, twi_wheel *wheel)
+static inline bool twi_prepare_head(timingwheel *tw, twi_wheel *wheel)
 {
     twi_bucket *bucket = wheel->first;
-    twi_advance_to(tw, wheel->earliest);
+    twi_advance_to(tw, wheel->queue_tick);
     if (twi_is_empty(bucket)) {
-        twi_find_first(tw, wheel);
+        twi_requeue(tw, wheel);
         return false;
     }
     tw_timer *timer = *bucket->front;
@@ -2723,11 +2778,11 @@ static inline bool twi_ready_head(timingwheel *tw, twi_wheel *wheel)
         return true;
     }
     if (wheel->progress != TWI_SORTED)
-        twi_prepare(tw, wheel, bucket);
+        twi_sort_or_cascade(tw, wheel, bucket);
     else if (timer == NULL)
-        twi_show_front(tw, wheel, bucket, true);
+        twi_next_front(tw, wheel, bucket, true);
     else
-        twi_pass_front(tw, wheel, bucket);
+        twi_defer_front(tw, wheel, bucket);
     return false;
 }
 
@@ -2739,10 +2794,10 @@ static inline tw_timer *twi_pop_head(timingwheel *tw, twi_wheel *wheel)
     tw_timer *timer = *bucket->front;
     if (bucket->front + 1 == bucket->back) {
         bucket->front++;
-        twi_unmark(wheel, bucket);
-        twi_find_first(tw, wheel);
+        twi_clear_bucket(wheel, bucket);
+        twi_requeue(tw, wheel);
     } else {
-        twi_show_front(tw, wheel, bucket, twi_pop_front(tw, bucket));
+        twi_next_front(tw, wheel, bucket, twi_pop_front(tw, bucket));
     }
     return timer;
 }
@@ -2802,7 +2857,7 @@ enum twi_source { TWI_NOT_DUE, TWI_BY_WHEEL, TWI_BY_OVERDUE, TWI_BY_STUCK };
 
 /* Returns where the next due timer is, while timers may be overdue or stuck.
  * Drops turns of which every timer has fired. */
-TWI_COLD enum twi_source twi_find_due(timingwheel *tw)
+TWI_COLD enum twi_source twi_find_source_slow(timingwheel *tw)
 {
     const twi_bucket *stuck = &tw->outside[TWI_STUCK];
     for (;;) {
@@ -2827,7 +2882,7 @@ TWI_COLD enum twi_source twi_find_due(timingwheel *tw)
 
 /* Returns true if an overdue timer is at the front. Otherwise skips dead slots:
  * the timer behind the dead slots may belong to a later turn. */
-TWI_COLD bool twi_ready_overdue(timingwheel *tw)
+TWI_COLD bool twi_prepare_overdue(timingwheel *tw)
 {
     twi_bucket *overdue = &tw->outside[TWI_OVERDUE];
     if (*overdue->front != NULL)
@@ -2839,7 +2894,7 @@ TWI_COLD bool twi_ready_overdue(timingwheel *tw)
 /* Brings a stuck timer that is due to the front, and returns true. If none is
  * due, places one stuck timer again if there is memory, and notes when the next
  * stuck timer is due. */
-TWI_COLD bool twi_ready_stuck(timingwheel *tw)
+TWI_COLD bool twi_prepare_stuck(timingwheel *tw)
 {
     twi_bucket *stuck = &tw->outside[TWI_STUCK];
     bool is_ready = false, is_placed = false;
@@ -2881,48 +2936,48 @@ TWI_COLD bool twi_ready_stuck(timingwheel *tw)
  * large buckets ahead. */
 
 /* Returns where the next timer due by the tick `target` is. */
-static inline enum twi_source twi_source_of(timingwheel *tw, uint64_t target)
+static inline enum twi_source twi_find_source(timingwheel *tw, uint64_t target)
 {
     if (TWI_UNLIKELY(tw->has_outside))
-        return twi_find_due(tw);
+        return twi_find_source_slow(tw);
     return tw->next_tick <= target && tw->queued != 0 ? TWI_BY_WHEEL
                                                       : TWI_NOT_DUE;
 }
 
-/* The first steps between two timers do not count towards the limit. A step
- * sorts a bucket, for example, or skips dead slots. */
-#define TWI_FREE_STEPS 4
+/* The first actions between two timers do not count towards the limit. An
+ * action sorts a bucket, for example, or skips dead slots. */
+#define TWI_FREE_ACTIONS 4
 
 enum twi_ready { TWI_READY, TWI_ALL_FIRED, TWI_LIMIT_REACHED };
 
 /* Works until the next timer due by `target` is at the front of *source:
  * TWI_READY. TWI_ALL_FIRED: no timer is due. TWI_LIMIT_REACHED: the call may do
  * no more. */
-static inline enum twi_ready twi_make_ready(timingwheel *tw, uint64_t target,
+static inline enum twi_ready twi_prepare_next(timingwheel *tw, uint64_t target,
                                             enum twi_source *source)
 {
     bool is_ready = false;
-    unsigned steps = 0;
+    unsigned actions = 0;
     do {
-        *source = twi_source_of(tw, target);
+        *source = twi_find_source(tw, target);
         if (*source == TWI_NOT_DUE)
             return TWI_ALL_FIRED;
-        if (TWI_UNLIKELY(++steps > TWI_FREE_STEPS))
-            twi_count_step(tw);
+        if (TWI_UNLIKELY(++actions > TWI_FREE_ACTIONS))
+            twi_count_action(tw);
         if (twi_limit_left(tw) == 0)
             return TWI_LIMIT_REACHED;
         if (*source == TWI_BY_WHEEL)
-            is_ready = twi_ready_head(tw, tw->queue[0]);
+            is_ready = twi_prepare_head(tw, tw->queue[0]);
         else if (*source == TWI_BY_OVERDUE)
-            is_ready = twi_ready_overdue(tw);
+            is_ready = twi_prepare_overdue(tw);
         else
-            is_ready = twi_ready_stuck(tw);
+            is_ready = twi_prepare_stuck(tw);
     } while (!is_ready);
     return TWI_READY;
 }
 
 /* Takes out the timer that is ready, marks the timer fired, and returns it. */
-static inline tw_timer *twi_pop_ready(timingwheel *tw, enum twi_source source)
+static inline tw_timer *twi_pop_next(timingwheel *tw, enum twi_source source)
 {
     tw_timer *timer;
     if (TWI_UNLIKELY(source != TWI_BY_WHEEL)) {
@@ -2983,7 +3038,7 @@ TWI_WRAPS static size_t twi_chunks_ahead(const timingwheel *tw,
 {
     uint64_t step = (tw->clock_tick >> wheel->shift) + 1;
     uint64_t start = step << wheel->shift, at = start;
-    const twi_bucket *bucket = &wheel->buckets[step & tw->size_mask];
+    const twi_bucket *bucket = &wheel->buckets[step & tw->bucket_mask];
     size_t chunks = 0;
     if (!wheel->may_have_large || start < tw->clock_tick)
         return 0; /* there is no next step beyond 64 bits */
@@ -3000,7 +3055,7 @@ TWI_WRAPS static size_t twi_chunks_ahead(const timingwheel *tw,
             chunks = behind + twi_share_of(left, tw->clock_tick - from, span);
             if (chunks < TWI_BATCH && behind == 0)
                 chunks = 0;
-            if (left > TWI_BATCH)
+            if (left > TWI_BATCH) /* after span * TWI_BATCH / left ticks */
                 at = from + span / left * TWI_BATCH +
                      span % left * TWI_BATCH / left;
         }
@@ -3047,23 +3102,28 @@ static inline void twi_end_call(timingwheel *tw, uint64_t now, uint64_t target)
         twi_move_ahead(tw);
 }
 
-/* Fires the timers due by the tick `target`. Returns how many. */
-TWI_NOINLINE size_t twi_fire_due(timingwheel *tw, uint64_t now, uint64_t target)
+/* Fires the timers due by the tick `target`, and adds their number to *fired.
+ * Returns NULL. If `fired` is NULL, takes out one due timer and returns it. */
+TWI_NOINLINE tw_timer *twi_fire_due(timingwheel *tw, uint64_t now,
+                                    uint64_t target, size_t *fired)
 {
-    size_t fired = 0;
     enum twi_source source;
     enum twi_ready ready;
     tw->state = TWI_ADVANCING;
-    while ((ready = twi_make_ready(tw, target, &source)) == TWI_READY) {
-        tw_timer *timer = twi_pop_ready(tw, source);
-        fired++;
+    while ((ready = twi_prepare_next(tw, target, &source)) == TWI_READY) {
+        tw_timer *timer = twi_pop_next(tw, source);
+        if (fired == NULL) {
+            tw->state = TWI_LIVE;
+            return timer;
+        }
+        ++*fired;
         if (timer->callback != NULL)
             TW_CALL(tw, timer);
     }
     tw->state = TWI_LIVE;
     if (ready == TWI_ALL_FIRED)
         twi_end_call(tw, now, target);
-    return fired;
+    return NULL;
 }
 
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
@@ -3071,11 +3131,13 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
 {
     if (tw == NULL || limit == 0 || twi_is_busy(tw))
         return 0;
+    size_t fired = 0;
     uint64_t target = twi_begin_call(tw, now, limit);
-    if (twi_source_of(tw, target) != TWI_NOT_DUE)
-        return twi_fire_due(tw, now, target);
-    twi_end_call(tw, now, target); /* and never enter the machinery */
-    return 0;
+    if (twi_find_source(tw, target) != TWI_NOT_DUE)
+        (void)twi_fire_due(tw, now, target, &fired);
+    else
+        twi_end_call(tw, now, target);
+    return fired;
 }
 
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now)
@@ -3087,12 +3149,7 @@ TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 {
     if (tw == NULL || twi_is_busy(tw))
         return NULL;
-    uint64_t target = twi_begin_call(tw, now, SIZE_MAX);
-    enum twi_source source;
-    if (twi_make_ready(tw, target, &source) == TWI_READY)
-        return twi_pop_ready(tw, source);
-    twi_end_call(tw, now, target);
-    return NULL;
+    return twi_fire_due(tw, now, twi_begin_call(tw, now, SIZE_MAX), NULL);
 }
 
 /* -------------------------------------------- next deadline and periods --- */
@@ -3180,7 +3237,7 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
     while (tw->queued != 0) {
         twi_wheel *wheel = tw->queue[0];
         twi_append_bucket(tw, wheel->first, bucket);
-        twi_find_first(tw, wheel);
+        twi_requeue(tw, wheel);
     }
     for (unsigned i = 0; i < TWI_DRAINED; i++)
         twi_append_bucket(tw, &tw->outside[i], bucket);
@@ -3209,14 +3266,14 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
  * no chunk in a bucket. The caller has cleared the caches. An empty overdue
  * bucket loses its last chunk first, because twi_is_dead is false for that
  * chunk. */
-static void twi_trim_slabs(timingwheel *tw)
+TWI_COLD void twi_trim_slabs(timingwheel *tw)
 {
     twi_bucket *overdue = &tw->outside[TWI_OVERDUE];
     while (!twi_is_empty(overdue) && *overdue->front == NULL)
         (void)twi_pop_front(tw, overdue);
     if (twi_is_empty(overdue) && overdue->back != NULL) {
         twi_free_chunk(tw, twi_last_chunk(overdue));
-        twi_reset_bucket(overdue);
+        twi_init_bucket(overdue);
         tw->buckets_used--;
         for (unsigned i = 0; i < tw->turn_count; i++)
             tw->turns[i].overdue_until = 0; /* positions start at 0 again */
@@ -3247,31 +3304,11 @@ static void twi_trim_slabs(timingwheel *tw)
     }
 }
 
-/* Frees a wheel if the wheel has no timers. The caller has called
- * twi_trim_slabs: each chunk of the wheel has a timer. */
-static void twi_trim_wheel(timingwheel *tw, twi_wheel *wheel)
-{
-    if (wheel->queue_index != TWI_UNQUEUED)
-        twi_find_first(tw, wheel);
-    if (wheel->queue_index == TWI_UNQUEUED)
-        twi_remove_wheel(tw, wheel->level);
-}
-
-/* Returns how many chunks the timers of a bucket need without dead slots. */
-static size_t twi_chunks_needed(const twi_bucket *bucket)
-{
-    size_t timers = 0;
-    for (tw_timer **slot = bucket->front; slot != bucket->back;
-         slot = twi_next_slot(slot))
-        timers += *slot != NULL;
-    return (timers + TWI_SLOTS - 1) / TWI_SLOTS;
-}
-
 /* Moves the timers of a bucket into unused chunks, in the same order, without
  * dead slots. The caller has provided the chunks, has set in_use and
  * buckets_used to 0, and frees the old chunks. The positions of turns move with
  * the timers. */
-static void twi_pack(timingwheel *tw, twi_bucket *bucket)
+TWI_COLD void twi_pack(timingwheel *tw, twi_bucket *bucket)
 {
     twi_bucket packed = *bucket;
     size_t before[TWI_TURNS] = {0};
@@ -3306,13 +3343,13 @@ static void twi_pack(timingwheel *tw, twi_bucket *bucket)
  * every chunk is needed, or if the slabs hold at most 1.4 times the chunks
  * needed (promise 14 allows 1.5). Changes nothing either if there is no memory
  * for the new slabs. */
-static void twi_pack_all(timingwheel *tw)
+TWI_COLD void twi_pack_all(timingwheel *tw)
 {
     size_t needed = 0, held = 0, at = 0, left, chunks;
     twi_slab *old = tw->slabs, **link = &tw->slabs;
     twi_chunk *unused = tw->unused;
     for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;)
-        needed += twi_chunks_needed(bucket);
+        needed += (twi_count_timers(bucket) + TWI_SLOTS - 1) / TWI_SLOTS;
     for (const twi_slab *slab = old; slab != NULL; slab = slab->next)
         held += slab->chunks + 2; /* plus the slab itself, and alignment */
     if (tw->chunks == needed || held * 5 <= needed * 7)
@@ -3342,10 +3379,14 @@ TW_DEF void tw_trim(timingwheel *tw)
         return;
     twi_clear_caches(tw);
     tw->reserved = 0;
-    twi_trim_slabs(tw);
-    for (unsigned level = 0; level < TWI_LEVELS; level++)
-        if (tw->wheels[level] != NULL)
-            twi_trim_wheel(tw, tw->wheels[level]);
+    twi_trim_slabs(tw); /* now every chunk of a wheel has a timer */
+    for (unsigned level = 0; level < TWI_LEVELS; level++) {
+        twi_wheel *wheel = tw->wheels[level];
+        if (wheel != NULL && wheel->queue_index != TWI_UNQUEUED)
+            twi_requeue(tw, wheel);
+        if (wheel != NULL && wheel->queue_index == TWI_UNQUEUED)
+            twi_remove_wheel(tw, level);
+    }
     twi_pack_all(tw);
 }
 
@@ -3355,7 +3396,7 @@ TW_DEF void tw_trim(timingwheel *tw)
  * extra chunks let a sweep find unused chunks soon. A few more are needed
  * because a moving timer is in two chunks for a moment, and because the overdue
  * bucket keeps a chunk. */
-static bool twi_reserve_all(timingwheel *tw, size_t timers, unsigned top)
+TWI_COLD bool twi_reserve_all(timingwheel *tw, size_t timers, unsigned top)
 {
     size_t chunks = timers + timers / 8 + 8;
     for (unsigned level = 0; level <= top; level++)
@@ -3454,7 +3495,7 @@ TW_DEF const char *tw_strerror(int status)
 }
 
 /* True if a bucket holds a timer. */
-static bool twi_has_timers(const twi_bucket *bucket)
+TWI_COLD bool twi_has_timers(const twi_bucket *bucket)
 {
     tw_timer **slot = bucket->front;
     while (slot != bucket->back && *slot == NULL)
@@ -3479,7 +3520,7 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
         if (tw->wheels[level] != NULL) {
             stats->wheels++;
             stats->bytes_used += twi_wheel_bytes(tw);
-            for (size_t i = 0; i <= tw->size_mask; i++)
+            for (size_t i = 0; i <= tw->bucket_mask; i++)
                 stats->buckets +=
                     twi_has_timers(&tw->wheels[level]->buckets[i]);
         }
@@ -3511,13 +3552,6 @@ TWI_COLD void twi_write_line(tw_writer *write, void *context, const char *words,
     write(line, context);
 }
 
-/* A visitor that does nothing: twi_visit_bucket returns the number of
- * timers. */
-static void twi_count_timer(tw_timer *timer, void *context)
-{
-    (void)timer, (void)context;
-}
-
 /* Draws a wheel in two lines. The first line shows the wheel's step and ticks.
  * The second line shows the buckets from the clock's own on, and the number of
  * timers. With more than 64 buckets one mark stands for several. */
@@ -3530,16 +3564,16 @@ TWI_WRAPS TWI_COLD void twi_draw_wheel(const timingwheel *tw,
     uint32_t i = 0, from = twi_index_of(tw, wheel, tw->clock_tick), end = 1;
     uint64_t step = (uint64_t)1 << wheel->shift;
     uint64_t own = tw->clock_tick & ~(step - 1);
-    uint64_t span = (uint64_t)tw->size_mask << wheel->shift | (step - 1);
+    uint64_t span = (uint64_t)tw->bucket_mask << wheel->shift | (step - 1);
     uint64_t numbers[] = {wheel->level, step, own, tw_after(own, span)};
     twi_write_line(write, context, "wheel %: step %, ticks % to %", numbers);
-    for (numbers[0] = 0; i <= tw->size_mask;) {
+    for (numbers[0] = 0; i <= tw->bucket_mask;) {
         size_t count = 0;
         do {
             const twi_bucket *bucket =
-                &wheel->buckets[(from + i++) & tw->size_mask];
-            count += twi_visit_bucket(bucket, twi_count_timer, NULL);
-        } while (i % (tw->size_mask / 64 + 1) != 0);
+                &wheel->buckets[(from + i++) & tw->bucket_mask];
+            count += twi_count_timers(bucket);
+        } while (i % (tw->bucket_mask / 64 + 1) != 0);
         row[end++] = marks[count < 10 ? count : count < 100 ? 10 : 11];
         numbers[0] += count;
     }
@@ -3573,14 +3607,14 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
             for (j = 0; j < tw->queued; j++)
                 before += twi_is_before(tw->queue[j], tw->queue[i]);
             numbers[0] = tw->queue[i]->level;
-            numbers[1] = tw->queue[i]->earliest;
+            numbers[1] = tw->queue[i]->queue_tick;
             if (before == rank)
                 twi_write_line(write, context, "queue: wheel % at tick %",
                                numbers);
         }
     numbers[0] = 0;
     for (unsigned i = 0; i < TWI_OUTSIDE_BUCKETS; i++)
-        numbers[0] += twi_visit_bucket(&tw->outside[i], twi_count_timer, NULL);
+        numbers[0] += twi_count_timers(&tw->outside[i]);
     twi_write_line(write, context, "in no wheel: %, overdue or postponed",
                    numbers);
     twi_write_line(write, context, "memory: % bytes, % used; % buckets",
@@ -3590,13 +3624,13 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
 /* What tw_check has counted, to compare with the fields of the timingwheel. */
 typedef struct twi_seen {
     size_t timers;
-    size_t chunks; /* in buckets                                             */
-    size_t homes;  /* buckets that have a chunk                              */
+    size_t chunks;  /* in buckets                                            */
+    size_t buckets; /* with a chunk                                          */
 } twi_seen;
 
 /* True if each timer in the slots from `slot` to before `end` knows its slot,
  * and no timer's tick is before `earliest`. Counts the timers in *seen. */
-static bool twi_slots_are_sound(const timingwheel *tw, tw_timer **slot,
+TWI_COLD bool twi_slots_are_sound(const timingwheel *tw, tw_timer **slot,
                                 tw_timer **end, uint64_t earliest,
                                 twi_seen *seen)
 {
@@ -3615,14 +3649,14 @@ static bool twi_slots_are_sound(const timingwheel *tw, tw_timer **slot,
  * the numbers of the chunks rise. Only a chunk that is alone may have no slot
  * in use. A bucket without a chunk must have no front. Counts timers, chunks
  * and buckets in *seen. */
-TWI_WRAPS static bool twi_bucket_is_sound(const timingwheel *tw,
+TWI_WRAPS TWI_COLD bool twi_bucket_is_sound(const timingwheel *tw,
                                           const twi_bucket *bucket,
                                           uint64_t earliest, twi_seen *seen)
 {
     const twi_chunk *prev = NULL;
     if (bucket->back == NULL || twi_is_chunk_end(bucket->front))
         return bucket->front == NULL;
-    seen->homes++;
+    seen->buckets++;
     for (twi_chunk *chunk = twi_chunk_of(bucket->front), *next; chunk != NULL;
          prev = chunk, chunk = next) {
         tw_timer **slot = prev == NULL ? bucket->front : chunk->slots;
@@ -3645,7 +3679,8 @@ TWI_WRAPS static bool twi_bucket_is_sound(const timingwheel *tw,
 /* True if the timers of a sorted bucket are in order of tick. Timers beyond the
  * bucket may have any tick. Each timer needs TWI_SORTED_BIT, unless the bucket
  * has one tick. */
-static bool twi_order_is_sound(const timingwheel *tw, const twi_bucket *bucket)
+TWI_COLD bool twi_order_is_sound(const timingwheel *tw,
+                                 const twi_bucket *bucket)
 {
     uint64_t last = 0;
     for (tw_timer **slot = bucket->front; slot != bucket->back;
@@ -3669,7 +3704,7 @@ static bool twi_order_is_sound(const timingwheel *tw, const twi_bucket *bucket)
  * A bucket with a span needs its mark. The span must begin inside the wheel's
  * window, and not before the wheel's first bucket. A first bucket must be
  * sorted if the wheel's progress is TWI_SORTED. */
-static bool twi_step_is_sound(const timingwheel *tw, twi_wheel *wheel,
+TWI_COLD bool twi_step_is_sound(const timingwheel *tw, twi_wheel *wheel,
                               uint32_t index)
 {
     const twi_bucket *bucket = &wheel->buckets[index];
@@ -3682,18 +3717,18 @@ static bool twi_step_is_sound(const timingwheel *tw, twi_wheel *wheel,
         return false;
     return (twi_marks(wheel)[index / 64] >> (index % 64) & 1) != 0 &&
            twi_index_of(tw, wheel, bucket->earliest) == index &&
-           ahead <= tw->size_mask && bucket->earliest >= wheel->earliest;
+           ahead <= tw->bucket_mask && bucket->earliest >= wheel->queue_tick;
 }
 
 /* True if the buckets of a wheel are sound, and the wheel is in the delay queue
  * with the first bucket that has a mark. A wheel without marks must not be in
  * the queue, and must not be the wheel of the last start. If a bucket may be
  * large, timers must move ahead by the wheel's next step. */
-TWI_WRAPS static bool twi_wheel_is_sound(const timingwheel *tw,
+TWI_WRAPS TWI_COLD bool twi_wheel_is_sound(const timingwheel *tw,
                                          twi_wheel *wheel, twi_seen *seen)
 {
     uint32_t first;
-    for (uint32_t i = 0; i <= tw->size_mask; i++) {
+    for (uint32_t i = 0; i <= tw->bucket_mask; i++) {
         const twi_bucket *bucket = &wheel->buckets[i];
         if (!twi_bucket_is_sound(tw, bucket, bucket->earliest, seen) ||
             !twi_step_is_sound(tw, wheel, i))
@@ -3712,14 +3747,15 @@ TWI_WRAPS static bool twi_wheel_is_sound(const timingwheel *tw,
 
 /* True if the delay queue is a heap of `wheels` wheels, and next_tick is the
  * tick of its head. */
-static bool twi_queue_is_sound(const timingwheel *tw, size_t wheels)
+TWI_COLD bool twi_queue_is_sound(const timingwheel *tw, size_t wheels)
 {
     if (tw->queued != wheels)
         return false;
     for (uint32_t i = 1; i < tw->queued; i++)
         if (twi_is_before(tw->queue[i], tw->queue[(i - 1) / 2]))
             return false;
-    return tw->next_tick == (wheels == 0 ? UINT64_MAX : tw->queue[0]->earliest);
+    return tw->next_tick ==
+           (wheels == 0 ? UINT64_MAX : tw->queue[0]->queue_tick);
 }
 
 TW_DEF bool tw_check(const timingwheel *tw)
@@ -3743,7 +3779,7 @@ TW_DEF bool tw_check(const timingwheel *tw)
     for (unsigned i = 0; i < TWI_DRAINED; i++)
         has_outside |= !twi_is_empty(&tw->outside[i]);
     if (seen.timers != tw->count || seen.chunks != tw->in_use ||
-        seen.homes != tw->buckets_used)
+        seen.buckets != tw->buckets_used)
         return false;
     for (const twi_chunk *chunk = tw->unused; chunk; chunk = chunk->next) {
         seen.chunks++;
@@ -3932,6 +3968,10 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 
 #ifdef __cplusplus
 }
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic pop
 #endif
 
 #endif /* TIMINGWHEEL_IMPLEMENTATION */

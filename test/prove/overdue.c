@@ -113,7 +113,7 @@ void find_due(void)
         &tw, tw.turns[tw.turn_count - 1].overdue_until);
     bool is_first = twi_is_overdue_before(&tw, tw.turns[0].overdue_until);
     bool is_left = is_due_by(tw.turns[0].due_until);
-    enum twi_source source = twi_find_due(&tw);
+    enum twi_source source = twi_find_source_slow(&tw);
     ASSERT((source == TWI_NOT_DUE) == (!is_overdue && !is_due_by(target)));
     ASSERT((source == TWI_BY_OVERDUE) ==
            (is_first || (is_overdue && !is_left)));

@@ -1,0 +1,268 @@
+#!/bin/sh
+# install.sh - tests `make install`, `make uninstall`, and the ways in which
+# README.md adds the header to a project. The commands, the lines for CMake and
+# the lines for Meson are used exactly as README.md shows them, for the first
+# program of README.md, in C and in C++. Only the address of the repository is
+# replaced, by the address of a repository made here. Prints TAP. A case without
+# its tool is skipped with a warning, and fails if STRICT is set. Run from the
+# top of the repository.
+#
+# SPDX-License-Identifier: MIT
+set -u
+
+build=.build/install
+. test/lib/tap.sh
+
+# The makes and programs below must not see the settings of an outer `make`.
+unset MAKEFLAGS MFLAGS MAKELEVEL PREFIX DESTDIR PKG_CONFIG_PATH
+unset CMAKE_PREFIX_PATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
+
+rm -rf "$build"
+mkdir -p "$build"
+build=$(cd "$build" && pwd)
+version=$(awk '/^#define TW_VERSION_/ { printf "%s%s", dot, $3; dot = "." }' \
+    timingwheel.h)
+
+# block LANGUAGE: the first block of README.md with this fence.
+block() {
+    awk -v fence="\`\`\`$1" '
+        /^```/ { inside = $0 == fence && ++seen == 1; next }
+        inside { print }
+    ' README.md
+}
+
+# lines LANGUAGE WAY: the lines of this block below the comment that begins with
+# the name of the way, up to the next comment.
+lines() {
+    block "$1" | awk -v way="$2" '
+        /^# / { inside = index($0 ":", "# " way) == 1; next }
+        inside { print }
+    '
+}
+
+# command_for LANGUAGE WAY: the command in the comment that begins with the name
+# of the way, after a colon.
+command_for() {
+    block "$1" | sed -n "s/^# $2.*: //p"
+}
+
+# translate LANGUAGE: changes C to this language, and the address of the
+# repository to the address of ours.
+translate() {
+    sed "s|https://example.org/timingwheel.git|file://$build/timingwheel.git|" |
+        if [ "$1" = cpp ]; then
+            sed "s|^\(.*[^a-z]\)*cc -std=c99|\1${CXX:-c++} -std=c++11|
+                s|main\.c|main.cpp|g"
+        else
+            sed "s|^\(.*[^a-z]\)*cc |\1${CC:-cc} |"
+        fi
+}
+
+# A repository with the files that ours has at its top, on the branch main.
+make_repository() {
+    mkdir "$build/timingwheel.git" &&
+        find . -maxdepth 1 -type f ! -name '.*' \
+            -exec cp {} "$build/timingwheel.git" \; &&
+        git -C "$build/timingwheel.git" init -q &&
+        git -C "$build/timingwheel.git" checkout -q -b main &&
+        git -C "$build/timingwheel.git" add . &&
+        git -C "$build/timingwheel.git" -c user.name=test -c user.email=test \
+            commit -q -m 'Files at the top'
+}
+
+# prepare WAY LANGUAGE: makes the project that gets the header. The project has
+# what README.md takes for granted: main.c, a repository for a submodule, and a
+# CMakeLists.txt or meson.build that names the project and the program.
+prepare() {
+    project=$folder/myproject
+    mkdir -p "$project"
+    cp timingwheel.h Makefile "$folder"
+    block c >"$project/main.$2"
+    block c | sed -n 's|.*// prints "\(.*\)"$|\1|p' >"$folder/expected"
+    case $1 in
+    copy | pkg-config) lines sh "$1" | translate "$2" >"$folder/commands" ;;
+    Meson) prepare_meson "$2" ;;
+    *) prepare_cmake "$1" "$2" ;;
+    esac
+}
+
+prepare_cmake() {
+    [ "$2" = c ] && cmake_language=C || cmake_language=CXX
+    {
+        echo 'cmake_minimum_required(VERSION 3.14)'
+        echo "project(myproject $cmake_language)"
+        echo 'add_executable(myprogram main.c)'
+        lines cmake "$1"
+    } | translate "$2" >"$project/CMakeLists.txt"
+    {
+        [ "$1" != CMake ] || block sh | grep -o '^make install [^&]*'
+        [ "$1" != submodule ] || echo 'git -C myproject init -q'
+        command_for cmake "$1" | translate "$2"
+        [ "$1" = CMake ] || echo 'cmake -S myproject -B build'
+        echo 'cmake --build build'
+    } >"$folder/commands"
+}
+
+# The comments in the block for Meson name the file of the lines that follow.
+prepare_meson() {
+    mkdir -p "$project/subprojects/timingwheel"
+    cp timingwheel.h "$project/subprojects/timingwheel"
+    echo "project('myproject', '$1')" >"$project/meson.build"
+    block meson | awk -v project="$project" '
+        /^# / { file = project "/" $2; next }
+        { print >> file }
+    '
+    echo "executable('myprogram', 'main.$1', dependencies: timingwheel)" \
+        >>"$project/meson.build"
+    echo 'meson setup build myproject && meson compile -C build' \
+        >"$folder/commands"
+}
+
+# add_as WAY LANGUAGE: adds the header to a project in this way, builds the
+# project, and compares the output of its program.
+add_as() {
+    folder=$build/$1-$2
+    prepare "$@" || return
+    if ! [ -s "$folder/commands" ] || ! [ -s "$folder/expected" ]; then
+        echo "README.md has no commands or no output for this way"
+        return 1
+    fi
+    (cd "$folder" && HOME=$folder/home && export HOME && sh -e commands) ||
+        return
+    program=$folder/myprogram
+    [ -f "$program" ] || program=$folder/build/myprogram
+    "$program" >"$folder/printed" &&
+        diff "$folder/expected" "$folder/printed"
+}
+
+# way NAME [TOOL...]
+way() {
+    way=$1
+    shift
+    for language in c cpp; do
+        missing=
+        [ $language = c ] || set -- "$@" "${CXX:-c++}"
+        for tool; do
+            have "${tool%% *}" || missing=$tool
+        done
+        if [ -n "$missing" ]; then
+            skip "README.md: $way, $language" "$missing is missing"
+        else
+            expect "README.md: $way, $language" add_as "$way" "$language"
+        fi
+    done
+}
+
+# ------------------------------------------------- what is installed where ---
+
+files='opt/tw/include/timingwheel.h
+opt/tw/share/cmake/timingwheel/timingwheel-config-version.cmake
+opt/tw/share/cmake/timingwheel/timingwheel-config.cmake
+opt/tw/share/pkgconfig/timingwheel.pc'
+
+make_to() { # TARGET
+    ${MAKE:-make} "$1" DESTDIR="$build/root" PREFIX=/opt/tw
+}
+
+installs() {
+    make_to install || return
+    (cd "$build/root" && find . -type f | sed 's|^\./||' | LC_ALL=C sort) \
+        >"$build/installed"
+    echo "$files" | diff - "$build/installed" &&
+        cmp timingwheel.h "$build/root/opt/tw/include/timingwheel.h" &&
+        ! grep -r "$build" "$build/root"
+}
+
+# A file of another package in the folders that are shared stays.
+uninstalls() {
+    touch "$build/root/opt/tw/share/pkgconfig/other.pc"
+    make_to uninstall || return
+    left=$(find "$build/root" -type f -o -name timingwheel)
+    echo "left: $left"
+    [ "$left" = "$build/root/opt/tw/share/pkgconfig/other.pc" ]
+}
+
+# ------------------------------------------------------------ one version ---
+
+header_agrees() {
+    echo "the macros say $version"
+    sed -n '1s/.* - v\([0-9.]*\) - .*/\1/p' timingwheel.h >"$build/title"
+    sed -n '/CHANGES/,/LICENCE/s/^   \([0-9.]*\)  .*/\1/p' timingwheel.h |
+        sed 1q >"$build/changes"
+    echo "$version" | diff - "$build/title" &&
+        echo "$version" | diff - "$build/changes"
+}
+
+stands_nowhere_else() {
+    grep -nF "$version" Makefile README.md test/README.md
+    true
+}
+
+pkg_config_agrees() {
+    found=$(PKG_CONFIG_PATH=$build/prefix/share/pkgconfig \
+        pkg-config --modversion timingwheel)
+    echo "the macros say $version, pkg-config $found"
+    [ "$found" = "$version" ]
+}
+
+# finds VERSION...: does CMake accept what is installed as this version?
+finds() {
+    mkdir -p "$build/find"
+    # The variables are CMake's.
+    # shellcheck disable=SC2016
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.10)' \
+        'project(find NONE)' \
+        "find_package(timingwheel $* REQUIRED)" \
+        'file(WRITE ${CMAKE_BINARY_DIR}/found ${timingwheel_VERSION})' \
+        >"$build/find/CMakeLists.txt"
+    rm -rf "$build/find/build"
+    cmake -S "$build/find" -B "$build/find/build" \
+        -DCMAKE_PREFIX_PATH="$build/prefix"
+}
+
+refuses() {
+    ! finds "$@" && ! [ -e "$build/find/build/found" ]
+}
+
+cmake_agrees() {
+    next=${version%.*}.$((${version##*.} + 1))
+    major=${version%%.*}
+    finds && [ "$(cat "$build/find/build/found")" = "$version" ] &&
+        finds "$major" && finds "$version" EXACT &&
+        refuses "$next" && refuses $((major + 1)) && refuses $((major - 1))
+}
+
+expect "make install: four files, and no path of the build in them" installs
+expect "make uninstall: all of them are gone, and nothing else" uninstalls
+expect "the version in the header's title and changes" header_agrees
+expect_nothing "the version stands nowhere else" stands_nowhere_else
+expect "make install: to a prefix" \
+    "${MAKE:-make}" install PREFIX="$build/prefix"
+if have pkg-config; then
+    expect "pkg-config knows the version" pkg_config_agrees
+else
+    skip "pkg-config knows the version" "pkg-config is missing"
+fi
+if have cmake; then
+    expect "CMake knows the version, and what it may stand for" cmake_agrees
+else
+    skip "CMake knows the version" "cmake is missing"
+fi
+
+# Git refuses a submodule at a local address, and a CMake that runs git does, if
+# nobody allows the address.
+GIT_CONFIG_COUNT=1
+GIT_CONFIG_KEY_0=protocol.file.allow
+GIT_CONFIG_VALUE_0=always
+export GIT_CONFIG_COUNT GIT_CONFIG_KEY_0 GIT_CONFIG_VALUE_0
+
+way copy
+way pkg-config pkg-config
+way CMake cmake git
+if have git; then
+    expect "a repository for the next cases" make_repository
+fi
+way submodule cmake git
+way FetchContent cmake git
+way Meson meson ninja
+tap_end
