@@ -1,8 +1,9 @@
 #!/bin/sh
 # examples.sh - compiles and runs every example of README.md and of the manual
 # at the top of timingwheel.h, and looks for the target of every link in the
-# README files. A newcomer can copy each example and follow each link. Prints
-# TAP. CC and CFLAGS choose the compiler. Run from the top of the repository.
+# README files. A newcomer can copy each example and follow each link. Also
+# compares the list of functions in README.md with the header. Prints TAP. CC
+# and CFLAGS choose the compiler. Run from the top of the repository.
 #
 # These are examples:
 #
@@ -230,6 +231,17 @@ broken_links() {
     done <"$build/links"
 }
 
+# functions_differ: compares the functions that the header declares with the
+# functions that README.md lists.
+functions_differ() {
+    sed -n 's/^TW_DEF .*[ *]\(tw_[a-z_]*\)(.*/\1/p' timingwheel.h | sort -u \
+        >"$build/declared"
+    sed -n '/^## Functions/,/^$/p' README.md | tr '`' '\n' |
+        grep '^tw_[a-z_]*$' | sort >"$build/listed"
+    grep -q '^tw_start$' "$build/declared" || echo "tw_start is missing"
+    diff "$build/declared" "$build/listed"
+}
+
 rm -rf "$build"
 mkdir -p "$build"
 extract_readme
@@ -240,6 +252,7 @@ examples=$(ls "$build"/*.c 2>/dev/null)
 for file in README.md test/README.md bench/README.md; do
     expect_nothing "$file: every link leads to a file" broken_links "$file"
 done
+expect_nothing "README.md lists every function, once" functions_differ
 for place in readme header; do
     expect "found in the $place" has_examples "$place"
 done

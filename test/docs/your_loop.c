@@ -11,7 +11,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #define TIMINGWHEEL_IMPLEMENTATION
-#include "timingwheel.h"
+#include "../../timingwheel.h"
 
 #include <stdio.h>
 
