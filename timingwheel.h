@@ -96,7 +96,7 @@
 
    tick            the smallest step of the clock; `tick` time units long
    clock           the time that the library knows: the last reading that you
-                   handed to tw_advance_clock
+                   handed to tw_advance_clock, except as tw_now says
    deadline        absolute time, in your unit, from which a timer may fire
    timer           one tw_timer, embedded in a struct of yours
    timingwheel     all wheels together; "the wheel" where only one is meant
@@ -119,8 +119,8 @@
 
    A timer takes 24 bytes in your struct, and 11 bytes in the chunks of the
    library when they are full. Each bucket in use has a chunk of 128 bytes. A
-   wheel takes 16 KiB with wheel_size 256: two buckets of 32 bytes per step (24
-   bytes on a 32-bit machine). If memory is short, choose a smaller wheel_size.
+   wheel has 2 * wheel_size buckets of 32 bytes (24 bytes on a 32-bit machine):
+   16 KiB with wheel_size 256. If memory is short, choose a smaller wheel_size.
    Advancing takes less than 4 KB of stack. How the library works is explained
    at the head of the implementation below.
 
@@ -129,7 +129,8 @@
 
    Time
     1. Never early. A timer fires in the first tw_advance_clock(now) with
-       floor(now / tick) >= ceil(deadline / tick), and in no earlier call.
+       floor(now / tick) >= ceil(deadline / tick), and in no earlier call. (Only
+       a timer that is started overdue fires without waiting for `now`.)
     2. No tick. Advancing costs the same over 2^63 ticks without due timers as
        over one tick.
     3. In a callback, the clock is the tick of the firing timer, not the target
@@ -460,7 +461,7 @@ typedef struct twi_chunk {
     struct twi_chunk *prev;     /* in the bucket; NULL: first                */
     struct twi_bucket *bucket;  /* NULL: the chunk is unused                 */
     size_t number;              /* rises along the bucket, gaps are possible */
-    tw_timer *slots[TWI_SLOTS]; /* NULL: a dead or free slot                 */
+    tw_timer *slots[TWI_SLOTS]; /* NULL: a dead slot                         */
 } twi_chunk;
 
 /* The timers of one step of a wheel. Timers of one tick are in start order. */
@@ -479,19 +480,19 @@ enum twi_progress {
 };
 
 /* One wheel, followed in memory by its marks and its buckets. The delay queue
- * holds every wheel with timers, by the first non-empty bucket of the wheel. */
+ * holds every wheel that has a mark, by the first bucket with a mark. */
 typedef struct twi_wheel {
     uint64_t queue_tick;  /* key in the delay queue                          */
     uint64_t step;        /* ticks per bucket                                */
     uint64_t min_ahead;   /* distance in ticks that no finer wheel reaches   */
-    uint64_t end;         /* every tick before `end` is within reach         */
+    uint64_t reach_end;   /* every earlier tick is within reach              */
     uint64_t moved_at;    /* the clock at the last move ahead, in ticks      */
     size_t behind;        /* chunks that a limit kept from moving then       */
     twi_bucket *buckets;  /* 2 * wheel_size buckets                          */
     void *memory;         /* address to free                                 */
     unsigned level;       /* 0 for the finest wheel                          */
     unsigned shift;       /* log2 of step                                    */
-    twi_bucket *first;    /* the first bucket that may hold timers           */
+    twi_bucket *first;    /* the first bucket with a mark                    */
     uint32_t queue_index; /* index in the queue, or TWI_UNQUEUED             */
     enum twi_progress progress; /* of `first`                                */
     bool may_have_large;  /* a bucket may be large                           */
@@ -521,7 +522,7 @@ typedef struct twi_turn {
 #define TWI_TURNS 4 /* most turns; a further turn extends the last turn      */
 
 /* What a timingwheel is doing. Zero memory counts as destroyed. */
-enum twi_state {
+enum twi_activity { /* in this order: before TWI_LIVE no start is possible   */
     TWI_DESTROYED, /* or never initialised; starts get TW_EINVAL             */
     TWI_VISITING,  /* inside tw_foreach; starts get TW_EBUSY                 */
     TWI_LIVE,      /* outside of calls that fire, visit or drain             */
@@ -565,7 +566,7 @@ struct timingwheel {
     size_t bytes_held;   /* bytes from TW_MALLOC                             */
 
     /* The call in progress                                                  */
-    enum twi_state state;
+    enum twi_activity activity;
     uint64_t handled_limit; /* the call ends when `handled` is this          */
     uint64_t ahead_at;   /* no timer moves ahead before this tick            */
     unsigned turn_count; /* turns in use; at least 1                         */
@@ -791,15 +792,16 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats);
  * without line end. The lines show the clock, each wheel with its step and
  * ticks, the delay queue, and the memory held. A row per wheel shows the
  * buckets from the clock's own bucket on: . (empty), 1 to 9, + (ten or more) or
- * # (a hundred or more). If a wheel has more than 64 buckets, a mark stands for
+ * # (a hundred or more). If a wheel has more than 64 buckets, a sign stands for
  * several. If `tw` is NULL or destroyed, one line says so. Allocates nothing.
  * Allowed in callbacks and visitors; `write` must not change `tw`. Costs a pass
  * over all timers. */
 TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context);
 
-/* Checks every invariant, for tests and debugging. Returns false if an
- * invariant is broken, or if `tw` is NULL or destroyed. Costs a pass over all
- * buckets, chunks and timers. */
+/* Checks the structure, for tests and debugging. Returns false if a pass over
+ * all buckets, chunks and timers finds an invariant broken (the invariants are
+ * listed at the head of the implementation), or if `tw` is NULL or
+ * destroyed. */
 TW_DEF bool tw_check(const timingwheel *tw);
 
 #ifdef TIMINGWHEEL_THREADS
@@ -853,11 +855,12 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
        chunk           a block of 12 slots, with links to the next and the
                        previous chunk of its bucket
        slot            the place of one pointer to a timer
-       dead slot       a slot that is NULL: its timer was cancelled, started
-                       again, or postponed after a sort
+       dead slot       a slot that is NULL: its timer has left before the
+                       timer's turn, by a cancel or a new start
        mark            the bit of a bucket in its wheel's bitmap: the bucket may
                        hold timers
-       sorted bucket   a bucket that has come up: its timers fire from the front
+       sorted bucket   a bucket that has come up and keeps its timers: they fire
+                       from the front, in order of tick
        large bucket    a bucket with too many timers to be sorted: more than 80
                        chunks (8 on a 32-bit machine)
        come up         a bucket comes up when its earliest tick is the next tick
@@ -892,7 +895,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    its first bucket, by the earliest timer: the clock jumps to the very tick at
    which a timer fires, and the queue has one entry per wheel.
 
-   A toy with wheels of 4 steps, in which three timers make a large bucket.
+   A toy with wheel_size 4, in which three timers make a large bucket, so that
+   the bucket cascades.
    [9 10 11] is a bucket with timers for these ticks, * is the head of the delay
    queue:
 
@@ -984,11 +988,13 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
        twi_place_again  it was postponed: as if started now
        twi_pop_next    it is due
 
-   ALWAYS TRUE between two calls and in every callback (tw_check looks):
+   ALWAYS TRUE between two calls and in every callback. (tw_check finds what a
+   pass over the memory can find.)
 
    slot             From front to before back, through the chunks of the bucket:
-                    a timer that knows the slot, or NULL (a dead slot). No other
-                    slot is read, except for prefetching.
+                    a timer that knows the slot, or NULL (a dead slot). Other
+                    slots are free. A free slot may hold anything, and is only
+                    prefetched.
    chunk            Full, except for slots before front in the first chunk of a
                     bucket, and from back on in the last chunk. Numbers rise
                     from the first chunk to the last.
@@ -1008,27 +1014,29 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
                     timers beyond the bucket may have any place.
    wheel->          Not later than the tick of any timer in the wheel. The delay
      queue_tick     queue holds the wheel by this tick.
-   delay queue      A heap of all wheels that have a mark. The head's tick is
-                    next_tick.
+   delay queue      A heap of all wheels that have a mark. next_tick is the tick
+                    of the head.
    ahead_at         Not after the next step of any wheel that may have a large
                     bucket.
 
    A FIRST BUCKET, from its first timer to its last (enum twi_progress):
 
      EMPTY ------> UNTOUCHED ------------------------------> SORTED
-       ^    start      |      comes up: sorted, or one tick     |
-       |               |                                        |
-       |               |  comes up: moves down                  |
-       |               v                                        |
-       |           CASCADING (only if a limit stops the move)   |
+       ^    start      |      comes up: sorted, or one tick   ^ |
+       |               |                                      | |
+       |               |  comes up: moves down      no memory | |
+       |               v                                      | |
+       |           CASCADING (only if a limit stops the move)-' |
        |               |                                        |
        '---------------'---- the last timer leaves -------------'
 
-   A SORTED bucket is UNTOUCHED again if a cascade adds a timer in front, or if
-   a postpone of one of its timers finds no memory.
+   A bucket with a single slot fires while UNTOUCHED. A SORTED bucket is
+   UNTOUCHED again if a cascade adds a timer in front, or if a postpone of one
+   of its timers finds no memory.
 
-   The fields last_wheel and last_slot, the quick paths of tw_start and
-   tw_cancel, twi_prefetch and twi_sort_few exist for speed only.
+   FOR SPEED ONLY: last_wheel with min_ahead and reach_end, and last_slot (the
+   short ways of tw_start and tw_cancel); next_tick and level_of (which could be
+   computed); twi_prefetch; twi_sort_few.
 */
 
 #if defined(TIMINGWHEEL_IMPLEMENTATION) && !defined(TWI_IMPLEMENTED)
@@ -1216,25 +1224,6 @@ static inline twi_chunk *twi_chunk_in(twi_slab *slab, size_t i)
     return (twi_chunk *)(void *)slab + i;
 }
 
-#ifdef TW_DEBUG
-/* True if `timer` is pending, but in no bucket of this timingwheel. */
-TWI_WRAPS static inline bool twi_is_elsewhere(const timingwheel *tw,
-                                              const tw_timer *timer)
-{
-    if (!twi_is_pending(timer))
-        return false;
-    uintptr_t bucket = (uintptr_t)twi_chunk_of(twi_slot_of(timer))->bucket;
-    if (bucket - (uintptr_t)tw->outside < sizeof(tw->outside))
-        return false;
-    for (unsigned level = 0; level < TWI_LEVELS; level++)
-        if (tw->wheels[level] != NULL &&
-            bucket - (uintptr_t)tw->wheels[level]->buckets <=
-                tw->bucket_mask * sizeof(twi_bucket))
-            return false;
-    return true;
-}
-#endif
-
 /* Adds a chunk that has left its bucket to the unused chunks. */
 static inline void twi_free_chunk(timingwheel *tw, twi_chunk *chunk)
 {
@@ -1279,7 +1268,7 @@ TWI_COLD bool twi_add_exact_slab(timingwheel *tw, size_t chunks)
         chunk->next = tw->unused;
         tw->unused = chunk;
         for (unsigned j = 0; j < TWI_SLOTS; j++)
-            chunk->slots[j] = NULL; /* what is prefetched was written once */
+            chunk->slots[j] = NULL; /* free slots are prefetched, too */
     }
     return true;
 }
@@ -1378,9 +1367,9 @@ static inline bool twi_is_sparse(const timingwheel *tw)
 
 /* Makes `chunks` chunks unused, when fewer are. Sweeps, then allocates. If
  * memory has run out, sweeps all slabs, but only if at least one chunk in nine
- * must be without a timer (a chunk with a timer needs a timer of its own). So a
- * sweep of all slabs is paid for by the chunks found. Returns false if too few
- * chunks are unused. */
+ * must be without a timer: the chunks found pay for the sweep. After a reserve
+ * a sweep of all slabs finds enough chunks, and comes first. Returns false if
+ * too few chunks are unused. */
 TWI_COLD bool twi_find_chunks(timingwheel *tw, size_t chunks)
 {
     bool is_found = true;
@@ -1693,7 +1682,7 @@ TWI_WRAPS TWI_COLD void twi_append_bucket(timingwheel *tw, twi_bucket *from,
 /* ---------------------------------------------------------- delay queue ---
  * A binary min-heap of the wheels that hold timers, by the tick of each wheel's
  * first bucket. At the same tick the coarser wheel comes first: its timers were
- * started first. The clock jumps from head to head. */
+ * started (or placed again) first. The clock jumps from head to head. */
 
 #define TWI_UNQUEUED UINT32_MAX
 
@@ -1794,15 +1783,15 @@ static inline uint64_t *twi_marks(twi_wheel *wheel)
  * a cache line. */
 static size_t twi_wheel_bytes(const timingwheel *tw)
 {
-    size_t size = (size_t)tw->bucket_mask + 1;
-    size_t head = sizeof(twi_wheel) + (size + 63) / 64 * sizeof(uint64_t);
-    return (head + 63) / 64 * 64 + size * sizeof(twi_bucket);
+    size_t buckets = (size_t)tw->bucket_mask + 1;
+    size_t head = sizeof(twi_wheel) + (buckets + 63) / 64 * sizeof(uint64_t);
+    return (head + 63) / 64 * 64 + buckets * sizeof(twi_bucket);
 }
 
 /* Creates a wheel without timers; NULL if memory has run out. */
 TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
 {
-    size_t size = (size_t)tw->bucket_mask + 1;
+    size_t buckets = (size_t)tw->bucket_mask + 1;
     void *memory, *start = twi_allocate(tw, twi_wheel_bytes(tw), &memory);
     if (start == NULL)
         return NULL;
@@ -1810,11 +1799,11 @@ TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
     wheel->queue_tick = UINT64_MAX;
     wheel->step = UINT64_C(1) << level * tw->size_bits;
     wheel->min_ahead = level == 0 ? 1 : 2 * wheel->step;
-    wheel->end = 0;
+    wheel->reach_end = 0;
     wheel->moved_at = 0;
     wheel->behind = 0;
     wheel->buckets = (twi_bucket *)(void *)((char *)start +
-                                            twi_wheel_bytes(tw)) - size;
+                                            twi_wheel_bytes(tw)) - buckets;
     wheel->memory = memory;
     wheel->first = wheel->buckets;
     wheel->queue_index = TWI_UNQUEUED;
@@ -1822,7 +1811,7 @@ TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
     wheel->shift = level * tw->size_bits;
     wheel->progress = TWI_UNTOUCHED;
     wheel->may_have_large = false;
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < buckets; i++) {
         twi_init_bucket(&wheel->buckets[i]);
         twi_marks(wheel)[i / 64] = 0;
     }
@@ -1967,13 +1956,13 @@ TWI_COLD size_t twi_visit_bucket(const twi_bucket *bucket, tw_visitor *visit,
  * the wheels. Returns NULL at the end. `*at` is 0 at first. */
 TWI_COLD twi_bucket *twi_next_bucket(timingwheel *tw, size_t *at)
 {
-    size_t size = (size_t)tw->bucket_mask + 1;
-    size_t end = (tw->level_of[63] + (size_t)1) * size;
-    while (*at < end && tw->wheels[*at / size] == NULL)
-        *at += size;
+    size_t buckets = (size_t)tw->bucket_mask + 1;
+    size_t end = (tw->level_of[63] + (size_t)1) * buckets;
+    while (*at < end && tw->wheels[*at / buckets] == NULL)
+        *at += buckets;
     size_t i = (*at)++;
     if (i < end)
-        return &tw->wheels[i / size]->buckets[i % size];
+        return &tw->wheels[i / buckets]->buckets[i % buckets];
     return i - end < TWI_OUTSIDE_BUCKETS ? &tw->outside[i - end] : NULL;
 }
 
@@ -2010,7 +1999,7 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     tw->size_bits = twi_highest_bit(size);
     tw->alloc_context = config->alloc_context;
     tw->self = tw;
-    tw->state = TWI_LIVE;
+    tw->activity = TWI_LIVE;
     tw->turn_count = 1;
     for (unsigned i = 0; i < 64; i++)
         tw->level_of[i] = (uint8_t)(i / tw->size_bits);
@@ -2039,7 +2028,7 @@ static void twi_make_idle(tw_timer *timer, void *context)
  * tw_destroy. With TW_DEBUG either is an assertion. */
 static bool twi_is_busy(const timingwheel *tw)
 {
-    bool busy = tw->state != TWI_LIVE;
+    bool busy = tw->activity != TWI_LIVE;
     TWI_RULE_READY(tw);
     TWI_RULE(!busy,
              "a callback or visitor must not advance, poll, trim or destroy "
@@ -2058,7 +2047,7 @@ TW_DEF void tw_destroy(timingwheel *tw)
     while (tw->slabs != NULL)
         twi_remove_slab(tw, &tw->slabs);
     (void)tw_init(tw, NULL);
-    tw->state = TWI_DESTROYED;
+    tw->activity = TWI_DESTROYED;
     tw->self = NULL;
 }
 
@@ -2067,15 +2056,34 @@ TW_DEF void tw_destroy(timingwheel *tw)
  * timer's tick. An overdue timer goes into the overdue bucket, for the next
  * call. The short way is for the wheel of the last start. */
 
-/* True if `wheel` is certainly the wheel for `tick`: the tick is min_ahead
- * ticks or more ahead of the clock, and before `end`. A tick behind the clock
- * wraps to a large distance. */
+#ifdef TW_DEBUG
+/* True if `timer` is pending, but in no bucket of this timingwheel. */
+TWI_WRAPS static inline bool twi_is_elsewhere(const timingwheel *tw,
+                                              const tw_timer *timer)
+{
+    if (!twi_is_pending(timer))
+        return false;
+    uintptr_t bucket = (uintptr_t)twi_chunk_of(twi_slot_of(timer))->bucket;
+    if (bucket - (uintptr_t)tw->outside < sizeof(tw->outside))
+        return false;
+    for (unsigned level = 0; level < TWI_LEVELS; level++)
+        if (tw->wheels[level] != NULL &&
+            bucket - (uintptr_t)tw->wheels[level]->buckets <=
+                tw->bucket_mask * sizeof(twi_bucket))
+            return false;
+    return true;
+}
+#endif
+
+/* True if `wheel` is certainly the wheel for `tick`: the tick is at least
+ * min_ahead ticks ahead of the clock, and before reach_end. A tick behind the
+ * clock wraps to a large distance. */
 TWI_WRAPS static inline bool twi_is_wheel_for(const timingwheel *tw,
                                               const twi_wheel *wheel,
                                               uint64_t tick)
 {
     return tick - tw->clock_tick - wheel->min_ahead <= UINT64_MAX / 2 &&
-           tick < wheel->end;
+           tick < wheel->reach_end;
 }
 
 /* Returns the first tick beyond the reach of a wheel; UINT64_MAX if none. */
@@ -2105,7 +2113,7 @@ TWI_NOINLINE tw_timer **twi_slot_for(timingwheel *tw, uint64_t tick)
     twi_timer_added(tw, wheel, index, tick);
     if (tw->tick == 1 && tw->max_pending == SIZE_MAX) {
         tw->last_wheel = wheel;
-        wheel->end = twi_end_of_reach(tw, wheel);
+        wheel->reach_end = twi_end_of_reach(tw, wheel);
     }
     tw->last_slot = slot;
     return slot;
@@ -2143,9 +2151,9 @@ static inline void twi_set_slot(timingwheel *tw, tw_timer *timer,
 /* Returns why a timer cannot be started, or TW_OK. */
 TWI_COLD int twi_refusal(const timingwheel *tw, const tw_timer *timer)
 {
-    if (tw->state == TWI_VISITING)
+    if (tw->activity == TWI_VISITING)
         return TW_EBUSY;
-    if (tw->state == TWI_DESTROYED)
+    if (tw->activity == TWI_DESTROYED)
         return TW_EINVAL;
     return twi_is_pending(timer) ? TW_OK : TW_EFULL;
 }
@@ -2154,7 +2162,7 @@ TWI_COLD int twi_refusal(const timingwheel *tw, const tw_timer *timer)
 TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
                                uint64_t deadline)
 {
-    if (TWI_UNLIKELY(tw->state < TWI_LIVE) ||
+    if (TWI_UNLIKELY(tw->activity < TWI_LIVE) ||
         TWI_UNLIKELY(tw->count >= tw->max_pending)) {
         int status = twi_refusal(tw, timer);
         if (status != TW_OK)
@@ -2169,8 +2177,8 @@ TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
     return TW_OK;
 }
 
-/* Starts a timer in bucket `index` of `wheel`, which has a free slot. `tick` is
- * not before the wheel's first tick. */
+/* Starts a timer in bucket `index` of a wheel. The bucket has a free slot, and
+ * `tick` is not before the wheel's queue_tick. */
 static inline int twi_start_in(timingwheel *tw, tw_timer *timer, uint64_t tick,
                                twi_wheel *wheel, uint32_t index)
 {
@@ -2199,7 +2207,7 @@ TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
         return TW_EINVAL;
     TWI_RULE_READY(tw);
     TWI_RULE_OWN(tw, timer);
-    uint64_t tick = deadline; /* or there is no usual wheel */
+    uint64_t tick = deadline; /* last_wheel is NULL for other units of a tick */
     twi_wheel *wheel = tw->last_wheel;
     if (wheel == NULL || TWI_UNLIKELY(tick < wheel->queue_tick) ||
         TWI_UNLIKELY(!twi_is_wheel_for(tw, wheel, tick)))
@@ -2226,7 +2234,7 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
     if (tw == NULL || timer == NULL || latest < earliest)
         return TW_EINVAL;
     TWI_RULE_READY(tw);
-    if (tw->state == TWI_DESTROYED)
+    if (tw->activity == TWI_DESTROYED)
         return TW_EINVAL;
     uint64_t low = twi_tick_of(tw, earliest);
     uint64_t high = latest / tw->tick;
@@ -2268,23 +2276,26 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
     return true;
 }
 
-/* Does what tw_postpone does in every case except a later deadline in a bucket
- * that has not been sorted. Starts the timer again. If the start is refused, a
- * timer of a sorted bucket gets the later deadline all the same, and the bucket
- * has to be sorted again. */
+/* Does what tw_postpone does, for every case. If memory has run out, a timer of
+ * a sorted bucket gets the later deadline all the same, and the bucket has to
+ * be sorted again. */
 TWI_COLD int twi_postpone_slow(timingwheel *tw, tw_timer *timer,
-                                 uint64_t deadline)
+                               uint64_t deadline)
 {
+    bool is_later = twi_is_pending(timer) && deadline >= timer->deadline &&
+                    twi_tick_of(tw, timer->deadline) > tw->clock_tick;
+    bool is_sorted = (timer->place & TWI_SORTED_BIT) != 0;
     if (twi_is_pending(timer) && deadline == timer->deadline)
         return TW_OK;
-    int status = tw_start(tw, timer, deadline);
-    if (status == TW_OK || !twi_is_pending(timer) ||
-        deadline < timer->deadline || timer->deadline <= tw->now)
-        return status;
-    const twi_bucket *bucket = twi_chunk_of(twi_slot_of(timer))->bucket;
-    for (uint32_t i = 0; i < tw->queued; i++)
-        if (tw->queue[i]->first == bucket)
-            tw->queue[i]->progress = TWI_UNTOUCHED;
+    if (!is_later || is_sorted) {
+        int status = tw_start(tw, timer, deadline);
+        if (status == TW_OK || !is_later)
+            return status;
+        const twi_bucket *bucket = twi_chunk_of(twi_slot_of(timer))->bucket;
+        for (uint32_t i = 0; i < tw->queued; i++)
+            if (tw->queue[i]->first == bucket)
+                tw->queue[i]->progress = TWI_UNTOUCHED;
+    }
     timer->deadline = deadline;
     return TW_OK;
 }
@@ -2302,6 +2313,22 @@ TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     return TW_OK;
 }
 
+/* ---------------------------------------------------------------- limit ---
+ * A call ends when `handled` has come to handled_limit. */
+
+/* Returns how many timers the call may still handle. */
+TWI_WRAPS static inline uint64_t twi_limit_left(const timingwheel *tw)
+{
+    return tw->handled_limit - tw->handled;
+}
+
+/* Counts an action that handles no timer towards the limit. */
+TWI_WRAPS static inline void twi_count_action(timingwheel *tw)
+{
+    if (twi_limit_left(tw) != 0)
+        tw->handled_limit--;
+}
+
 /* -------------------------------------------------------------- sorting ---
  * A bucket that comes up is sorted, unless cascading costs less. Then each
  * timer fires from where it stands. Timers of one tick keep their order.
@@ -2315,12 +2342,6 @@ TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
  *     more, or more than 80 chunks (large)     cascades
  *
  * On 32-bit machines 8 chunks are the limit. */
-
-/* Returns how many timers the call may still handle. */
-TWI_WRAPS static inline uint64_t twi_limit_left(const timingwheel *tw)
-{
-    return tw->handled_limit - tw->handled;
-}
 
 /* Returns the tick by which a timer is sorted. A timer beyond its bucket sorts
  * first: such a timer has to leave the bucket before the others fire. */
@@ -2400,9 +2421,9 @@ static void twi_sort_few(timingwheel *tw, twi_bucket *bucket)
 #define TWI_EACH UINT64_C(0x0001000100010001)
 
 /* Replaces each of 256 counts by the sum of the counts before. A word holds
- * four counts of 16 bits; the lowest bits hold the first count. A product with
- * TWI_EACH has the sums of the first one to four counts. */
-TWI_WRAPS static void twi_add_counts(uint64_t *counts)
+ * four counts of 16 bits, the first in the lowest bits. The product of the
+ * counts a, b, c, d with TWI_EACH is a, a + b, a + b + c, a + b + c + d. */
+TWI_WRAPS static void twi_sum_counts(uint64_t *counts)
 {
     uint64_t before = 0;
     for (unsigned i = 0; i < 64; i++) {
@@ -2423,7 +2444,7 @@ static bool twi_sort_pass(timingwheel *tw, twi_bucket *bucket, size_t count,
     size_t chunks = (count + TWI_SLOTS - 1) / TWI_SLOTS;
     if (!twi_provide(tw, chunks))
         return false;
-    const twi_bucket old = *bucket; /* the compiler knows: not in `keys` */
+    const twi_bucket old = *bucket; /* a copy that no store can change */
     bucket->back = NULL;
     for (size_t i = 0; i < chunks; i++) {
         twi_link_chunk(tw, bucket);
@@ -2438,7 +2459,7 @@ static bool twi_sort_pass(timingwheel *tw, twi_bucket *bucket, size_t count,
             counts[*key / 4] += UINT64_C(1) << (*key % 4 * 16);
             key++;
         }
-    twi_add_counts(counts);
+    twi_sum_counts(counts);
     key = keys;
     for (slot = old.front; slot != old.back; slot = twi_next_slot(slot))
         if (*slot != NULL) {
@@ -2473,10 +2494,11 @@ TWI_NOINLINE bool twi_sort(timingwheel *tw, twi_bucket *bucket)
     return true;
 }
 
-/* Enters a wheel in the delay queue with the front timer of the wheel's sorted
- * first bucket. A timer beyond the bucket does not count: that timer is placed
- * again at once. */
-static inline void twi_queue_front(timingwheel *tw, twi_wheel *wheel,
+/* Moves a wheel in the delay queue to the tick of the front timer of the
+ * wheel's sorted first bucket, which is then the bucket's earliest tick. The
+ * wheel stays if the front slot is dead, and if the front timer is beyond the
+ * bucket: both leave the bucket at once. */
+static inline void twi_queue_by_front(timingwheel *tw, twi_wheel *wheel,
                                    twi_bucket *bucket)
 {
     const tw_timer *timer = *bucket->front;
@@ -2487,17 +2509,10 @@ static inline void twi_queue_front(timingwheel *tw, twi_wheel *wheel,
     }
 }
 
-/* Counts an action that handles no timer towards the limit. */
-TWI_WRAPS static inline void twi_count_action(timingwheel *tw)
-{
-    if (twi_limit_left(tw) != 0)
-        tw->handled_limit--;
-}
-
 /* ------------------------------------------------------------ cascading ---
  * Cascading moves the timers of a bucket down to finer wheels. Timers of one
- * tick that wait in several wheels were started in order from the coarsest
- * wheel to the finest: the later timer was started nearer to the tick. So
+ * tick that wait in several wheels were started (or placed again) in order from
+ * the coarsest wheel to the finest: a later start is nearer to the tick. So
  * timers leave from the back, and each goes in front of its new bucket. That
  * bucket is in the coarsest wheel on the way down that may hold timers of the
  * same tick. */
@@ -2576,15 +2591,16 @@ static inline const twi_chunk *twi_prefetch_back(const timingwheel *tw,
 
 enum twi_moved { TWI_MOVED_ALL, TWI_MOVED_SOME, TWI_NO_MEMORY };
 
-/* Moves timers of the bucket of step `step` down to finer wheels, from the
- * back. TWI_MOVED_ALL: the bucket is empty. TWI_MOVED_SOME: *chunks chunks have
- * been emptied, or the limit of the call is reached. TWI_NO_MEMORY: memory has
- * run out. Reduces *chunks by the number of chunks that have been emptied. */
+/* Moves timers of the bucket of a step down to finer wheels, from the back.
+ * TWI_MOVED_ALL: the bucket is empty. TWI_MOVED_SOME: *chunks chunks have been
+ * emptied, or the limit of the call is reached. TWI_NO_MEMORY: memory has run
+ * out. Reduces *chunks by the number of chunks that have been emptied. */
 TWI_WRAPS TWI_NOINLINE enum twi_moved twi_move_down(timingwheel *tw,
-                                                 twi_wheel *wheel,
-                                                 uint64_t step, size_t *chunks)
+                                                    twi_wheel *wheel,
+                                                    uint64_t step_number,
+                                                    size_t *chunks)
 {
-    twi_bucket *bucket = &wheel->buckets[step & tw->bucket_mask];
+    twi_bucket *bucket = &wheel->buckets[step_number & tw->bucket_mask];
     const twi_chunk *chunk = NULL, *ahead = twi_prefetch_back(tw, bucket);
     uint64_t moved = tw->cascaded;
     do {
@@ -2719,7 +2735,7 @@ TWI_NOINLINE void twi_sort_or_cascade(timingwheel *tw, twi_wheel *wheel,
         (is_one_tick || twi_sort(tw, bucket))) {
         wheel->progress = TWI_SORTED;
         if (!is_one_tick)
-            twi_queue_front(tw, wheel, bucket);
+            twi_queue_by_front(tw, wheel, bucket);
         return;
     }
     size_t all = SIZE_MAX;
@@ -2738,7 +2754,7 @@ static inline void twi_next_front(timingwheel *tw, twi_wheel *wheel,
                                   twi_bucket *bucket, bool has_more)
 {
     if (has_more && twi_skip_dead(tw, bucket))
-        twi_queue_front(tw, wheel, bucket);
+        twi_queue_by_front(tw, wheel, bucket);
     else
         twi_requeue(tw, wheel);
 }
@@ -2751,7 +2767,7 @@ TWI_NOINLINE void twi_defer_front(timingwheel *tw, twi_wheel *wheel,
 {
     tw_timer *timer = *bucket->front;
     if (!twi_is_beyond(bucket, twi_tick_of(tw, timer->deadline)))
-        twi_queue_front(tw, wheel, bucket);
+        twi_queue_by_front(tw, wheel, bucket);
     else if (twi_place_again(tw, timer))
         twi_next_front(tw, wheel, bucket, twi_pop_front(tw, bucket));
     else
@@ -2837,7 +2853,7 @@ static inline bool twi_is_overdue_before(const timingwheel *tw, size_t position)
 /* Begins a call that fires up to `target`, while timers may be overdue or
  * stuck. Adds a turn for the call behind the turns that earlier calls have
  * left. */
-TWI_COLD void twi_begin_overdue(timingwheel *tw, uint64_t target)
+TWI_COLD void twi_add_turn(timingwheel *tw, uint64_t target)
 {
     const twi_bucket *overdue = &tw->outside[TWI_OVERDUE];
     twi_turn *last = &tw->turns[tw->turn_count - 1];
@@ -2930,6 +2946,86 @@ TWI_COLD bool twi_prepare_stuck(timingwheel *tw)
     return is_ready;
 }
 
+/* ------------------------------------------------------------ no spikes ---
+ * A large bucket moves down while the clock is in the step before the bucket's
+ * own step, in proportion to the time that has passed. So no call has to move
+ * the whole bucket, and the rest is small enough to be sorted when the bucket
+ * comes up. No timer starts in the bucket meanwhile (see "wheels"). Timers
+ * leave from the back, in batches, and keep their order. If the loop sleeps
+ * for a whole step, the bucket moves when it comes up. */
+
+/* Returns left * passed / span, rounded up. `passed` is less than `span`. */
+static size_t twi_share_of(size_t left, uint64_t passed, uint64_t span)
+{
+    unsigned bits = twi_highest_bit(span);
+    if (bits > 31) { /* 32 bits are exact enough */
+        passed >>= bits - 31;
+        span >>= bits - 31;
+    }
+    return (size_t)(((uint64_t)left * passed + span - 1) / span);
+}
+
+/* Returns how many chunks of the bucket of a wheel's next step have to be moved
+ * down by now. Reduces *look_at to the tick at which to ask again. */
+TWI_WRAPS static size_t twi_chunks_ahead(const timingwheel *tw,
+                                         const twi_wheel *wheel,
+                                         uint64_t *look_at)
+{
+    uint64_t step_number = (tw->clock_tick >> wheel->shift) + 1;
+    uint64_t start = step_number << wheel->shift, at = start;
+    const twi_bucket *bucket = &wheel->buckets[step_number & tw->bucket_mask];
+    size_t chunks = 0;
+    if (!wheel->may_have_large || start < tw->clock_tick)
+        return 0; /* there is no next step beyond 64 bits */
+    uint64_t from = start - wheel->step;
+    bool is_begun = from < wheel->moved_at;
+    if (is_begun)
+        from = wheel->moved_at;
+    if (!twi_is_empty(bucket) && bucket->earliest != bucket->latest) {
+        size_t left = twi_last_chunk(bucket)->number -
+                      twi_chunk_of(bucket->front)->number + 1;
+        if (is_begun || twi_is_large(bucket)) {
+            uint64_t span = start - from;
+            size_t behind = is_begun ? wheel->behind : 0;
+            chunks = behind + twi_share_of(left, tw->clock_tick - from, span);
+            if (chunks < TWI_BATCH && behind == 0)
+                chunks = 0;
+            if (left > TWI_BATCH) /* after span * TWI_BATCH / left ticks */
+                at = from + span / left * TWI_BATCH +
+                     span % left * TWI_BATCH / left;
+        }
+    }
+    if (at < *look_at)
+        *look_at = at;
+    return chunks;
+}
+
+/* Moves timers of large buckets down before the buckets come up. A call works
+ * on a second wheel only if that wheel is two batches behind. */
+TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
+{
+    uint64_t look_at = UINT64_MAX;
+    size_t least = 1;
+    for (uint32_t i = 0; i < tw->queued;) {
+        twi_wheel *wheel = tw->queue[i++];
+        size_t chunks = twi_chunks_ahead(tw, wheel, &look_at);
+        if (chunks < least)
+            continue;
+        uint64_t step_number = (tw->clock_tick >> wheel->shift) + 1;
+        if (twi_limit_left(tw) != 0) {
+            (void)twi_move_down(tw, wheel, step_number, &chunks);
+            wheel->moved_at = tw->clock_tick;
+            wheel->behind = twi_limit_left(tw) == 0 ? chunks : 0;
+        }
+        if (twi_limit_left(tw) == 0)
+            return; /* the next call goes on */
+        look_at = UINT64_MAX;
+        least = (size_t)2 * TWI_BATCH;
+        i = 0; /* the queue may have changed */
+    }
+    tw->ahead_at = look_at;
+}
+
 /* --------------------------------------------------- calls that advance ---
  * A call fires overdue timers, then the first timer of the head of the delay
  * queue, again and again, until no timer is due. Then the call moves timers of
@@ -3005,95 +3101,15 @@ TWI_WRAPS static inline uint64_t twi_begin_call(timingwheel *tw, uint64_t now,
         target = tw->clock_tick;
     tw->handled_limit = tw->handled + limit;
     if (TWI_UNLIKELY(tw->has_outside))
-        twi_begin_overdue(tw, target);
+        twi_add_turn(tw, target);
     else
         tw->turns[0].due_until = target;
     return target;
 }
 
-/* ------------------------------------------------------------ no spikes ---
- * A large bucket moves down while the clock is in the step before the bucket's
- * own step, in proportion to the time that has passed. So no call has to move
- * the whole bucket, and the rest is small enough to be sorted when the bucket
- * comes up. No timer starts in the bucket meanwhile (see "wheels"). Timers
- * leave from the back, in batches, and keep their order. If the loop sleeps
- * for a whole step, the bucket moves when it comes up. */
-
-/* Returns left * passed / span, rounded up. `passed` is less than `span`. */
-static size_t twi_share_of(size_t left, uint64_t passed, uint64_t span)
-{
-    unsigned bits = twi_highest_bit(span);
-    if (bits > 31) { /* 32 bits are exact enough */
-        passed >>= bits - 31;
-        span >>= bits - 31;
-    }
-    return (size_t)(((uint64_t)left * passed + span - 1) / span);
-}
-
-/* Returns how many chunks of the bucket of a wheel's next step have to be moved
- * down by now. Reduces *look_at to the tick at which to ask again. */
-TWI_WRAPS static size_t twi_chunks_ahead(const timingwheel *tw,
-                                         const twi_wheel *wheel,
-                                         uint64_t *look_at)
-{
-    uint64_t step = (tw->clock_tick >> wheel->shift) + 1;
-    uint64_t start = step << wheel->shift, at = start;
-    const twi_bucket *bucket = &wheel->buckets[step & tw->bucket_mask];
-    size_t chunks = 0;
-    if (!wheel->may_have_large || start < tw->clock_tick)
-        return 0; /* there is no next step beyond 64 bits */
-    uint64_t from = start - wheel->step;
-    bool is_begun = from < wheel->moved_at;
-    if (is_begun)
-        from = wheel->moved_at;
-    if (!twi_is_empty(bucket) && bucket->earliest != bucket->latest) {
-        size_t left = twi_last_chunk(bucket)->number -
-                      twi_chunk_of(bucket->front)->number + 1;
-        if (is_begun || twi_is_large(bucket)) {
-            uint64_t span = start - from;
-            size_t behind = is_begun ? wheel->behind : 0;
-            chunks = behind + twi_share_of(left, tw->clock_tick - from, span);
-            if (chunks < TWI_BATCH && behind == 0)
-                chunks = 0;
-            if (left > TWI_BATCH) /* after span * TWI_BATCH / left ticks */
-                at = from + span / left * TWI_BATCH +
-                     span % left * TWI_BATCH / left;
-        }
-    }
-    if (at < *look_at)
-        *look_at = at;
-    return chunks;
-}
-
-/* Moves timers of large buckets down before the buckets come up. A call works
- * on a second wheel only if that wheel is two batches behind. */
-TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
-{
-    uint64_t look_at = UINT64_MAX;
-    size_t least = 1;
-    for (uint32_t i = 0; i < tw->queued;) {
-        twi_wheel *wheel = tw->queue[i++];
-        size_t chunks = twi_chunks_ahead(tw, wheel, &look_at);
-        if (chunks < least)
-            continue;
-        uint64_t step = (tw->clock_tick >> wheel->shift) + 1;
-        if (twi_limit_left(tw) != 0) {
-            (void)twi_move_down(tw, wheel, step, &chunks);
-            wheel->moved_at = tw->clock_tick;
-            wheel->behind = twi_limit_left(tw) == 0 ? chunks : 0;
-        }
-        if (twi_limit_left(tw) == 0)
-            return; /* the next call goes on */
-        look_at = UINT64_MAX;
-        least = (size_t)2 * TWI_BATCH;
-        i = 0; /* the queue may have changed */
-    }
-    tw->ahead_at = look_at;
-}
-
 /* Ends a call that has fired every due timer. Sets the clock to `now`, unless
- * the clock is later. Moves timers ahead: only a wheel with more timers than
- * can be sorted, or with many dead slots, can have a large bucket. */
+ * the clock is later. Moves timers ahead, unless no bucket can be large: that
+ * takes more timers than can be sorted, or many dead slots. */
 static inline void twi_end_call(timingwheel *tw, uint64_t now, uint64_t target)
 {
     twi_set_clock(tw, target, now > tw->now ? now : tw->now);
@@ -3104,23 +3120,23 @@ static inline void twi_end_call(timingwheel *tw, uint64_t now, uint64_t target)
 
 /* Fires the timers due by the tick `target`, and adds their number to *fired.
  * Returns NULL. If `fired` is NULL, takes out one due timer and returns it. */
-TWI_NOINLINE tw_timer *twi_fire_due(timingwheel *tw, uint64_t now,
+TWI_NOINLINE tw_timer *twi_run_call(timingwheel *tw, uint64_t now,
                                     uint64_t target, size_t *fired)
 {
     enum twi_source source;
     enum twi_ready ready;
-    tw->state = TWI_ADVANCING;
+    tw->activity = TWI_ADVANCING;
     while ((ready = twi_prepare_next(tw, target, &source)) == TWI_READY) {
         tw_timer *timer = twi_pop_next(tw, source);
         if (fired == NULL) {
-            tw->state = TWI_LIVE;
+            tw->activity = TWI_LIVE;
             return timer;
         }
         ++*fired;
         if (timer->callback != NULL)
             TW_CALL(tw, timer);
     }
-    tw->state = TWI_LIVE;
+    tw->activity = TWI_LIVE;
     if (ready == TWI_ALL_FIRED)
         twi_end_call(tw, now, target);
     return NULL;
@@ -3134,7 +3150,7 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
     size_t fired = 0;
     uint64_t target = twi_begin_call(tw, now, limit);
     if (twi_find_source(tw, target) != TWI_NOT_DUE)
-        (void)twi_fire_due(tw, now, target, &fired);
+        (void)twi_run_call(tw, now, target, &fired);
     else
         twi_end_call(tw, now, target);
     return fired;
@@ -3149,7 +3165,7 @@ TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 {
     if (tw == NULL || twi_is_busy(tw))
         return NULL;
-    return twi_fire_due(tw, now, twi_begin_call(tw, now, SIZE_MAX), NULL);
+    return twi_run_call(tw, now, twi_begin_call(tw, now, SIZE_MAX), NULL);
 }
 
 /* -------------------------------------------- next deadline and periods --- */
@@ -3214,26 +3230,26 @@ TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period,
 
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
 {
-    if (tw == NULL || visit == NULL || tw->state == TWI_VISITING)
+    if (tw == NULL || visit == NULL || tw->activity == TWI_VISITING)
         return 0;
     TWI_RULE_READY(tw);
-    enum twi_state before = tw->state;
+    enum twi_activity before = tw->activity;
     twi_clear_caches(tw); /* tw_start then checks the state */
-    tw->state = TWI_VISITING;
+    tw->activity = TWI_VISITING;
     size_t visited = twi_visit_all(tw, visit, context);
-    tw->state = before;
+    tw->activity = before;
     return visited;
 }
 
 TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
 {
-    if (tw == NULL || tw->state == TWI_VISITING)
+    if (tw == NULL || tw->activity == TWI_VISITING)
         return 0;
     TWI_RULE_READY(tw);
-    enum twi_state before = tw->state;
+    enum twi_activity before = tw->activity;
     size_t drained = 0;
     twi_bucket *bucket = &tw->outside[TWI_DRAINED];
-    tw->state = TWI_ADVANCING;
+    tw->activity = TWI_ADVANCING;
     while (tw->queued != 0) {
         twi_wheel *wheel = tw->queue[0];
         twi_append_bucket(tw, wheel->first, bucket);
@@ -3256,7 +3272,7 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
         if (visit != NULL)
             visit(timer, context);
     }
-    tw->state = before;
+    tw->activity = before;
     return drained;
 }
 
@@ -3410,7 +3426,7 @@ TWI_COLD bool twi_reserve_all(timingwheel *tw, size_t timers, unsigned top)
 
 TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon)
 {
-    if (tw == NULL || tw->state == TWI_DESTROYED)
+    if (tw == NULL || tw->activity == TWI_DESTROYED)
         return TW_EINVAL;
     TWI_RULE_READY(tw);
     if (timers > SIZE_MAX / TWI_CHUNK_BYTES / 2)
@@ -3554,12 +3570,12 @@ TWI_COLD void twi_write_line(tw_writer *write, void *context, const char *words,
 
 /* Draws a wheel in two lines. The first line shows the wheel's step and ticks.
  * The second line shows the buckets from the clock's own on, and the number of
- * timers. With more than 64 buckets one mark stands for several. */
+ * timers. With more than 64 buckets one sign stands for several. */
 TWI_WRAPS TWI_COLD void twi_draw_wheel(const timingwheel *tw,
                                        const twi_wheel *wheel,
                                        tw_writer *write, void *context)
 {
-    static const char marks[] = ".123456789+#", tail[] = "] holds %";
+    static const char signs[] = ".123456789+#", tail[] = "] holds %";
     char row[1 + 64 + sizeof(tail)] = "[";
     uint32_t i = 0, from = twi_index_of(tw, wheel, tw->clock_tick), end = 1;
     uint64_t step = (uint64_t)1 << wheel->shift;
@@ -3574,7 +3590,7 @@ TWI_WRAPS TWI_COLD void twi_draw_wheel(const timingwheel *tw,
                 &wheel->buckets[(from + i++) & tw->bucket_mask];
             count += twi_count_timers(bucket);
         } while (i % (tw->bucket_mask / 64 + 1) != 0);
-        row[end++] = marks[count < 10 ? count : count < 100 ? 10 : 11];
+        row[end++] = signs[count < 10 ? count : count < 100 ? 10 : 11];
         numbers[0] += count;
     }
     for (i = 0; i < sizeof(tail); i++)
@@ -3587,7 +3603,7 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
     tw_stats stats;
     if (write == NULL)
         return;
-    if (tw == NULL || tw->state == TWI_DESTROYED) {
+    if (tw == NULL || tw->activity == TWI_DESTROYED) {
         write("no wheel: NULL, or destroyed", context);
         return;
     }
@@ -3701,10 +3717,10 @@ TWI_COLD bool twi_order_is_sound(const timingwheel *tw,
 }
 
 /* True if bucket `index` fits its wheel. A bucket without a span must be empty.
- * A bucket with a span needs its mark. The span must begin inside the wheel's
- * window, and not before the wheel's first bucket. A first bucket must be
- * sorted if the wheel's progress is TWI_SORTED. */
-TWI_COLD bool twi_step_is_sound(const timingwheel *tw, twi_wheel *wheel,
+ * A bucket with a span needs its mark. The span must be in one step of the
+ * wheel's window, and not before queue_tick. A first bucket must be sorted if
+ * the wheel's progress is TWI_SORTED. */
+TWI_COLD bool twi_bucket_fits(const timingwheel *tw, twi_wheel *wheel,
                               uint32_t index)
 {
     const twi_bucket *bucket = &wheel->buckets[index];
@@ -3717,6 +3733,7 @@ TWI_COLD bool twi_step_is_sound(const timingwheel *tw, twi_wheel *wheel,
         return false;
     return (twi_marks(wheel)[index / 64] >> (index % 64) & 1) != 0 &&
            twi_index_of(tw, wheel, bucket->earliest) == index &&
+           (bucket->earliest ^ bucket->latest) >> wheel->shift == 0 &&
            ahead <= tw->bucket_mask && bucket->earliest >= wheel->queue_tick;
 }
 
@@ -3731,7 +3748,7 @@ TWI_WRAPS TWI_COLD bool twi_wheel_is_sound(const timingwheel *tw,
     for (uint32_t i = 0; i <= tw->bucket_mask; i++) {
         const twi_bucket *bucket = &wheel->buckets[i];
         if (!twi_bucket_is_sound(tw, bucket, bucket->earliest, seen) ||
-            !twi_step_is_sound(tw, wheel, i))
+            !twi_bucket_fits(tw, wheel, i))
             return false;
     }
     uint64_t next_step = ((tw->clock_tick >> wheel->shift) + 1) << wheel->shift;

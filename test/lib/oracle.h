@@ -281,7 +281,8 @@ static inline bool oracle_is_later(const oracle *o, uint32_t id,
 {
     uint64_t before = o->timers[id].deadline;
     return oracle_is_pending(o, id) &&
-           (deadline == before || (deadline > before && before > o->now));
+           (deadline == before ||
+            (deadline > before && oracle_tick_of(o, before) > oracle_clock(o)));
 }
 
 static inline void oracle_postpone(oracle *o, uint32_t id, uint64_t deadline)

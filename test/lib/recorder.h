@@ -441,7 +441,8 @@ static inline void world_postpone(world *w, probe *p, uint64_t deadline)
     world_adopt(w, p);
     uint64_t before = tw_deadline(&p->timer);
     bool same = p->pending && deadline == before;
-    bool lazy = p->pending && deadline > before && before > w->clock;
+    bool lazy = p->pending && deadline > before &&
+                recorder_ceil(before, w->tick) > w->clock / w->tick;
     if (!CHECK(tw_postpone(&w->wheel, &p->timer, deadline) == TW_OK))
         return;
     CHECK(tw_deadline(&p->timer) == deadline);

@@ -44,7 +44,7 @@ SAVES_LOOK = 'tw->has_outside'
 # First values that are set anew before anything reads them; they stand there so
 # that no memory is left indeterminate.
 FIRST_VALUES = re.compile(
-    r'^ *(wheel->first = wheel->buckets|wheel->end = 0);$')
+    r'^ *(wheel->first = wheel->buckets|wheel->reach_end = 0);$')
 
 # Constants that any number would do for: how large the first slab is, and how
 # many chunks may be poorly filled before sweeping begins.

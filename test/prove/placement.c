@@ -173,7 +173,7 @@ void quick(void)
 {
     twi_wheel wheel = {0};
     make_wheel(&wheel);
-    wheel.end = twi_end_of_reach(&tw, &wheel);
+    wheel.reach_end = twi_end_of_reach(&tw, &wheel);
     uint64_t later = nondet_u64(), tick = nondet_u64();
     wheel.queue_tick = nondet_u64();
     ASSUME(tw.clock_tick <= later);
@@ -185,7 +185,7 @@ void quick(void)
         ASSERT(twi_level_of(&tw, tick) == wheel.level);
         REACHED("it is");
     } else {
-        ASSERT(ahead < wheel.min_ahead || tick >= wheel.end ||
+        ASSERT(ahead < wheel.min_ahead || tick >= wheel.reach_end ||
                ahead > UINT64_MAX / 2);
         REACHED("it is not, or not surely");
     }

@@ -244,7 +244,7 @@ static void postpone(item *it, uint64_t deadline)
 {
     uint64_t before = tw_deadline(&it->timer);
     if (!it->pending || deadline < before ||
-        (deadline > before && before <= tw_now(&tw))) {
+        (deadline > before && tick_of(before) <= tw_now(&tw) / tick)) {
         begin_timer(POSTPONE, it, deadline, deadline);
         return;
     }
@@ -1263,6 +1263,22 @@ static void requests_do_not_grow(void)
     end();
 }
 
+/* The clock reads 17. The timer with deadline 15 is due at 20: a later deadline
+ * is one store, though 15 has passed. */
+static void postponed_within_the_tick(void)
+{
+    tw_timer a = TW_TIMER_INIT(NULL);
+    begin(0, 10, 0);
+    CHECK(tw_start(&tw, &a, 15) == TW_OK);
+    CHECK(tw_advance_clock(&tw, 17) == 0);
+    heap_fail(&memory, 1, true);
+    CHECK(tw_postpone(&tw, &a, UINT64_C(60000000)) == TW_OK);
+    heap_fail(&memory, 0, false);
+    CHECK(tw_advance_clock(&tw, 59999999) == 0);
+    CHECK(tw_advance_clock(&tw, 60000000) == 1);
+    end();
+}
+
 /* An idle wheel that was busy in every wheel once can give all of it back. */
 static void trim_after_a_peak(void)
 {
@@ -1333,6 +1349,8 @@ static const tap_case cases[] = {
     {"out of memory: postponed to later, again and again", postponed_later},
     {"out of memory: a bucket that is postponed altogether",
      postponed_altogether},
+    {"out of memory: postponed when the deadline has passed, but not its tick",
+     postponed_within_the_tick},
     {"out of memory: bursts", burst},
     {"out of memory: overdue starts in order", overdue_in_order},
     {"out of memory: overdue starts out of order", overdue_out_of_order},
