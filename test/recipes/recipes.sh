@@ -270,6 +270,7 @@ recipe glib libglib2.0-dev "$glib" g_source_get_time
 recipe sd_event libsystemd-dev -lsystemd sd_event_now sd_event_source_set_time
 recipe simulation '' -lm
 recipe fixed_step '' '' clock_gettime
+recipe lateness '' -rdynamic clock_gettime
 if have arm-none-eabi-gcc && have qemu-system-arm; then
     superloop plain
     superloop sanitized -fsanitize=undefined -fsanitize-undefined-trap-on-error
