@@ -256,9 +256,26 @@ superloop() {
         -kernel "$build/superloop-$how"
 }
 
+# suspend: also with a machine that sleeps, and with the odd clocks of its own.
+suspended() {
+    recipe suspend '' ''
+    wrapped=
+    for function in clock_gettime timerfd_create timerfd_settime epoll_wait \
+        read; do
+        wrapped="$wrapped -Wl,--wrap=$function"
+    done
+    # shellcheck disable=SC2086
+    expect "suspend links with a clock that sleeps" gcc -std=c99 $warnings -O1 \
+        $wrapped -o "$build/suspend-odd" "$build/suspend.o" \
+        test/recipes/stand_in/sleeping_clock.c
+    for odd in sleeps $odd_clocks; do
+        run "$name" "$odd" env ODD_CLOCK="$odd" "$build/suspend-odd"
+    done
+}
+
 # shellcheck disable=SC2046
 expect_nothing "no recipe has more than 100 lines" at_most_100_lines \
-    $(find test/recipes -name '*.c' ! -name epoll.c)
+    $(find test/recipes -maxdepth 1 -name '*.c' ! -name epoll.c)
 glib=$(pkg-config --cflags --libs glib-2.0 2>/dev/null | sed 's/-I/-isystem /g')
 recipe poll '' '' clock_gettime
 recipe epoll_timerfd '' '' clock_gettime timerfd_settime
@@ -269,6 +286,7 @@ recipe libevent libevent-dev -levent clock_gettime
 recipe glib libglib2.0-dev "$glib" g_source_get_time
 recipe sd_event libsystemd-dev -lsystemd sd_event_now sd_event_source_set_time
 recipe simulation '' -lm
+suspended
 recipe fixed_step '' '' clock_gettime
 recipe lateness '' -rdynamic clock_gettime
 if have arm-none-eabi-gcc && have qemu-system-arm; then
