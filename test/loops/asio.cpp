@@ -26,25 +26,25 @@ static uint64_t read_clock() /* a clock that steps back counts as standing */
     return now = std::max(now, static_cast<uint64_t>(reading.count()));
 }
 
-static void move_wake(bool is_set = true)
+static void move_wake(bool set = true)
 {
     uint64_t deadline = UINT64_MAX;
     tw_next_deadline(&wheel, &deadline);
     steady_clock::time_point at{nanoseconds(deadline)};
-    if (deadline > INT64_MAX || (is_set && at == wake.expiry()))
+    if (deadline > INT64_MAX || (set && deadline > now && at == wake.expiry()))
         return;
     wake.expires_at(at);
     wake.async_wait([](std::error_code moved) {
-        idle += !moved && tw_advance_clock(&wheel, read_clock()) == 0;
-        move_wake(bool(moved));
+        if (!moved)
+            idle += !tw_advance_clock(&wheel, read_clock()), move_wake(false);
     });
 }
 
 static void fire(timingwheel *tw, tw_timer *timer)
 try {
-    fired++, pending--, early += now < tw_deadline(timer);
+    fired++, early += now < tw_deadline(timer);
     late += now > tw_deadline(timer) + 9000000;
-    timer->callback(tw, timer);
+    timer->callback(tw, timer), pending--;
 } catch (...) { /* leaves io_context::run, as if a handler had thrown it */
     asio::post(io, [e = std::current_exception()] { rethrow_exception(e); });
 }

@@ -1,3 +1,17 @@
+/* odd_clock.c - wraps the clock of a recipe (ld's --wrap). ODD_CLOCK says how:
+ *
+ *     stands      the clock stands for 10 ms of every 70, then catches up
+ *     steps-back  the clock steps back by 25 ms every 100 ms, to before the
+ *                 last turn
+ *     jumps       the clock jumps by an hour every 100 ms
+ *
+ * The odd reading is a function of the time since the first reading: two
+ * readings of one turn do not differ by more than the real clock's. A point in
+ * time that the recipe hands to the system is moved back to the real clock.
+ *
+ * WRAP_NAME compiles the wrapper of the function NAME.
+ *
+ * SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
 #include <stdint.h>
 #include <stdlib.h>
@@ -57,7 +71,7 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *new,
 uint64_t __real_uv_now(const void *loop);
 uint64_t __wrap_uv_now(const void *loop)
 {
-    return odd((int64_t)__real_uv_now(loop) * MS) / MS;
+    return (uint64_t)(odd((int64_t)__real_uv_now(loop) * MS) / MS);
 }
 #endif
 #if defined(WRAP_g_source_get_time)
@@ -72,14 +86,39 @@ int __real_sd_event_now(void *loop, clockid_t id, uint64_t *now);
 int __wrap_sd_event_now(void *loop, clockid_t id, uint64_t *now)
 {
     int result = __real_sd_event_now(loop, id, now);
-    *now = odd((int64_t)*now * 1000) / 1000;
+    *now = (uint64_t)(odd((int64_t)*now * 1000) / 1000);
     return result;
 }
 int __real_sd_event_source_set_time(void *source, uint64_t at);
 int __wrap_sd_event_source_set_time(void *source, uint64_t at)
 {
     int64_t real = (int64_t)at - offset / 1000;
-    return __real_sd_event_source_set_time(
-        source, at == UINT64_MAX ? at : real > 0 ? (uint64_t)real : 1);
+    if (at != UINT64_MAX)
+        at = real > 0 ? (uint64_t)real : 1;
+    return __real_sd_event_source_set_time(source, at);
 }
+#endif
+#if defined(WRAP_emscripten_get_now)
+double __real_emscripten_get_now(void);
+double __wrap_emscripten_get_now(void)
+{
+    double real = __real_emscripten_get_now();
+    return (double)odd((int64_t)(real * (double)MS)) / (double)MS;
+}
+#endif
+#if defined(WRAP___imp_QueryPerformanceCounter)
+/* A function of a DLL is called through a pointer; the pointer is wrapped. */
+#include <windows.h>
+typedef BOOL WINAPI counter(LARGE_INTEGER *count);
+extern counter *__real___imp_QueryPerformanceCounter;
+static BOOL WINAPI odd_counter(LARGE_INTEGER *count)
+{
+    LARGE_INTEGER per_second;
+    BOOL result = __real___imp_QueryPerformanceCounter(count);
+    QueryPerformanceFrequency(&per_second);
+    int64_t unit = 1000 * MS / per_second.QuadPart;
+    count->QuadPart = odd(count->QuadPart * unit) / unit;
+    return result;
+}
+counter *__wrap___imp_QueryPerformanceCounter = odd_counter;
 #endif
