@@ -81,7 +81,7 @@ int main()
         for (int i = 1; i <= 20; i++, std::this_thread::sleep_for(20ms))
             asio::post(io, [&, i] {
                 late += !!soon, pending += !soon + !tw_is_pending(&silence);
-                soon.reset(new timer([&] { throw(soon.reset(), pending++); }));
+                soon.reset(new timer([&, i] { throw(soon.reset(), i); }));
                 soon->start(200us);
                 silence.start(150ms);
                 pending -= i % 5 == 0 && tw_cancel(&wheel, &silence);
