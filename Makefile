@@ -7,12 +7,17 @@ CFLAGS ?= -O2 -g -Wall -Wextra
 PREFIX ?= /usr/local
 BUILD = .build
 
-# Every test/NAME.c is a test, but those that a script of its own runs; and
-# test/NAME.sh each.
-TESTS = $(filter-out cost trace,$(patsubst test/%.c,%,$(wildcard test/*.c)))
-TEST_SCRIPTS = call examples install work
-
+# A new C file in one of the folders that test/lib/programs.sh names is a test.
+TEST_SOURCES := $(shell test/lib/programs.sh)
+TESTS = $(basename $(notdir $(TEST_SOURCES)))
 TEST_PROGRAMS = $(TESTS:%=$(BUILD)/%)
+TEST_SCRIPTS = test/unit/call.sh test/search/work.sh test/docs/examples.sh \
+	test/docs/install.sh
+
+ifneq ($(words $(TESTS)),$(words $(sort $(TESTS))))
+$(error two test programs have the same name: $(TEST_SOURCES))
+endif
+
 DEMO = $(BUILD)/demo
 
 # Where things are installed: beside the header what leads pkg-config and CMake
@@ -73,7 +78,9 @@ TARGET_PACKAGES = musl-tools qemu-user qemu-system-arm gcc-avr avr-libc simavr \
 	gcc-mingw-w64-x86-64-win32 wine64 emscripten
 # For the recipes, and for the engines of the bench that are libraries.
 LOOP_PACKAGES = pkg-config liburing-dev libuv1-dev libev-dev libevent-dev \
-	libglib2.0-dev libsystemd-dev
+	libglib2.0-dev libsystemd-dev libasio-dev g++ clang \
+	gcc-mingw-w64-x86-64-win32 wine64 emscripten \
+	gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
 HOSTS_PACKAGES = cmake dpkg-dev
 BENCH_PACKAGES = hyperfine gnuplot-nox libbsd-dev
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
@@ -109,31 +116,31 @@ test:
 	@$(MAKE) -s --no-print-directory \
 	    $(if $(findstring j,$(MAKEFLAGS)),,-j2) $(TEST_PROGRAMS)
 	@CC='$(CC)' CFLAGS='$(CFLAGS)' \
-	    test/run.sh $(TEST_PROGRAMS) $(TEST_SCRIPTS:%=test/%.sh)
+	    test/run.sh $(TEST_PROGRAMS) $(TEST_SCRIPTS)
 
 check:
-	@test/check.sh $(TESTS)
+	@test/check.sh
 
 soak:
 	@ONLY='^soak' test/check.sh
 
 targets:
-	@test/targets.sh
+	@test/targets/targets.sh
 
 fuzz:
-	@test/fuzz/run.sh
+	@test/fuzz/fuzz.sh
 
 coverage:
-	@test/coverage.sh
+	@test/coverage/coverage.sh
 
 prove:
-	@test/prove/run.sh
+	@test/prove/prove.sh
 
 mutate:
-	@test/mutate/run.sh
+	@test/mutate/mutate.sh
 
 hosts:
-	@test/hosts/run.sh $(HOSTS_OPTIONS)
+	@test/hosts/hosts.sh $(HOSTS_OPTIONS)
 
 bench: bench/timers
 	@bench/run.sh
@@ -169,12 +176,14 @@ deps:
 clean:
 	rm -rf $(BUILD) bench/timers
 
-$(BUILD)/%: test/%.c timingwheel.h $(wildcard test/*.h) $(BUILD)/flags
-	$(CC) -std=$$(test/standard.sh $<) $(CFLAGS) -o $@ $<
+vpath %.c $(sort $(dir $(TEST_SOURCES)))
 
-$(BUILD)/plain: test/promises.c
+$(BUILD)/%: %.c timingwheel.h $(wildcard test/lib/*.h) $(BUILD)/flags
+	$(CC) -std=$$(test/lib/standard.sh $<) $(CFLAGS) -o $@ $<
 
-$(DEMO): test/loops/epoll.c timingwheel.h $(BUILD)/flags
+$(BUILD)/portable: test/unit/promises.c
+
+$(DEMO): test/recipes/epoll.c timingwheel.h $(BUILD)/flags
 	$(CC) -std=c99 $(CFLAGS) -o $@ $<
 
 # Every bench/engine_NAME.c is an engine, and empty without its library. C11 and

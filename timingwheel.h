@@ -63,10 +63,10 @@
        }
 
    Set tw_config.start to the first reading of your clock. Count every delay
-   from `now`, the reading of this turn. Pass `now` to event handlers, and store
-   `now` for callbacks. Do not count a delay from tw_now: in handle_events,
-   tw_now is still the reading from before the sleep. After a sleep of a minute,
-   a time-out of 30 s counted from tw_now fires at once.
+   from `now`, the latest reading. Pass `now` to event handlers, and store `now`
+   for callbacks. Do not count a delay from tw_now: in handle_events, tw_now is
+   still the reading from before the sleep. After a sleep of a minute, a
+   time-out of 30 s counted from tw_now fires at once.
 
    tw_now returns the clock: the last reading passed to tw_advance_clock. After
    a step back, the clock keeps the later reading. After a call that stopped at
@@ -96,7 +96,7 @@
 
    tick            the smallest step of the clock; `tick` time units long
    clock           the time that the library knows: the last reading that you
-                   handed to tw_advance_clock
+                   handed to tw_advance_clock, except as tw_now says
    deadline        absolute time, in your unit, from which a timer may fire
    timer           one tw_timer, embedded in a struct of yours
    timingwheel     all wheels together; "the wheel" where only one is meant
@@ -119,8 +119,8 @@
 
    A timer takes 24 bytes in your struct, and 11 bytes in the chunks of the
    library when they are full. Each bucket in use has a chunk of 128 bytes. A
-   wheel takes 16 KiB with wheel_size 256: two buckets of 32 bytes per step (24
-   bytes on a 32-bit machine). If memory is short, choose a smaller wheel_size.
+   wheel has 2 * wheel_size buckets of 32 bytes (24 bytes on a 32-bit machine):
+   16 KiB with wheel_size 256. If memory is short, choose a smaller wheel_size.
    Advancing takes less than 4 KB of stack. How the library works is explained
    at the head of the implementation below.
 
@@ -129,13 +129,14 @@
 
    Time
     1. Never early. A timer fires in the first tw_advance_clock(now) with
-       floor(now / tick) >= ceil(deadline / tick), and in no earlier call.
+       floor(now / tick) >= ceil(deadline / tick), and in no earlier call. (Only
+       a timer that is started overdue fires without waiting for `now`.)
     2. No tick. Advancing costs the same over 2^63 ticks without due timers as
        over one tick.
     3. In a callback, the clock is the tick of the firing timer, not the target
        of the call. A timer started in a callback for a later tick, up to the
        target, fires within the same call, in order.
-    4. Deadlines are absolute. Add a delay to the reading of this turn with
+    4. Deadlines are absolute. Add a delay to the latest reading with
        tw_after, which saturates. Advance the wheel by the same clock, a clock
        that never jumps. The clock decides if time passes while the system is
        suspended. On Linux, CLOCK_BOOTTIME runs on, CLOCK_MONOTONIC stops.
@@ -168,12 +169,14 @@
        store and cannot fail. Only a timer whose bucket has come up and was
        sorted moves at once. To postpone a due timer is to start the timer.
    12. tw_start_within picks the roundest tick in the window.
-   13. tw_advance_clock_limit leaves the remaining timers for the next call, in
-       order. A call costs O(1) per unit of the limit, for buckets of any size.
-       Sorting up to 960 timers of a bucket (96 on a 32-bit machine) does not
-       count. Passing many slots of cancelled timers counts. Timers left due
-       fire before timers started overdue since, for three limited calls in a
-       row: overdue timers that restart themselves starve no timer.
+   13. tw_advance_clock_limit handles at most `limit` timers, and leaves the
+       rest for the next call, in order. A call costs O(1) per unit of the
+       limit, for buckets of any size. Sorting up to 960 timers of a bucket (96
+       on a 32-bit machine) does not count. Passing many slots of cancelled
+       timers counts. Timers left due fire before timers that were started
+       overdue since. So overdue timers that restart themselves starve no timer.
+       After more than three limited calls in a row, the latest calls count as
+       one call.
    14. Memory is allocated for wheels and chunks, never per timer, and never by
        tw_cancel. After tw_reserve, no covered operation allocates. A reserve
        may grow by one timer at a time. tw_trim leaves the wheels in use, and at
@@ -199,7 +202,7 @@
 
    Start a periodic timer again in its callback. After missed periods, line 1
    catches up on all periods, line 2 counts from `now`, and line 3 skips periods
-   and keeps the phase. `now` is the reading of this turn, not tw_now.
+   and keeps the phase. `now` is the latest reading, not tw_now.
 
        tw_start(tw, t, tw_after(tw_deadline(t), period));
        tw_start(tw, t, tw_after(now, period));
@@ -263,8 +266,11 @@
 
    TW_MALLOC(size, context)    define both or neither; default malloc and free;
    TW_FREE(pointer, context)   `context` is alloc_context of tw_config
-   TW_STATIC (*)               static functions: an implementation per file
+   TW_STATIC                   static functions, declared only in the file with
+                               the implementation
    TW_DEF (*)                  any other linkage
+   TW_TYPES_ONLY               the types without the functions, for a header of
+                               yours
    TIMINGWHEEL_THREADS (*)     the mailbox, for requests from other threads
    TW_CALL(tw, timer)          fires a timer, see below; default
                                (timer)->callback((tw), (timer))
@@ -297,18 +303,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef TIMINGWHEEL_THREADS
+#if defined(__cplusplus)
+#include <atomic>
+#define TWI_ATOMIC(type) std::atomic<type>
+#define TWI_ORDER(order) std::order
+#elif __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_ATOMICS__)
+#include <stdatomic.h>
+#define TWI_ATOMIC(type) _Atomic(type)
+#define TWI_ORDER(order) order
+#else
+#error "TIMINGWHEEL_THREADS needs the atomics of C11 or C++11"
+#endif
+#if ATOMIC_LLONG_LOCK_FREE != 2 || ATOMIC_POINTER_LOCK_FREE != 2
+#error "TIMINGWHEEL_THREADS needs 64-bit atomics that take no lock"
+#endif
+#endif /* TIMINGWHEEL_THREADS */
+
 #define TW_VERSION_MAJOR 1
 #define TW_VERSION_MINOR 2
 #define TW_VERSION_PATCH 0
 
-/* Linkage. TW_STATIC makes every function static, without warnings about unused
- * functions. TW_DEF may be any other linkage. */
-#ifndef TW_DEF
-#ifdef TW_STATIC
-#define TW_DEF static inline
-#else
-#define TW_DEF extern
-#endif
+/* Code that is right as it is gives no warning in programs with more warnings
+ * than this project's. */
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpadded"
 #endif
 
 #ifdef __cplusplus
@@ -350,8 +370,9 @@ typedef enum tw_state {
 typedef struct tw_config {
     uint64_t tick;       /* time units per tick; 0 = 1                     */
     uint64_t start;      /* the first reading of the clock, in time units  */
-    uint32_t wheel_size; /* steps per turn of a wheel, a power of two from
-                            2 to 4096 (to 1024 if size_t has 16 bits);
+    uint32_t wheel_size; /* steps of a wheel per step of the next coarser
+                            wheel, a power of two from 2 to 4096 (to 1024
+                            if size_t has 16 bits);
                             0 = TW_DEFAULT_WHEEL_SIZE                      */
     size_t max_pending;  /* most timers pending at once; 0 = no limit      */
     void *alloc_context; /* passed to TW_MALLOC and TW_FREE                */
@@ -440,7 +461,7 @@ typedef struct twi_chunk {
     struct twi_chunk *prev;     /* in the bucket; NULL: first                */
     struct twi_bucket *bucket;  /* NULL: the chunk is unused                 */
     size_t number;              /* rises along the bucket, gaps are possible */
-    tw_timer *slots[TWI_SLOTS]; /* NULL: a dead or free slot                 */
+    tw_timer *slots[TWI_SLOTS]; /* NULL: a dead slot                         */
 } twi_chunk;
 
 /* The timers of one step of a wheel. Timers of one tick are in start order. */
@@ -459,19 +480,19 @@ enum twi_progress {
 };
 
 /* One wheel, followed in memory by its marks and its buckets. The delay queue
- * holds every wheel with timers, by the first non-empty bucket of the wheel. */
+ * holds every wheel that has a mark, by the first bucket with a mark. */
 typedef struct twi_wheel {
-    uint64_t earliest;    /* key in the delay queue, in ticks                */
+    uint64_t queue_tick;  /* key in the delay queue                          */
     uint64_t step;        /* ticks per bucket                                */
     uint64_t min_ahead;   /* distance in ticks that no finer wheel reaches   */
-    uint64_t end;         /* every tick before `end` is within reach         */
+    uint64_t reach_end;   /* every earlier tick is within reach              */
     uint64_t moved_at;    /* the clock at the last move ahead, in ticks      */
     size_t behind;        /* chunks that a limit kept from moving then       */
-    twi_bucket *buckets;  /* size_mask + 1 buckets: two turns                */
+    twi_bucket *buckets;  /* 2 * wheel_size buckets                          */
     void *memory;         /* address to free                                 */
     unsigned level;       /* 0 for the finest wheel                          */
     unsigned shift;       /* log2 of step                                    */
-    twi_bucket *first;    /* the first bucket that may hold timers           */
+    twi_bucket *first;    /* the first bucket with a mark                    */
     uint32_t queue_index; /* index in the queue, or TWI_UNQUEUED             */
     enum twi_progress progress; /* of `first`                                */
     bool may_have_large;  /* a bucket may be large                           */
@@ -492,16 +513,16 @@ enum twi_outside {
     TWI_OUTSIDE_BUCKETS
 };
 
-/* What one call has to fire: overdue timers, then others. See "overdue". */
+/* A turn: what one call has to fire. See the section "overdue". */
 typedef struct twi_turn {
     size_t overdue_until; /* overdue timers before this position             */
     uint64_t due_until;   /* then timers of ticks up to this tick            */
 } twi_turn;
 
-#define TWI_TURNS 4 /* further turns extend the last turn                    */
+#define TWI_TURNS 4 /* most turns; a further turn extends the last turn      */
 
 /* What a timingwheel is doing. Zero memory counts as destroyed. */
-enum twi_state {
+enum twi_activity { /* in this order: before TWI_LIVE no start is possible   */
     TWI_DESTROYED, /* or never initialised; starts get TW_EINVAL             */
     TWI_VISITING,  /* inside tw_foreach; starts get TW_EBUSY                 */
     TWI_LIVE,      /* outside of calls that fire, visit or drain             */
@@ -512,7 +533,7 @@ struct timingwheel {
     /* Configuration                                                         */
     uint64_t tick;        /* time units per tick                             */
     size_t max_pending;   /* most timers pending; SIZE_MAX if no limit       */
-    uint32_t size_mask;   /* buckets per wheel - 1: 2 * wheel_size - 1       */
+    uint32_t bucket_mask; /* buckets per wheel - 1: 2 * wheel_size - 1       */
     uint32_t size_bits;   /* log2 of wheel_size                              */
     uint8_t level_of[64]; /* [i]: level that spans a distance of 2^i ticks   */
     void *alloc_context;  /* for TW_MALLOC and TW_FREE                       */
@@ -526,9 +547,9 @@ struct timingwheel {
     uint64_t cascaded;   /* timers cascaded since tw_init                    */
 
     /* Delay queue                                                           */
-    uint64_t next_tick; /* queue[0]->earliest; UINT64_MAX if queued is 0     */
+    uint64_t next_tick; /* queue[0]->queue_tick; UINT64_MAX if none          */
     uint32_t queued;    /* wheels in `queue`                                 */
-    twi_wheel *queue[TWI_LEVELS];  /* min-heap of wheels, by `earliest`      */
+    twi_wheel *queue[TWI_LEVELS];  /* min-heap of wheels, by `queue_tick`    */
     twi_wheel *wheels[TWI_LEVELS]; /* by level; NULL: not created            */
     twi_bucket outside[TWI_OUTSIDE_BUCKETS]; /* by enum twi_outside          */
     bool has_outside;   /* timers may be overdue or stuck                    */
@@ -545,7 +566,7 @@ struct timingwheel {
     size_t bytes_held;   /* bytes from TW_MALLOC                             */
 
     /* The call in progress                                                  */
-    enum twi_state state;
+    enum twi_activity activity;
     uint64_t handled_limit; /* the call ends when `handled` is this          */
     uint64_t ahead_at;   /* no timer moves ahead before this tick            */
     unsigned turn_count; /* turns in use; at least 1                         */
@@ -557,7 +578,64 @@ struct timingwheel {
     tw_timer **last_slot;  /* the slot of the last start; NULL: unknown      */
 };
 
-/* ------------------------------------------------------------ functions --- */
+#ifdef TIMINGWHEEL_THREADS
+
+typedef struct tw_mailbox tw_mailbox;
+typedef struct tw_remote tw_remote;
+
+/* A timer that any thread may start and cancel. Only `timer` is public. */
+struct tw_remote {
+    tw_timer timer; /* for the wheel's thread                                */
+    TWI_ATOMIC(uint64_t) request; /* a deadline, TWI_CANCEL or TWI_NOTHING   */
+    tw_remote *next; /* in a list of the mailbox                             */
+};
+
+/* Requests on their way to one wheel. Padding of two cache lines separates the
+ * fields of the posting threads from the fields of the wheel's thread. */
+struct tw_mailbox {
+    char before[128];
+    TWI_ATOMIC(tw_remote *) posted; /* newest first                          */
+    void (*wake)(void *context);    /* tells the loop; NULL: no call         */
+    void *context;                  /* for wake                              */
+    char between[128];
+    timingwheel *tw;
+    tw_remote *waiting; /* refused starts, newest first                      */
+};
+
+#endif /* TIMINGWHEEL_THREADS */
+
+#ifdef __cplusplus
+}
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+#endif /* TIMINGWHEEL_H */
+
+/* ------------------------------------------------------------ functions ---
+ * Declared once. Not declared with TW_TYPES_ONLY. With TW_STATIC only declared
+ * where they are implemented. */
+
+#if !defined(TWI_DECLARED) && (defined(TIMINGWHEEL_IMPLEMENTATION) || \
+                               !(defined(TW_TYPES_ONLY) || defined(TW_STATIC)))
+#define TWI_DECLARED
+
+#ifdef TW_STATIC
+#define TWI_STATIC
+#endif
+#ifndef TW_DEF
+#ifdef TW_STATIC
+#define TW_DEF static inline /* no warnings about unused functions           */
+#else
+#define TW_DEF extern
+#endif
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Sets up `tw`, which may be uninitialised memory. `config` NULL means every
  * default. Allocates nothing. `tw` must not move from tw_init to tw_destroy.
@@ -714,65 +792,19 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats);
  * without line end. The lines show the clock, each wheel with its step and
  * ticks, the delay queue, and the memory held. A row per wheel shows the
  * buckets from the clock's own bucket on: . (empty), 1 to 9, + (ten or more) or
- * # (a hundred or more). If a wheel has more than 64 buckets, a mark stands for
+ * # (a hundred or more). If a wheel has more than 64 buckets, a sign stands for
  * several. If `tw` is NULL or destroyed, one line says so. Allocates nothing.
  * Allowed in callbacks and visitors; `write` must not change `tw`. Costs a pass
  * over all timers. */
 TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context);
 
-/* Checks every invariant, for tests and debugging. Returns false if an
- * invariant is broken, or if `tw` is NULL or destroyed. Costs a pass over all
- * buckets, chunks and timers. */
+/* Checks the structure, for tests and debugging. Returns false if a pass over
+ * all buckets, chunks and timers finds an invariant broken (the invariants are
+ * listed at the head of the implementation), or if `tw` is NULL or
+ * destroyed. */
 TW_DEF bool tw_check(const timingwheel *tw);
 
-#ifdef __cplusplus
-}
-#endif
-
-/* -------------------------------------------------------------- mailbox --- */
-
 #ifdef TIMINGWHEEL_THREADS
-
-#if defined(__cplusplus)
-#include <atomic>
-#define TWI_ATOMIC(type) std::atomic<type>
-#define TWI_ORDER(order) std::order
-#elif __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_ATOMICS__)
-#include <stdatomic.h>
-#define TWI_ATOMIC(type) _Atomic(type)
-#define TWI_ORDER(order) order
-#else
-#error "TIMINGWHEEL_THREADS needs the atomics of C11 or C++11"
-#endif
-#if ATOMIC_LLONG_LOCK_FREE != 2 || ATOMIC_POINTER_LOCK_FREE != 2
-#error "TIMINGWHEEL_THREADS needs 64-bit atomics that take no lock"
-#endif
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-typedef struct tw_mailbox tw_mailbox;
-typedef struct tw_remote tw_remote;
-
-/* A timer that any thread may start and cancel. Only `timer` is public. */
-struct tw_remote {
-    tw_timer timer; /* for the wheel's thread                                */
-    TWI_ATOMIC(uint64_t) request; /* a deadline, TWI_CANCEL or TWI_NOTHING   */
-    tw_remote *next; /* in a list of the mailbox                             */
-};
-
-/* Requests on their way to one wheel. Padding of two cache lines separates the
- * fields of the posting threads from the fields of the wheel's thread. */
-struct tw_mailbox {
-    char before[128];
-    TWI_ATOMIC(tw_remote *) posted; /* newest first                          */
-    void (*wake)(void *context);    /* tells the loop; NULL: no call         */
-    void *context;                  /* for wake                              */
-    char between[128];
-    timingwheel *tw;
-    tw_remote *waiting; /* refused starts, newest first                      */
-};
 
 /* Sets up a mailbox of `tw`, which may be set up later. A post into an empty
  * mailbox calls wake(context), unless wake is NULL. Ignored if box is NULL. */
@@ -804,13 +836,15 @@ TW_DEF size_t tw_collect(tw_mailbox *box);
  * was refused and waits. */
 TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
+#endif /* TIMINGWHEEL_THREADS */
+
 #ifdef __cplusplus
 }
 #endif
 
-#endif /* TIMINGWHEEL_THREADS */
-
-#endif /* TIMINGWHEEL_H */
+#elif defined(TW_STATIC) && defined(TWI_DECLARED) && !defined(TWI_STATIC)
+#error "define TW_STATIC before timingwheel.h declares its functions"
+#endif /* declarations of the functions */
 
 /* ====================================================== implementation ===
 
@@ -821,11 +855,12 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
        chunk           a block of 12 slots, with links to the next and the
                        previous chunk of its bucket
        slot            the place of one pointer to a timer
-       dead slot       a slot that is NULL: its timer was cancelled, started
-                       again, or postponed after a sort
+       dead slot       a slot that is NULL: its timer has left before the
+                       timer's turn, by a cancel or a new start
        mark            the bit of a bucket in its wheel's bitmap: the bucket may
                        hold timers
-       sorted bucket   a bucket that has come up: its timers fire from the front
+       sorted bucket   a bucket that has come up and keeps its timers: they fire
+                       from the front, in order of tick
        large bucket    a bucket with too many timers to be sorted: more than 80
                        chunks (8 on a 32-bit machine)
        come up         a bucket comes up when its earliest tick is the next tick
@@ -850,7 +885,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    A timer goes into the finest wheel that reaches the timer's tick. Wheel 0
    reaches the clock's own step of wheel 1 and the step after. Wheel 1 reaches
    the clock's own step of wheel 2 and the step after, and so on. Therefore each
-   wheel has buckets for two turns. No timer starts in the bucket of the next
+   wheel has 2 * wheel_size buckets. No timer starts in the bucket of the next
    step of a wheel, except in wheel 0. Only a cascade may add a timer there, to
    a bucket that holds timers of the same tick.
 
@@ -860,7 +895,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    its first bucket, by the earliest timer: the clock jumps to the very tick at
    which a timer fires, and the queue has one entry per wheel.
 
-   A toy with wheels of 4 steps, in which three timers make a large bucket.
+   A toy with wheel_size 4, in which three timers make a large bucket, so that
+   the bucket cascades.
    [9 10 11] is a bucket with timers for these ticks, * is the head of the delay
    queue:
 
@@ -925,36 +961,40 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
    FIRING, with the functions that do the work:
 
-       while a timer is due by the target              twi_source_of
-           if the timer is overdue: ready              twi_ready_overdue
-           wheel = head of the delay queue             twi_ready_head
-           clock = the wheel's earliest tick           twi_advance_to
+       while a timer is due by the target           twi_find_source
+           if the timer is overdue: ready           twi_prepare_overdue
+           wheel = head of the delay queue          twi_prepare_head
+           clock = the wheel's queue_tick           twi_advance_to
            if its first bucket is not sorted:
-               sort the bucket, or move timers down    twi_prepare
+               sort the bucket or move timers down  twi_sort_or_cascade
            else if the front timer was postponed:
-               place the timer again                   twi_pass_front
+               place the timer again                twi_defer_front
            else: ready
-           if ready: take out, call the callback       twi_pop_ready, TW_CALL
-       clock = target; move timers ahead               twi_end_call
+           if ready: take out, call the callback    twi_pop_next, TW_CALL
+       clock = target; move timers ahead            twi_end_call
+
+   A bucket with a single slot needs no sort, and fires at once.
 
    THE WAY OF A TIMER:
 
        tw_start         into the wheel of the last start, if that wheel is
-                        certainly right; otherwise twi_place finds the wheel
+                        certainly right; otherwise twi_slot_for finds the wheel
        twi_push_back    the back of its bucket
-       twi_gained       the bucket gets a mark; the wheel moves up in the queue
+       twi_timer_added  the bucket gets a mark; the wheel moves up in the queue
        tw_postpone      a later deadline; the timer stays in its slot
        tw_cancel        a dead slot: the way ends here
        twi_move_ahead   its bucket is large and the next: down to a finer wheel
-       twi_prepare      its bucket has come up: sorted, or down to a finer wheel
+       twi_sort_or_cascade   its bucket has come up: sorted, or moved down
        twi_place_again  it was postponed: as if started now
-       twi_pop_ready    it is due
+       twi_pop_next    it is due
 
-   ALWAYS TRUE between two calls and in every callback (tw_check looks):
+   ALWAYS TRUE between two calls and in every callback. (tw_check finds what a
+   pass over the memory can find.)
 
    slot             From front to before back, through the chunks of the bucket:
-                    a timer that knows the slot, or NULL (a dead slot). No other
-                    slot is read, except for prefetching.
+                    a timer that knows the slot, or NULL (a dead slot). Other
+                    slots are free. A free slot may hold anything, and is only
+                    prefetched.
    chunk            Full, except for slots before front in the first chunk of a
                     bucket, and from back on in the last chunk. Numbers rise
                     from the first chunk to the last.
@@ -964,30 +1004,39 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
                     any timer. latest is not earlier than the tick of any timer
                     that was not postponed. An empty bucket has a span only if
                     it has its mark.
-   wheel            The buckets hold the steps from the clock's own step on, for
-                    two turns: no bucket holds two steps. Timers start two or
-                    more steps ahead, except in wheel 0. A bucket with timers
-                    has its mark.
+   wheel            The buckets hold 2 * wheel_size steps, from the clock's own
+                    step on. No bucket holds two steps. Timers start two or more
+                    steps ahead, except in wheel 0. A bucket with timers has its
+                    mark.
    wheel->progress  TWI_SORTED: the timers of the first bucket fire from the
                     front, in order of tick. A bucket of one tick needs no sort.
                     In any other bucket each timer has TWI_SORTED_BIT, and
                     timers beyond the bucket may have any place.
-   wheel->earliest  Not later than the tick of any timer in the wheel: the tick
-                    with which the first bucket was entered in the delay queue.
-   delay queue      A heap of all wheels that have a mark. The head's tick is
-                    next_tick.
+   wheel->          Not later than the tick of any timer in the wheel. The delay
+     queue_tick     queue holds the wheel by this tick.
+   delay queue      A heap of all wheels that have a mark. next_tick is the tick
+                    of the head.
    ahead_at         Not after the next step of any wheel that may have a large
                     bucket.
 
-   A BUCKET, from its first timer to its last:
+   A FIRST BUCKET, from its first timer to its last (enum twi_progress):
 
-           start            comes up: one tick, or sorted
-   EMPTY ---------> FILLING ------------------------------> SORTED
-     ^ ^               |  ^                                 |  |
-     | '-- cascades ---'  '-- gets a timer in front from ---'  |
-     |                        a cascade, or a postpone found   |
-     |                        no memory                        |
-     '-------------- the last timer leaves --------------------'
+     EMPTY ------> UNTOUCHED ------------------------------> SORTED
+       ^    start      |      comes up: sorted, or one tick   ^ |
+       |               |                                      | |
+       |               |  comes up: moves down      no memory | |
+       |               v                                      | |
+       |           CASCADING (only if a limit stops the move)-' |
+       |               |                                        |
+       '---------------'---- the last timer leaves -------------'
+
+   A bucket with a single slot fires while UNTOUCHED. A SORTED bucket is
+   UNTOUCHED again if a cascade adds a timer in front, or if a postpone of one
+   of its timers finds no memory.
+
+   FOR SPEED ONLY: last_wheel with min_ahead and reach_end, and last_slot (the
+   short ways of tw_start and tw_cancel); next_tick and level_of (which could be
+   computed); twi_prefetch; twi_sort_few.
 */
 
 #if defined(TIMINGWHEEL_IMPLEMENTATION) && !defined(TWI_IMPLEMENTED)
@@ -1048,6 +1097,18 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #define TWI_COLD static
 #define TWI_ALWAYS_INLINE static inline
 #define TWI_UNLIKELY(expr) (expr)
+#endif
+
+/* Silences warnings about code that is right as it is. */
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winline"
+#ifdef __cplusplus
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"
+#else
+#pragma GCC diagnostic ignored "-Wdeclaration-after-statement"
+#endif
 #endif
 
 /* Marks a function in which unsigned numbers wrap on purpose. */
@@ -1135,7 +1196,7 @@ typedef char twi_slab_fits_a_chunk
 
 /* Returns memory from TW_MALLOC, aligned to TWI_CHUNK_BYTES, or NULL. *memory
  * is the address to free. */
-static void *twi_allocate(timingwheel *tw, size_t bytes, void **memory)
+TWI_COLD void *twi_allocate(timingwheel *tw, size_t bytes, void **memory)
 {
     bytes += TWI_CHUNK_BYTES - 1;
     *memory = TW_MALLOC(bytes, tw->alloc_context);
@@ -1162,25 +1223,6 @@ static inline twi_chunk *twi_chunk_in(twi_slab *slab, size_t i)
 {
     return (twi_chunk *)(void *)slab + i;
 }
-
-#ifdef TW_DEBUG
-/* True if `timer` is pending, but in no bucket of this timingwheel. */
-TWI_WRAPS static inline bool twi_is_elsewhere(const timingwheel *tw,
-                                              const tw_timer *timer)
-{
-    if (!twi_is_pending(timer))
-        return false;
-    uintptr_t bucket = (uintptr_t)twi_chunk_of(twi_slot_of(timer))->bucket;
-    if (bucket - (uintptr_t)tw->outside < sizeof(tw->outside))
-        return false;
-    for (unsigned level = 0; level < TWI_LEVELS; level++)
-        if (tw->wheels[level] != NULL &&
-            bucket - (uintptr_t)tw->wheels[level]->buckets <=
-                tw->size_mask * sizeof(twi_bucket))
-            return false;
-    return true;
-}
-#endif
 
 /* Adds a chunk that has left its bucket to the unused chunks. */
 static inline void twi_free_chunk(timingwheel *tw, twi_chunk *chunk)
@@ -1226,7 +1268,7 @@ TWI_COLD bool twi_add_exact_slab(timingwheel *tw, size_t chunks)
         chunk->next = tw->unused;
         tw->unused = chunk;
         for (unsigned j = 0; j < TWI_SLOTS; j++)
-            chunk->slots[j] = NULL; /* what is prefetched was written once */
+            chunk->slots[j] = NULL; /* free slots are prefetched, too */
     }
     return true;
 }
@@ -1246,7 +1288,7 @@ TWI_COLD bool twi_add_slab(timingwheel *tw, size_t chunks)
 
 /* Frees the slab that *link points to. No bucket has a chunk of the slab, and
  * the caller makes the list of unused chunks anew. */
-static void twi_remove_slab(timingwheel *tw, twi_slab **link)
+TWI_COLD void twi_remove_slab(timingwheel *tw, twi_slab **link)
 {
     twi_slab *slab = *link;
     *link = slab->next;
@@ -1323,10 +1365,11 @@ static inline bool twi_is_sparse(const timingwheel *tw)
     return tw->in_use - tw->buckets_used > tw->count / 4 + TWI_SPARE_CHUNKS;
 }
 
-/* Makes `chunks` chunks unused, when fewer are. Sweeps, then allocates. A sweep
- * is sure to find enough chunks while no more timers are pending than were
- * reserved, or if more than one in nine chunks holds no timer. Returns false if
- * memory has run out. */
+/* Makes `chunks` chunks unused, when fewer are. Sweeps, then allocates. If
+ * memory has run out, sweeps all slabs, but only if at least one chunk in nine
+ * must be without a timer: the chunks found pay for the sweep. After a reserve
+ * a sweep of all slabs finds enough chunks, and comes first. Returns false if
+ * too few chunks are unused. */
 TWI_COLD bool twi_find_chunks(timingwheel *tw, size_t chunks)
 {
     bool is_found = true;
@@ -1436,7 +1479,7 @@ static inline void twi_widen_span(twi_bucket *bucket, uint64_t tick)
 }
 
 /* Makes a bucket empty, without a chunk. */
-static inline void twi_reset_bucket(twi_bucket *bucket)
+static inline void twi_init_bucket(twi_bucket *bucket)
 {
     bucket->earliest = UINT64_MAX;
     bucket->latest = 0;
@@ -1451,7 +1494,7 @@ TWI_WRAPS TWI_COLD void twi_expect_large(timingwheel *tw,
         twi_wheel *wheel = tw->wheels[level];
         if (wheel != NULL &&
             (uintptr_t)bucket - (uintptr_t)wheel->buckets <=
-                tw->size_mask * sizeof(twi_bucket)) {
+                tw->bucket_mask * sizeof(twi_bucket)) {
             wheel->may_have_large = true;
             tw->ahead_at = 0;
         }
@@ -1532,7 +1575,8 @@ static inline tw_timer **twi_push_front(timingwheel *tw, twi_bucket *bucket)
 /* Removes the front slot, which is the last slot of its chunk or bucket.
  * Returns false if the bucket is empty then. The bucket keeps its last chunk,
  * under the next number, so that no position in the bucket comes twice. */
-TWI_WRAPS TWI_NOINLINE bool twi_pop_chunk(timingwheel *tw, twi_bucket *bucket)
+TWI_WRAPS TWI_NOINLINE bool twi_pop_front_slow(timingwheel *tw,
+                                               twi_bucket *bucket)
 {
     twi_chunk *chunk = twi_chunk_of(bucket->front), *next = chunk->next;
     if (bucket->front + 1 == bucket->back) {
@@ -1554,7 +1598,7 @@ static inline bool twi_pop_front(timingwheel *tw, twi_bucket *bucket)
     tw_timer **next = bucket->front + 1;
     if (TWI_UNLIKELY(next == bucket->back) ||
         TWI_UNLIKELY(twi_is_chunk_end(next)))
-        return twi_pop_chunk(tw, bucket);
+        return twi_pop_front_slow(tw, bucket);
     bucket->front = next;
     return true;
 }
@@ -1632,21 +1676,21 @@ TWI_WRAPS TWI_COLD void twi_append_bucket(timingwheel *tw, twi_bucket *from,
              first = first->next)
             first->number += gap;
     }
-    twi_reset_bucket(from);
+    twi_init_bucket(from);
 }
 
 /* ---------------------------------------------------------- delay queue ---
  * A binary min-heap of the wheels that hold timers, by the tick of each wheel's
  * first bucket. At the same tick the coarser wheel comes first: its timers were
- * started first. The clock jumps from head to head. */
+ * started (or placed again) first. The clock jumps from head to head. */
 
 #define TWI_UNQUEUED UINT32_MAX
 
 /* True if wheel `a` comes up before wheel `b`. */
 static inline bool twi_is_before(const twi_wheel *a, const twi_wheel *b)
 {
-    return a->earliest < b->earliest ||
-           (a->earliest == b->earliest && a->level > b->level);
+    return a->queue_tick < b->queue_tick ||
+           (a->queue_tick == b->queue_tick && a->level > b->level);
 }
 
 /* Writes a wheel into position `i` of the heap. */
@@ -1655,7 +1699,7 @@ static inline void twi_queue_set(timingwheel *tw, uint32_t i, twi_wheel *wheel)
     tw->queue[i] = wheel;
     wheel->queue_index = i;
     if (i == 0)
-        tw->next_tick = wheel->earliest;
+        tw->next_tick = wheel->queue_tick;
 }
 
 /* Puts a wheel at position `i`, or as far up as the wheel belongs. */
@@ -1684,7 +1728,7 @@ static void twi_queue_down(timingwheel *tw, uint32_t i, twi_wheel *wheel)
 /* Enters a wheel, or moves a queued wheel up to an earlier tick. */
 static void twi_queue_earlier(timingwheel *tw, twi_wheel *wheel, uint64_t tick)
 {
-    wheel->earliest = tick;
+    wheel->queue_tick = tick;
     if (wheel->queue_index == TWI_UNQUEUED)
         wheel->queue_index = tw->queued++;
     twi_queue_up(tw, wheel->queue_index, wheel);
@@ -1694,10 +1738,10 @@ static void twi_queue_earlier(timingwheel *tw, twi_wheel *wheel, uint64_t tick)
 static inline void twi_queue_later(timingwheel *tw, twi_wheel *wheel,
                                    uint64_t tick)
 {
-    wheel->earliest = tick;
+    wheel->queue_tick = tick;
     if (wheel->queue_index == 0 &&
-        (tw->queued < 2 || tick < tw->queue[1]->earliest) &&
-        (tw->queued < 3 || tick < tw->queue[2]->earliest))
+        (tw->queued < 2 || tick < tw->queue[1]->queue_tick) &&
+        (tw->queued < 3 || tick < tw->queue[2]->queue_tick))
         tw->next_tick = tick;
     else
         twi_queue_down(tw, wheel->queue_index, wheel);
@@ -1723,7 +1767,7 @@ static void twi_unqueue(timingwheel *tw, twi_wheel *wheel)
 /* --------------------------------------------------------------- wheels ---
  * Bucket b of a wheel holds the ticks t with t >> shift = b, modulo the number
  * of buckets, from the clock's own step on. This window moves with the clock. A
- * wheel has buckets for two turns. A tick in the clock's own step of the next
+ * wheel has 2 * wheel_size buckets. A tick in the clock's own step of the next
  * coarser wheel, or in the step after, is within reach; so a coarser wheel
  * takes ticks from two steps ahead on. No timer starts in the bucket of the
  * next step, so that moving ahead can empty that bucket in time. */
@@ -1739,27 +1783,27 @@ static inline uint64_t *twi_marks(twi_wheel *wheel)
  * a cache line. */
 static size_t twi_wheel_bytes(const timingwheel *tw)
 {
-    size_t size = (size_t)tw->size_mask + 1;
-    size_t head = sizeof(twi_wheel) + (size + 63) / 64 * sizeof(uint64_t);
-    return (head + 63) / 64 * 64 + size * sizeof(twi_bucket);
+    size_t buckets = (size_t)tw->bucket_mask + 1;
+    size_t head = sizeof(twi_wheel) + (buckets + 63) / 64 * sizeof(uint64_t);
+    return (head + 63) / 64 * 64 + buckets * sizeof(twi_bucket);
 }
 
 /* Creates a wheel without timers; NULL if memory has run out. */
 TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
 {
-    size_t size = (size_t)tw->size_mask + 1;
+    size_t buckets = (size_t)tw->bucket_mask + 1;
     void *memory, *start = twi_allocate(tw, twi_wheel_bytes(tw), &memory);
     if (start == NULL)
         return NULL;
     twi_wheel *wheel = (twi_wheel *)start;
-    wheel->earliest = UINT64_MAX;
+    wheel->queue_tick = UINT64_MAX;
     wheel->step = UINT64_C(1) << level * tw->size_bits;
     wheel->min_ahead = level == 0 ? 1 : 2 * wheel->step;
-    wheel->end = 0;
+    wheel->reach_end = 0;
     wheel->moved_at = 0;
     wheel->behind = 0;
     wheel->buckets = (twi_bucket *)(void *)((char *)start +
-                                            twi_wheel_bytes(tw)) - size;
+                                            twi_wheel_bytes(tw)) - buckets;
     wheel->memory = memory;
     wheel->first = wheel->buckets;
     wheel->queue_index = TWI_UNQUEUED;
@@ -1767,8 +1811,8 @@ TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
     wheel->shift = level * tw->size_bits;
     wheel->progress = TWI_UNTOUCHED;
     wheel->may_have_large = false;
-    for (size_t i = 0; i < size; i++) {
-        twi_reset_bucket(&wheel->buckets[i]);
+    for (size_t i = 0; i < buckets; i++) {
+        twi_init_bucket(&wheel->buckets[i]);
         twi_marks(wheel)[i / 64] = 0;
     }
     tw->wheels[level] = wheel;
@@ -1783,7 +1827,7 @@ static void twi_clear_caches(timingwheel *tw)
 }
 
 /* Frees a wheel without timers. No chunk refers to the wheel's buckets. */
-static void twi_remove_wheel(timingwheel *tw, unsigned level)
+TWI_COLD void twi_remove_wheel(timingwheel *tw, unsigned level)
 {
     void *memory = tw->wheels[level]->memory;
     twi_clear_caches(tw);
@@ -1795,7 +1839,7 @@ static void twi_remove_wheel(timingwheel *tw, unsigned level)
 static inline uint32_t twi_index_of(const timingwheel *tw,
                                     const twi_wheel *wheel, uint64_t tick)
 {
-    return (uint32_t)(tick >> wheel->shift & tw->size_mask);
+    return (uint32_t)(tick >> wheel->shift & tw->bucket_mask);
 }
 
 /* Returns the level of the wheel for a tick that is not behind the clock. The
@@ -1817,7 +1861,7 @@ TWI_WRAPS static inline bool twi_find_mark(const timingwheel *tw,
 {
     const uint64_t *marks = twi_marks(wheel);
     uint32_t from = twi_index_of(tw, wheel, tw->clock_tick);
-    uint32_t last = tw->size_mask / 64, word = from / 64;
+    uint32_t last = tw->bucket_mask / 64, word = from / 64;
     uint64_t bits = marks[word] & (~UINT64_C(0) << (from % 64));
     for (uint32_t left = last + 1; bits == 0; left--) {
         if (left == 0)
@@ -1836,7 +1880,7 @@ static inline void twi_mark(twi_wheel *wheel, uint32_t index)
 }
 
 /* Clears the mark and the span of an empty bucket. */
-static inline void twi_unmark(twi_wheel *wheel, twi_bucket *bucket)
+static inline void twi_clear_bucket(twi_wheel *wheel, twi_bucket *bucket)
 {
     uint32_t index = (uint32_t)(bucket - wheel->buckets);
     twi_marks(wheel)[index / 64] &= ~(UINT64_C(1) << (index % 64));
@@ -1852,7 +1896,7 @@ static inline void twi_unmark(twi_wheel *wheel, twi_bucket *bucket)
 /* Looks for the first bucket of a queued wheel again, and enters the wheel in
  * the delay queue with that bucket. Removes the wheel from the queue if no
  * bucket holds timers. Clears the marks of emptied buckets on the way. */
-static void twi_find_first(timingwheel *tw, twi_wheel *wheel)
+static void twi_requeue(timingwheel *tw, twi_wheel *wheel)
 {
     uint32_t index;
     wheel->progress = TWI_UNTOUCHED;
@@ -1863,7 +1907,7 @@ static void twi_find_first(timingwheel *tw, twi_wheel *wheel)
             twi_queue_later(tw, wheel, bucket->earliest);
             return;
         }
-        twi_unmark(wheel, bucket);
+        twi_clear_bucket(wheel, bucket);
     }
     twi_unqueue(tw, wheel);
 }
@@ -1871,24 +1915,26 @@ static void twi_find_first(timingwheel *tw, twi_wheel *wheel)
 /* Notes that bucket `index` of a wheel has gained a timer for `tick`: sets the
  * mark, extends the span, and enters the wheel in the delay queue if the bucket
  * is the wheel's first. */
-static inline void twi_gained(timingwheel *tw, twi_wheel *wheel,
+static inline void twi_timer_added(timingwheel *tw, twi_wheel *wheel,
                                uint32_t index, uint64_t tick)
 {
     twi_bucket *bucket = &wheel->buckets[index];
     twi_mark(wheel, index);
     twi_widen_span(bucket, tick);
-    if (wheel->queue_index == TWI_UNQUEUED || tick < wheel->earliest) {
+    if (wheel->queue_index == TWI_UNQUEUED || tick < wheel->queue_tick) {
         wheel->first = bucket;
         wheel->progress = TWI_UNTOUCHED;
         twi_queue_earlier(tw, wheel, tick);
     }
 }
 
-/* ---------------------------------------------------------- all buckets --- */
+/* ---------------------------------------------------------- all buckets ---
+ * Passes over every bucket, for functions outside of the hot paths: tw_destroy,
+ * tw_foreach, tw_trim. */
 
 /* Calls `visit` for the timers of one bucket. Returns how many. A visitor may
  * cancel the visited timer. The end of each chunk is read before its visits. */
-static size_t twi_visit_bucket(const twi_bucket *bucket, tw_visitor *visit,
+TWI_COLD size_t twi_visit_bucket(const twi_bucket *bucket, tw_visitor *visit,
                                void *context)
 {
     size_t visited = 0;
@@ -1908,20 +1954,20 @@ static size_t twi_visit_bucket(const twi_bucket *bucket, tw_visitor *visit,
 
 /* Returns all buckets one after the other: first of the wheels, then outside of
  * the wheels. Returns NULL at the end. `*at` is 0 at first. */
-static twi_bucket *twi_next_bucket(timingwheel *tw, size_t *at)
+TWI_COLD twi_bucket *twi_next_bucket(timingwheel *tw, size_t *at)
 {
-    size_t size = (size_t)tw->size_mask + 1;
-    size_t end = (tw->level_of[63] + (size_t)1) * size;
-    while (*at < end && tw->wheels[*at / size] == NULL)
-        *at += size;
+    size_t buckets = (size_t)tw->bucket_mask + 1;
+    size_t end = (tw->level_of[63] + (size_t)1) * buckets;
+    while (*at < end && tw->wheels[*at / buckets] == NULL)
+        *at += buckets;
     size_t i = (*at)++;
     if (i < end)
-        return &tw->wheels[i / size]->buckets[i % size];
+        return &tw->wheels[i / buckets]->buckets[i % buckets];
     return i - end < TWI_OUTSIDE_BUCKETS ? &tw->outside[i - end] : NULL;
 }
 
 /* Calls `visit` for every timer. Returns how many. */
-static size_t twi_visit_all(timingwheel *tw, tw_visitor *visit, void *context)
+TWI_COLD size_t twi_visit_all(timingwheel *tw, tw_visitor *visit, void *context)
 {
     size_t visited = 0, at = 0;
     for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;)
@@ -1949,16 +1995,16 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     tw->clock_tick = config->start / tw->tick;
     tw->next_tick = UINT64_MAX;
     tw->max_pending = config->max_pending == 0 ? SIZE_MAX : config->max_pending;
-    tw->size_mask = 2 * size - 1;
+    tw->bucket_mask = 2 * size - 1;
     tw->size_bits = twi_highest_bit(size);
     tw->alloc_context = config->alloc_context;
     tw->self = tw;
-    tw->state = TWI_LIVE;
+    tw->activity = TWI_LIVE;
     tw->turn_count = 1;
     for (unsigned i = 0; i < 64; i++)
         tw->level_of[i] = (uint8_t)(i / tw->size_bits);
     for (unsigned i = 0; i < TWI_OUTSIDE_BUCKETS; i++)
-        twi_reset_bucket(&tw->outside[i]);
+        twi_init_bucket(&tw->outside[i]);
     return TW_OK;
 }
 
@@ -1982,7 +2028,7 @@ static void twi_make_idle(tw_timer *timer, void *context)
  * tw_destroy. With TW_DEBUG either is an assertion. */
 static bool twi_is_busy(const timingwheel *tw)
 {
-    bool busy = tw->state != TWI_LIVE;
+    bool busy = tw->activity != TWI_LIVE;
     TWI_RULE_READY(tw);
     TWI_RULE(!busy,
              "a callback or visitor must not advance, poll, trim or destroy "
@@ -2001,7 +2047,7 @@ TW_DEF void tw_destroy(timingwheel *tw)
     while (tw->slabs != NULL)
         twi_remove_slab(tw, &tw->slabs);
     (void)tw_init(tw, NULL);
-    tw->state = TWI_DESTROYED;
+    tw->activity = TWI_DESTROYED;
     tw->self = NULL;
 }
 
@@ -2010,15 +2056,34 @@ TW_DEF void tw_destroy(timingwheel *tw)
  * timer's tick. An overdue timer goes into the overdue bucket, for the next
  * call. The short way is for the wheel of the last start. */
 
-/* True if `wheel` is certainly the wheel for `tick`: the tick is min_ahead
- * ticks or more ahead of the clock, and before `end`. A tick behind the clock
- * wraps to a large distance. */
+#ifdef TW_DEBUG
+/* True if `timer` is pending, but in no bucket of this timingwheel. */
+TWI_WRAPS static inline bool twi_is_elsewhere(const timingwheel *tw,
+                                              const tw_timer *timer)
+{
+    if (!twi_is_pending(timer))
+        return false;
+    uintptr_t bucket = (uintptr_t)twi_chunk_of(twi_slot_of(timer))->bucket;
+    if (bucket - (uintptr_t)tw->outside < sizeof(tw->outside))
+        return false;
+    for (unsigned level = 0; level < TWI_LEVELS; level++)
+        if (tw->wheels[level] != NULL &&
+            bucket - (uintptr_t)tw->wheels[level]->buckets <=
+                tw->bucket_mask * sizeof(twi_bucket))
+            return false;
+    return true;
+}
+#endif
+
+/* True if `wheel` is certainly the wheel for `tick`: the tick is at least
+ * min_ahead ticks ahead of the clock, and before reach_end. A tick behind the
+ * clock wraps to a large distance. */
 TWI_WRAPS static inline bool twi_is_wheel_for(const timingwheel *tw,
                                               const twi_wheel *wheel,
                                               uint64_t tick)
 {
     return tick - tw->clock_tick - wheel->min_ahead <= UINT64_MAX / 2 &&
-           tick < wheel->end;
+           tick < wheel->reach_end;
 }
 
 /* Returns the first tick beyond the reach of a wheel; UINT64_MAX if none. */
@@ -2033,7 +2098,7 @@ TWI_WRAPS static uint64_t twi_end_of_reach(const timingwheel *tw,
 /* Returns a slot for a tick ahead of the clock, at the back of the bucket in
  * the finest wheel that reaches the tick. Creates the wheel if necessary.
  * Remembers the wheel for the next start. NULL if memory has run out. */
-TWI_NOINLINE tw_timer **twi_place(timingwheel *tw, uint64_t tick)
+TWI_NOINLINE tw_timer **twi_slot_for(timingwheel *tw, uint64_t tick)
 {
     unsigned level = twi_level_of(tw, tick);
     twi_wheel *wheel = tw->wheels[level];
@@ -2045,10 +2110,10 @@ TWI_NOINLINE tw_timer **twi_place(timingwheel *tw, uint64_t tick)
     tw_timer **slot = twi_push_back(tw, &wheel->buckets[index]);
     if (slot == NULL)
         return NULL;
-    twi_gained(tw, wheel, index, tick);
+    twi_timer_added(tw, wheel, index, tick);
     if (tw->tick == 1 && tw->max_pending == SIZE_MAX) {
         tw->last_wheel = wheel;
-        wheel->end = twi_end_of_reach(tw, wheel);
+        wheel->reach_end = twi_end_of_reach(tw, wheel);
     }
     tw->last_slot = slot;
     return slot;
@@ -2056,7 +2121,7 @@ TWI_NOINLINE tw_timer **twi_place(timingwheel *tw, uint64_t tick)
 
 /* Returns a slot for an overdue timer; NULL if memory has run out. The slot is
  * not remembered as last_slot: a position must not be used twice. */
-static tw_timer **twi_place_overdue(timingwheel *tw, uint64_t tick)
+static tw_timer **twi_slot_for_overdue(timingwheel *tw, uint64_t tick)
 {
     twi_bucket *overdue = &tw->outside[TWI_OVERDUE];
     bool is_first = twi_is_empty(overdue);
@@ -2086,9 +2151,9 @@ static inline void twi_set_slot(timingwheel *tw, tw_timer *timer,
 /* Returns why a timer cannot be started, or TW_OK. */
 TWI_COLD int twi_refusal(const timingwheel *tw, const tw_timer *timer)
 {
-    if (tw->state == TWI_VISITING)
+    if (tw->activity == TWI_VISITING)
         return TW_EBUSY;
-    if (tw->state == TWI_DESTROYED)
+    if (tw->activity == TWI_DESTROYED)
         return TW_EINVAL;
     return twi_is_pending(timer) ? TW_OK : TW_EFULL;
 }
@@ -2097,23 +2162,23 @@ TWI_COLD int twi_refusal(const timingwheel *tw, const tw_timer *timer)
 TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
                                uint64_t deadline)
 {
-    if (TWI_UNLIKELY(tw->state < TWI_LIVE) ||
+    if (TWI_UNLIKELY(tw->activity < TWI_LIVE) ||
         TWI_UNLIKELY(tw->count >= tw->max_pending)) {
         int status = twi_refusal(tw, timer);
         if (status != TW_OK)
             return status;
     }
     uint64_t tick = twi_tick_of(tw, deadline);
-    tw_timer **slot = tick > tw->clock_tick ? twi_place(tw, tick)
-                                       : twi_place_overdue(tw, tick);
+    tw_timer **slot = tick > tw->clock_tick ? twi_slot_for(tw, tick)
+                                       : twi_slot_for_overdue(tw, tick);
     if (slot == NULL)
         return TW_ENOMEM;
     twi_set_slot(tw, timer, deadline, slot);
     return TW_OK;
 }
 
-/* Starts a timer in bucket `index` of `wheel`, which has a free slot. `tick` is
- * not before the wheel's first tick. */
+/* Starts a timer in bucket `index` of a wheel. The bucket has a free slot, and
+ * `tick` is not before the wheel's queue_tick. */
 static inline int twi_start_in(timingwheel *tw, tw_timer *timer, uint64_t tick,
                                twi_wheel *wheel, uint32_t index)
 {
@@ -2142,9 +2207,9 @@ TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
         return TW_EINVAL;
     TWI_RULE_READY(tw);
     TWI_RULE_OWN(tw, timer);
-    uint64_t tick = deadline; /* or there is no usual wheel */
+    uint64_t tick = deadline; /* last_wheel is NULL for other units of a tick */
     twi_wheel *wheel = tw->last_wheel;
-    if (wheel == NULL || TWI_UNLIKELY(tick < wheel->earliest) ||
+    if (wheel == NULL || TWI_UNLIKELY(tick < wheel->queue_tick) ||
         TWI_UNLIKELY(!twi_is_wheel_for(tw, wheel, tick)))
         return twi_start_slow(tw, timer, deadline);
     uint32_t index = twi_index_of(tw, wheel, tick);
@@ -2169,7 +2234,7 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
     if (tw == NULL || timer == NULL || latest < earliest)
         return TW_EINVAL;
     TWI_RULE_READY(tw);
-    if (tw->state == TWI_DESTROYED)
+    if (tw->activity == TWI_DESTROYED)
         return TW_EINVAL;
     uint64_t low = twi_tick_of(tw, earliest);
     uint64_t high = latest / tw->tick;
@@ -2211,28 +2276,26 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
     return true;
 }
 
-/* Returns the bucket of a pending timer. */
-static inline const twi_bucket *twi_bucket_of(const tw_timer *timer)
-{
-    return twi_chunk_of(twi_slot_of(timer))->bucket;
-}
-
-/* Does what tw_postpone does in every case except a later deadline in a bucket
- * that has not been sorted. Starts the timer again. If the start is refused, a
- * timer of a sorted bucket gets the later deadline all the same, and the bucket
- * has to be sorted again. */
+/* Does what tw_postpone does, for every case. If memory has run out, a timer of
+ * a sorted bucket gets the later deadline all the same, and the bucket has to
+ * be sorted again. */
 TWI_COLD int twi_postpone_slow(timingwheel *tw, tw_timer *timer,
-                                 uint64_t deadline)
+                               uint64_t deadline)
 {
+    bool is_later = twi_is_pending(timer) && deadline >= timer->deadline &&
+                    twi_tick_of(tw, timer->deadline) > tw->clock_tick;
+    bool is_sorted = (timer->place & TWI_SORTED_BIT) != 0;
     if (twi_is_pending(timer) && deadline == timer->deadline)
         return TW_OK;
-    int status = tw_start(tw, timer, deadline);
-    if (status == TW_OK || !twi_is_pending(timer) ||
-        deadline < timer->deadline || timer->deadline <= tw->now)
-        return status;
-    for (uint32_t i = 0; i < tw->queued; i++)
-        if (tw->queue[i]->first == twi_bucket_of(timer))
-            tw->queue[i]->progress = TWI_UNTOUCHED;
+    if (!is_later || is_sorted) {
+        int status = tw_start(tw, timer, deadline);
+        if (status == TW_OK || !is_later)
+            return status;
+        const twi_bucket *bucket = twi_chunk_of(twi_slot_of(timer))->bucket;
+        for (uint32_t i = 0; i < tw->queued; i++)
+            if (tw->queue[i]->first == bucket)
+                tw->queue[i]->progress = TWI_UNTOUCHED;
+    }
     timer->deadline = deadline;
     return TW_OK;
 }
@@ -2250,6 +2313,22 @@ TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     return TW_OK;
 }
 
+/* ---------------------------------------------------------------- limit ---
+ * A call ends when `handled` has come to handled_limit. */
+
+/* Returns how many timers the call may still handle. */
+TWI_WRAPS static inline uint64_t twi_limit_left(const timingwheel *tw)
+{
+    return tw->handled_limit - tw->handled;
+}
+
+/* Counts an action that handles no timer towards the limit. */
+TWI_WRAPS static inline void twi_count_action(timingwheel *tw)
+{
+    if (twi_limit_left(tw) != 0)
+        tw->handled_limit--;
+}
+
 /* -------------------------------------------------------------- sorting ---
  * A bucket that comes up is sorted, unless cascading costs less. Then each
  * timer fires from where it stands. Timers of one tick keep their order.
@@ -2263,12 +2342,6 @@ TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
  *     more, or more than 80 chunks (large)     cascades
  *
  * On 32-bit machines 8 chunks are the limit. */
-
-/* Returns how many timers the call may still handle. */
-TWI_WRAPS static inline uint64_t twi_limit_left(const timingwheel *tw)
-{
-    return tw->handled_limit - tw->handled;
-}
 
 /* Returns the tick by which a timer is sorted. A timer beyond its bucket sorts
  * first: such a timer has to leave the bucket before the others fire. */
@@ -2298,7 +2371,7 @@ TWI_WRAPS static bool twi_is_large(const twi_bucket *bucket)
     return true;
 }
 
-/* Counts the timers of a bucket that is not large, and prefetches them. */
+/* Returns the number of timers in a bucket, and prefetches the timers. */
 static size_t twi_count_timers(const twi_bucket *bucket)
 {
     size_t count = 0;
@@ -2347,9 +2420,10 @@ static void twi_sort_few(timingwheel *tw, twi_bucket *bucket)
 
 #define TWI_EACH UINT64_C(0x0001000100010001)
 
-/* Replaces each of 256 counts, four per word, by the sum of the counts
- * before. */
-TWI_WRAPS static void twi_add_counts(uint64_t *counts)
+/* Replaces each of 256 counts by the sum of the counts before. A word holds
+ * four counts of 16 bits, the first in the lowest bits. The product of the
+ * counts a, b, c, d with TWI_EACH is a, a + b, a + b + c, a + b + c + d. */
+TWI_WRAPS static void twi_sum_counts(uint64_t *counts)
 {
     uint64_t before = 0;
     for (unsigned i = 0; i < 64; i++) {
@@ -2370,7 +2444,7 @@ static bool twi_sort_pass(timingwheel *tw, twi_bucket *bucket, size_t count,
     size_t chunks = (count + TWI_SLOTS - 1) / TWI_SLOTS;
     if (!twi_provide(tw, chunks))
         return false;
-    const twi_bucket old = *bucket; /* the compiler knows: not in `keys` */
+    const twi_bucket old = *bucket; /* a copy that no store can change */
     bucket->back = NULL;
     for (size_t i = 0; i < chunks; i++) {
         twi_link_chunk(tw, bucket);
@@ -2385,7 +2459,7 @@ static bool twi_sort_pass(timingwheel *tw, twi_bucket *bucket, size_t count,
             counts[*key / 4] += UINT64_C(1) << (*key % 4 * 16);
             key++;
         }
-    twi_add_counts(counts);
+    twi_sum_counts(counts);
     key = keys;
     for (slot = old.front; slot != old.back; slot = twi_next_slot(slot))
         if (*slot != NULL) {
@@ -2420,31 +2494,25 @@ TWI_NOINLINE bool twi_sort(timingwheel *tw, twi_bucket *bucket)
     return true;
 }
 
-/* Enters a wheel in the delay queue with the front timer of the wheel's sorted
- * first bucket. A timer beyond the bucket does not count: that timer is placed
- * again at once. */
-static inline void twi_await_front(timingwheel *tw, twi_wheel *wheel,
+/* Moves a wheel in the delay queue to the tick of the front timer of the
+ * wheel's sorted first bucket, which is then the bucket's earliest tick. The
+ * wheel stays if the front slot is dead, and if the front timer is beyond the
+ * bucket: both leave the bucket at once. */
+static inline void twi_queue_by_front(timingwheel *tw, twi_wheel *wheel,
                                    twi_bucket *bucket)
 {
     const tw_timer *timer = *bucket->front;
     uint64_t tick = timer == NULL ? 0 : twi_tick_of(tw, timer->deadline);
-    if (tick > wheel->earliest && !twi_is_beyond(bucket, tick)) {
+    if (tick > wheel->queue_tick && !twi_is_beyond(bucket, tick)) {
         bucket->earliest = tick;
         twi_queue_later(tw, wheel, tick);
     }
 }
 
-/* Counts a step that handles no timer. The step counts towards the limit. */
-TWI_WRAPS static inline void twi_count_step(timingwheel *tw)
-{
-    if (twi_limit_left(tw) != 0)
-        tw->handled_limit--;
-}
-
 /* ------------------------------------------------------------ cascading ---
  * Cascading moves the timers of a bucket down to finer wheels. Timers of one
- * tick that wait in several wheels were started in order from the coarsest
- * wheel to the finest: the later timer was started nearer to the tick. So
+ * tick that wait in several wheels were started (or placed again) in order from
+ * the coarsest wheel to the finest: a later start is nearer to the tick. So
  * timers leave from the back, and each goes in front of its new bucket. That
  * bucket is in the coarsest wheel on the way down that may hold timers of the
  * same tick. */
@@ -2466,13 +2534,13 @@ static inline bool twi_may_have(const timingwheel *tw, const twi_wheel *wheel,
  * other timer goes in front of its bucket in the coarsest finer wheel that may
  * hold the same tick, or else in the finest wheel that reaches the tick. May
  * create a wheel, and enters the wheel in the delay queue. */
-static inline tw_timer **twi_place_below(timingwheel *tw,
+static inline tw_timer **twi_slot_below(timingwheel *tw,
                                          const twi_wheel *from,
                                          const twi_bucket *bucket,
                                          uint64_t tick)
 {
     if (twi_is_beyond(bucket, tick))
-        return twi_place(tw, tick);
+        return twi_slot_for(tw, tick);
     unsigned level = from->level - 1;
     if (level != 0)
         for (unsigned finest = twi_level_of(tw, tick);
@@ -2489,7 +2557,7 @@ static inline tw_timer **twi_place_below(timingwheel *tw,
         return NULL;
     if (wheel->first == &wheel->buckets[index])
         wheel->progress = TWI_UNTOUCHED;
-    twi_gained(tw, wheel, index, tick);
+    twi_timer_added(tw, wheel, index, tick);
     return slot;
 }
 
@@ -2523,22 +2591,23 @@ static inline const twi_chunk *twi_prefetch_back(const timingwheel *tw,
 
 enum twi_moved { TWI_MOVED_ALL, TWI_MOVED_SOME, TWI_NO_MEMORY };
 
-/* Moves timers of the bucket of step `step` down to finer wheels, from the
- * back. TWI_MOVED_ALL: the bucket is empty. TWI_MOVED_SOME: *chunks chunks have
- * been emptied, or the limit of the call is reached. TWI_NO_MEMORY: memory has
- * run out. Reduces *chunks by the number of chunks that have been emptied. */
+/* Moves timers of the bucket of a step down to finer wheels, from the back.
+ * TWI_MOVED_ALL: the bucket is empty. TWI_MOVED_SOME: *chunks chunks have been
+ * emptied, or the limit of the call is reached. TWI_NO_MEMORY: memory has run
+ * out. Reduces *chunks by the number of chunks that have been emptied. */
 TWI_WRAPS TWI_NOINLINE enum twi_moved twi_move_down(timingwheel *tw,
-                                                 twi_wheel *wheel,
-                                                 uint64_t step, size_t *chunks)
+                                                    twi_wheel *wheel,
+                                                    uint64_t step_number,
+                                                    size_t *chunks)
 {
-    twi_bucket *bucket = &wheel->buckets[step & tw->size_mask];
+    twi_bucket *bucket = &wheel->buckets[step_number & tw->bucket_mask];
     const twi_chunk *chunk = NULL, *ahead = twi_prefetch_back(tw, bucket);
     uint64_t moved = tw->cascaded;
     do {
         tw_timer *timer = bucket->back[-1];
         if (chunk != twi_last_chunk(bucket)) {
             if (chunk != NULL && tw->cascaded == moved)
-                twi_count_step(tw); /* that chunk had no timer */
+                twi_count_action(tw); /* that chunk had no timer */
             if ((chunk != NULL && --*chunks == 0) || twi_limit_left(tw) == 0)
                 return TWI_MOVED_SOME;
             chunk = twi_last_chunk(bucket);
@@ -2555,13 +2624,13 @@ TWI_WRAPS TWI_NOINLINE enum twi_moved twi_move_down(timingwheel *tw,
             return TWI_MOVED_SOME;
         TWI_RULE_INTACT(timer, bucket->back - 1);
         uint64_t tick = twi_tick_of(tw, timer->deadline);
-        if (!twi_move_to(tw, timer, twi_place_below(tw, wheel, bucket, tick)))
+        if (!twi_move_to(tw, timer, twi_slot_below(tw, wheel, bucket, tick)))
             return TWI_NO_MEMORY;
     } while (twi_pop_back(tw, bucket));
     if (bucket == wheel->first)
-        twi_find_first(tw, wheel);
+        twi_requeue(tw, wheel);
     else
-        twi_unmark(wheel, bucket);
+        twi_clear_bucket(wheel, bucket);
     return TWI_MOVED_ALL;
 }
 
@@ -2570,7 +2639,7 @@ TWI_WRAPS TWI_NOINLINE enum twi_moved twi_move_down(timingwheel *tw,
 static bool twi_place_again(timingwheel *tw, tw_timer *timer)
 {
     return twi_move_to(tw, timer,
-                       twi_place(tw, twi_tick_of(tw, timer->deadline)));
+                       twi_slot_for(tw, twi_tick_of(tw, timer->deadline)));
 }
 
 /* --------------------------------------------- when memory has run out ---
@@ -2580,8 +2649,10 @@ static bool twi_place_again(timingwheel *tw, tw_timer *timer)
  * of the wheels until there is memory, or until they are due. */
 
 /* Sorts any bucket that holds a timer, without memory. The timers are linked
- * through their `place` fields. For each bit that differs, the timers with that
- * bit move behind the others. At the end the timers return into the slots. */
+ * through their `place` fields. For each bit that differs, the list is split
+ * into the timers without that bit and the timers with that bit (`ones`), and
+ * joined again in this order. `end` and `ones_end` are the addresses of the
+ * last links. At the end the timers return into the slots. */
 TWI_COLD void twi_sort_in_place(timingwheel *tw, twi_bucket *bucket)
 {
     uintptr_t list = 0, ones, *end = &list, *ones_end;
@@ -2628,7 +2699,7 @@ TWI_COLD void twi_do_without_memory(timingwheel *tw, twi_wheel *wheel)
     if (bucket->earliest > last) {
         twi_append_bucket(tw, bucket, &tw->outside[TWI_STUCK]);
         tw->has_outside = true;
-        twi_find_first(tw, wheel);
+        twi_requeue(tw, wheel);
     } else {
         if (bucket->latest > last)
             bucket->latest = last;
@@ -2656,7 +2727,7 @@ static inline void twi_advance_to(timingwheel *tw, uint64_t tick)
 }
 
 /* Sorts the first bucket of a wheel, or moves the bucket's timers down. */
-TWI_NOINLINE void twi_prepare(timingwheel *tw, twi_wheel *wheel,
+TWI_NOINLINE void twi_sort_or_cascade(timingwheel *tw, twi_wheel *wheel,
                            twi_bucket *bucket)
 {
     bool is_one_tick = bucket->earliest == bucket->latest;
@@ -2664,7 +2735,7 @@ TWI_NOINLINE void twi_prepare(timingwheel *tw, twi_wheel *wheel,
         (is_one_tick || twi_sort(tw, bucket))) {
         wheel->progress = TWI_SORTED;
         if (!is_one_tick)
-            twi_await_front(tw, wheel, bucket);
+            twi_queue_by_front(tw, wheel, bucket);
         return;
     }
     size_t all = SIZE_MAX;
@@ -2679,40 +2750,40 @@ TWI_NOINLINE void twi_prepare(timingwheel *tw, twi_wheel *wheel,
 /* Enters a wheel in the delay queue again after the front slot of the wheel's
  * first bucket has left, or if that slot is dead. `has_more` is false if the
  * bucket is empty. Removes a wheel without timers from the queue. */
-static inline void twi_show_front(timingwheel *tw, twi_wheel *wheel,
+static inline void twi_next_front(timingwheel *tw, twi_wheel *wheel,
                                   twi_bucket *bucket, bool has_more)
 {
     if (has_more && twi_skip_dead(tw, bucket))
-        twi_await_front(tw, wheel, bucket);
+        twi_queue_by_front(tw, wheel, bucket);
     else
-        twi_find_first(tw, wheel);
+        twi_requeue(tw, wheel);
 }
 
 /* Handles a front timer that is not due, in a sorted bucket. A timer that was
  * postponed beyond the bucket is placed again. Any other timer has come to the
  * front because timers left: the wheel waits for that timer. */
-TWI_NOINLINE void twi_pass_front(timingwheel *tw, twi_wheel *wheel,
+TWI_NOINLINE void twi_defer_front(timingwheel *tw, twi_wheel *wheel,
                                  twi_bucket *bucket)
 {
     tw_timer *timer = *bucket->front;
     if (!twi_is_beyond(bucket, twi_tick_of(tw, timer->deadline)))
-        twi_await_front(tw, wheel, bucket);
+        twi_queue_by_front(tw, wheel, bucket);
     else if (twi_place_again(tw, timer))
-        twi_show_front(tw, wheel, bucket, twi_pop_front(tw, bucket));
+        twi_next_front(tw, wheel, bucket, twi_pop_front(tw, bucket));
     else
         twi_do_without_memory(tw, wheel);
 }
 
-/* Brings the wheel at the head of the delay queue one step closer to firing.
+/* Brings the wheel at the head of the delay queue closer to firing.
  * Returns true if the front timer of the wheel's first bucket is due and may
  * fire now. A bucket of one slot needs no sort. Moves the clock; may sort or
  * cascade the bucket, or change the delay queue. */
-static inline bool twi_ready_head(timingwheel *tw, twi_wheel *wheel)
+static inline bool twi_prepare_head(timingwheel *tw, twi_wheel *wheel)
 {
     twi_bucket *bucket = wheel->first;
-    twi_advance_to(tw, wheel->earliest);
+    twi_advance_to(tw, wheel->queue_tick);
     if (twi_is_empty(bucket)) {
-        twi_find_first(tw, wheel);
+        twi_requeue(tw, wheel);
         return false;
     }
     tw_timer *timer = *bucket->front;
@@ -2723,11 +2794,11 @@ static inline bool twi_ready_head(timingwheel *tw, twi_wheel *wheel)
         return true;
     }
     if (wheel->progress != TWI_SORTED)
-        twi_prepare(tw, wheel, bucket);
+        twi_sort_or_cascade(tw, wheel, bucket);
     else if (timer == NULL)
-        twi_show_front(tw, wheel, bucket, true);
+        twi_next_front(tw, wheel, bucket, true);
     else
-        twi_pass_front(tw, wheel, bucket);
+        twi_defer_front(tw, wheel, bucket);
     return false;
 }
 
@@ -2739,10 +2810,10 @@ static inline tw_timer *twi_pop_head(timingwheel *tw, twi_wheel *wheel)
     tw_timer *timer = *bucket->front;
     if (bucket->front + 1 == bucket->back) {
         bucket->front++;
-        twi_unmark(wheel, bucket);
-        twi_find_first(tw, wheel);
+        twi_clear_bucket(wheel, bucket);
+        twi_requeue(tw, wheel);
     } else {
-        twi_show_front(tw, wheel, bucket, twi_pop_front(tw, bucket));
+        twi_next_front(tw, wheel, bucket, twi_pop_front(tw, bucket));
     }
     return timer;
 }
@@ -2782,7 +2853,7 @@ static inline bool twi_is_overdue_before(const timingwheel *tw, size_t position)
 /* Begins a call that fires up to `target`, while timers may be overdue or
  * stuck. Adds a turn for the call behind the turns that earlier calls have
  * left. */
-TWI_COLD void twi_begin_overdue(timingwheel *tw, uint64_t target)
+TWI_COLD void twi_add_turn(timingwheel *tw, uint64_t target)
 {
     const twi_bucket *overdue = &tw->outside[TWI_OVERDUE];
     twi_turn *last = &tw->turns[tw->turn_count - 1];
@@ -2802,7 +2873,7 @@ enum twi_source { TWI_NOT_DUE, TWI_BY_WHEEL, TWI_BY_OVERDUE, TWI_BY_STUCK };
 
 /* Returns where the next due timer is, while timers may be overdue or stuck.
  * Drops turns of which every timer has fired. */
-TWI_COLD enum twi_source twi_find_due(timingwheel *tw)
+TWI_COLD enum twi_source twi_find_source_slow(timingwheel *tw)
 {
     const twi_bucket *stuck = &tw->outside[TWI_STUCK];
     for (;;) {
@@ -2827,7 +2898,7 @@ TWI_COLD enum twi_source twi_find_due(timingwheel *tw)
 
 /* Returns true if an overdue timer is at the front. Otherwise skips dead slots:
  * the timer behind the dead slots may belong to a later turn. */
-TWI_COLD bool twi_ready_overdue(timingwheel *tw)
+TWI_COLD bool twi_prepare_overdue(timingwheel *tw)
 {
     twi_bucket *overdue = &tw->outside[TWI_OVERDUE];
     if (*overdue->front != NULL)
@@ -2839,7 +2910,7 @@ TWI_COLD bool twi_ready_overdue(timingwheel *tw)
 /* Brings a stuck timer that is due to the front, and returns true. If none is
  * due, places one stuck timer again if there is memory, and notes when the next
  * stuck timer is due. */
-TWI_COLD bool twi_ready_stuck(timingwheel *tw)
+TWI_COLD bool twi_prepare_stuck(timingwheel *tw)
 {
     twi_bucket *stuck = &tw->outside[TWI_STUCK];
     bool is_ready = false, is_placed = false;
@@ -2875,54 +2946,134 @@ TWI_COLD bool twi_ready_stuck(timingwheel *tw)
     return is_ready;
 }
 
+/* ------------------------------------------------------------ no spikes ---
+ * A large bucket moves down while the clock is in the step before the bucket's
+ * own step, in proportion to the time that has passed. So no call has to move
+ * the whole bucket, and the rest is small enough to be sorted when the bucket
+ * comes up. No timer starts in the bucket meanwhile (see "wheels"). Timers
+ * leave from the back, in batches, and keep their order. If the loop sleeps
+ * for a whole step, the bucket moves when it comes up. */
+
+/* Returns left * passed / span, rounded up. `passed` is less than `span`. */
+static size_t twi_share_of(size_t left, uint64_t passed, uint64_t span)
+{
+    unsigned bits = twi_highest_bit(span);
+    if (bits > 31) { /* 32 bits are exact enough */
+        passed >>= bits - 31;
+        span >>= bits - 31;
+    }
+    return (size_t)(((uint64_t)left * passed + span - 1) / span);
+}
+
+/* Returns how many chunks of the bucket of a wheel's next step have to be moved
+ * down by now. Reduces *look_at to the tick at which to ask again. */
+TWI_WRAPS static size_t twi_chunks_ahead(const timingwheel *tw,
+                                         const twi_wheel *wheel,
+                                         uint64_t *look_at)
+{
+    uint64_t step_number = (tw->clock_tick >> wheel->shift) + 1;
+    uint64_t start = step_number << wheel->shift, at = start;
+    const twi_bucket *bucket = &wheel->buckets[step_number & tw->bucket_mask];
+    size_t chunks = 0;
+    if (!wheel->may_have_large || start < tw->clock_tick)
+        return 0; /* there is no next step beyond 64 bits */
+    uint64_t from = start - wheel->step;
+    bool is_begun = from < wheel->moved_at;
+    if (is_begun)
+        from = wheel->moved_at;
+    if (!twi_is_empty(bucket) && bucket->earliest != bucket->latest) {
+        size_t left = twi_last_chunk(bucket)->number -
+                      twi_chunk_of(bucket->front)->number + 1;
+        if (is_begun || twi_is_large(bucket)) {
+            uint64_t span = start - from;
+            size_t behind = is_begun ? wheel->behind : 0;
+            chunks = behind + twi_share_of(left, tw->clock_tick - from, span);
+            if (chunks < TWI_BATCH && behind == 0)
+                chunks = 0;
+            if (left > TWI_BATCH) /* after span * TWI_BATCH / left ticks */
+                at = from + span / left * TWI_BATCH +
+                     span % left * TWI_BATCH / left;
+        }
+    }
+    if (at < *look_at)
+        *look_at = at;
+    return chunks;
+}
+
+/* Moves timers of large buckets down before the buckets come up. A call works
+ * on a second wheel only if that wheel is two batches behind. */
+TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
+{
+    uint64_t look_at = UINT64_MAX;
+    size_t least = 1;
+    for (uint32_t i = 0; i < tw->queued;) {
+        twi_wheel *wheel = tw->queue[i++];
+        size_t chunks = twi_chunks_ahead(tw, wheel, &look_at);
+        if (chunks < least)
+            continue;
+        uint64_t step_number = (tw->clock_tick >> wheel->shift) + 1;
+        if (twi_limit_left(tw) != 0) {
+            (void)twi_move_down(tw, wheel, step_number, &chunks);
+            wheel->moved_at = tw->clock_tick;
+            wheel->behind = twi_limit_left(tw) == 0 ? chunks : 0;
+        }
+        if (twi_limit_left(tw) == 0)
+            return; /* the next call goes on */
+        look_at = UINT64_MAX;
+        least = (size_t)2 * TWI_BATCH;
+        i = 0; /* the queue may have changed */
+    }
+    tw->ahead_at = look_at;
+}
+
 /* --------------------------------------------------- calls that advance ---
  * A call fires overdue timers, then the first timer of the head of the delay
  * queue, again and again, until no timer is due. Then the call moves timers of
  * large buckets ahead. */
 
 /* Returns where the next timer due by the tick `target` is. */
-static inline enum twi_source twi_source_of(timingwheel *tw, uint64_t target)
+static inline enum twi_source twi_find_source(timingwheel *tw, uint64_t target)
 {
     if (TWI_UNLIKELY(tw->has_outside))
-        return twi_find_due(tw);
+        return twi_find_source_slow(tw);
     return tw->next_tick <= target && tw->queued != 0 ? TWI_BY_WHEEL
                                                       : TWI_NOT_DUE;
 }
 
-/* The first steps between two timers do not count towards the limit. A step
- * sorts a bucket, for example, or skips dead slots. */
-#define TWI_FREE_STEPS 4
+/* The first actions between two timers do not count towards the limit. An
+ * action sorts a bucket, for example, or skips dead slots. */
+#define TWI_FREE_ACTIONS 4
 
 enum twi_ready { TWI_READY, TWI_ALL_FIRED, TWI_LIMIT_REACHED };
 
 /* Works until the next timer due by `target` is at the front of *source:
  * TWI_READY. TWI_ALL_FIRED: no timer is due. TWI_LIMIT_REACHED: the call may do
  * no more. */
-static inline enum twi_ready twi_make_ready(timingwheel *tw, uint64_t target,
+static inline enum twi_ready twi_prepare_next(timingwheel *tw, uint64_t target,
                                             enum twi_source *source)
 {
     bool is_ready = false;
-    unsigned steps = 0;
+    unsigned actions = 0;
     do {
-        *source = twi_source_of(tw, target);
+        *source = twi_find_source(tw, target);
         if (*source == TWI_NOT_DUE)
             return TWI_ALL_FIRED;
-        if (TWI_UNLIKELY(++steps > TWI_FREE_STEPS))
-            twi_count_step(tw);
+        if (TWI_UNLIKELY(++actions > TWI_FREE_ACTIONS))
+            twi_count_action(tw);
         if (twi_limit_left(tw) == 0)
             return TWI_LIMIT_REACHED;
         if (*source == TWI_BY_WHEEL)
-            is_ready = twi_ready_head(tw, tw->queue[0]);
+            is_ready = twi_prepare_head(tw, tw->queue[0]);
         else if (*source == TWI_BY_OVERDUE)
-            is_ready = twi_ready_overdue(tw);
+            is_ready = twi_prepare_overdue(tw);
         else
-            is_ready = twi_ready_stuck(tw);
+            is_ready = twi_prepare_stuck(tw);
     } while (!is_ready);
     return TWI_READY;
 }
 
 /* Takes out the timer that is ready, marks the timer fired, and returns it. */
-static inline tw_timer *twi_pop_ready(timingwheel *tw, enum twi_source source)
+static inline tw_timer *twi_pop_next(timingwheel *tw, enum twi_source source)
 {
     tw_timer *timer;
     if (TWI_UNLIKELY(source != TWI_BY_WHEEL)) {
@@ -2950,95 +3101,15 @@ TWI_WRAPS static inline uint64_t twi_begin_call(timingwheel *tw, uint64_t now,
         target = tw->clock_tick;
     tw->handled_limit = tw->handled + limit;
     if (TWI_UNLIKELY(tw->has_outside))
-        twi_begin_overdue(tw, target);
+        twi_add_turn(tw, target);
     else
         tw->turns[0].due_until = target;
     return target;
 }
 
-/* ------------------------------------------------------------ no spikes ---
- * A large bucket moves down while the clock is in the step before the bucket's
- * own step, in proportion to the time that has passed. So no call has to move
- * the whole bucket, and the rest is small enough to be sorted when the bucket
- * comes up. No timer starts in the bucket meanwhile (see "wheels"). Timers
- * leave from the back, in batches, and keep their order. If the loop sleeps
- * for a whole step, the bucket moves when it comes up. */
-
-/* Returns left * passed / span, rounded up. `passed` is less than `span`. */
-static size_t twi_share_of(size_t left, uint64_t passed, uint64_t span)
-{
-    unsigned bits = twi_highest_bit(span);
-    if (bits > 31) { /* 32 bits are exact enough */
-        passed >>= bits - 31;
-        span >>= bits - 31;
-    }
-    return (size_t)(((uint64_t)left * passed + span - 1) / span);
-}
-
-/* Returns how many chunks of the bucket of a wheel's next step have to be moved
- * down by now. Reduces *look_at to the tick at which to ask again. */
-TWI_WRAPS static size_t twi_chunks_ahead(const timingwheel *tw,
-                                         const twi_wheel *wheel,
-                                         uint64_t *look_at)
-{
-    uint64_t step = (tw->clock_tick >> wheel->shift) + 1;
-    uint64_t start = step << wheel->shift, at = start;
-    const twi_bucket *bucket = &wheel->buckets[step & tw->size_mask];
-    size_t chunks = 0;
-    if (!wheel->may_have_large || start < tw->clock_tick)
-        return 0; /* there is no next step beyond 64 bits */
-    uint64_t from = start - wheel->step;
-    bool is_begun = from < wheel->moved_at;
-    if (is_begun)
-        from = wheel->moved_at;
-    if (!twi_is_empty(bucket) && bucket->earliest != bucket->latest) {
-        size_t left = twi_last_chunk(bucket)->number -
-                      twi_chunk_of(bucket->front)->number + 1;
-        if (is_begun || twi_is_large(bucket)) {
-            uint64_t span = start - from;
-            size_t behind = is_begun ? wheel->behind : 0;
-            chunks = behind + twi_share_of(left, tw->clock_tick - from, span);
-            if (chunks < TWI_BATCH && behind == 0)
-                chunks = 0;
-            if (left > TWI_BATCH)
-                at = from + span / left * TWI_BATCH +
-                     span % left * TWI_BATCH / left;
-        }
-    }
-    if (at < *look_at)
-        *look_at = at;
-    return chunks;
-}
-
-/* Moves timers of large buckets down before the buckets come up. A call works
- * on a second wheel only if that wheel is two batches behind. */
-TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
-{
-    uint64_t look_at = UINT64_MAX;
-    size_t least = 1;
-    for (uint32_t i = 0; i < tw->queued;) {
-        twi_wheel *wheel = tw->queue[i++];
-        size_t chunks = twi_chunks_ahead(tw, wheel, &look_at);
-        if (chunks < least)
-            continue;
-        uint64_t step = (tw->clock_tick >> wheel->shift) + 1;
-        if (twi_limit_left(tw) != 0) {
-            (void)twi_move_down(tw, wheel, step, &chunks);
-            wheel->moved_at = tw->clock_tick;
-            wheel->behind = twi_limit_left(tw) == 0 ? chunks : 0;
-        }
-        if (twi_limit_left(tw) == 0)
-            return; /* the next call goes on */
-        look_at = UINT64_MAX;
-        least = (size_t)2 * TWI_BATCH;
-        i = 0; /* the queue may have changed */
-    }
-    tw->ahead_at = look_at;
-}
-
 /* Ends a call that has fired every due timer. Sets the clock to `now`, unless
- * the clock is later. Moves timers ahead: only a wheel with more timers than
- * can be sorted, or with many dead slots, can have a large bucket. */
+ * the clock is later. Moves timers ahead, unless no bucket can be large: that
+ * takes more timers than can be sorted, or many dead slots. */
 static inline void twi_end_call(timingwheel *tw, uint64_t now, uint64_t target)
 {
     twi_set_clock(tw, target, now > tw->now ? now : tw->now);
@@ -3047,23 +3118,28 @@ static inline void twi_end_call(timingwheel *tw, uint64_t now, uint64_t target)
         twi_move_ahead(tw);
 }
 
-/* Fires the timers due by the tick `target`. Returns how many. */
-TWI_NOINLINE size_t twi_fire_due(timingwheel *tw, uint64_t now, uint64_t target)
+/* Fires the timers due by the tick `target`, and adds their number to *fired.
+ * Returns NULL. If `fired` is NULL, takes out one due timer and returns it. */
+TWI_NOINLINE tw_timer *twi_run_call(timingwheel *tw, uint64_t now,
+                                    uint64_t target, size_t *fired)
 {
-    size_t fired = 0;
     enum twi_source source;
     enum twi_ready ready;
-    tw->state = TWI_ADVANCING;
-    while ((ready = twi_make_ready(tw, target, &source)) == TWI_READY) {
-        tw_timer *timer = twi_pop_ready(tw, source);
-        fired++;
+    tw->activity = TWI_ADVANCING;
+    while ((ready = twi_prepare_next(tw, target, &source)) == TWI_READY) {
+        tw_timer *timer = twi_pop_next(tw, source);
+        if (fired == NULL) {
+            tw->activity = TWI_LIVE;
+            return timer;
+        }
+        ++*fired;
         if (timer->callback != NULL)
             TW_CALL(tw, timer);
     }
-    tw->state = TWI_LIVE;
+    tw->activity = TWI_LIVE;
     if (ready == TWI_ALL_FIRED)
         twi_end_call(tw, now, target);
-    return fired;
+    return NULL;
 }
 
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
@@ -3071,11 +3147,13 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
 {
     if (tw == NULL || limit == 0 || twi_is_busy(tw))
         return 0;
+    size_t fired = 0;
     uint64_t target = twi_begin_call(tw, now, limit);
-    if (twi_source_of(tw, target) != TWI_NOT_DUE)
-        return twi_fire_due(tw, now, target);
-    twi_end_call(tw, now, target); /* and never enter the machinery */
-    return 0;
+    if (twi_find_source(tw, target) != TWI_NOT_DUE)
+        (void)twi_run_call(tw, now, target, &fired);
+    else
+        twi_end_call(tw, now, target);
+    return fired;
 }
 
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now)
@@ -3087,12 +3165,7 @@ TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 {
     if (tw == NULL || twi_is_busy(tw))
         return NULL;
-    uint64_t target = twi_begin_call(tw, now, SIZE_MAX);
-    enum twi_source source;
-    if (twi_make_ready(tw, target, &source) == TWI_READY)
-        return twi_pop_ready(tw, source);
-    twi_end_call(tw, now, target);
-    return NULL;
+    return twi_run_call(tw, now, twi_begin_call(tw, now, SIZE_MAX), NULL);
 }
 
 /* -------------------------------------------- next deadline and periods --- */
@@ -3157,30 +3230,30 @@ TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period,
 
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
 {
-    if (tw == NULL || visit == NULL || tw->state == TWI_VISITING)
+    if (tw == NULL || visit == NULL || tw->activity == TWI_VISITING)
         return 0;
     TWI_RULE_READY(tw);
-    enum twi_state before = tw->state;
+    enum twi_activity before = tw->activity;
     twi_clear_caches(tw); /* tw_start then checks the state */
-    tw->state = TWI_VISITING;
+    tw->activity = TWI_VISITING;
     size_t visited = twi_visit_all(tw, visit, context);
-    tw->state = before;
+    tw->activity = before;
     return visited;
 }
 
 TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
 {
-    if (tw == NULL || tw->state == TWI_VISITING)
+    if (tw == NULL || tw->activity == TWI_VISITING)
         return 0;
     TWI_RULE_READY(tw);
-    enum twi_state before = tw->state;
+    enum twi_activity before = tw->activity;
     size_t drained = 0;
     twi_bucket *bucket = &tw->outside[TWI_DRAINED];
-    tw->state = TWI_ADVANCING;
+    tw->activity = TWI_ADVANCING;
     while (tw->queued != 0) {
         twi_wheel *wheel = tw->queue[0];
         twi_append_bucket(tw, wheel->first, bucket);
-        twi_find_first(tw, wheel);
+        twi_requeue(tw, wheel);
     }
     for (unsigned i = 0; i < TWI_DRAINED; i++)
         twi_append_bucket(tw, &tw->outside[i], bucket);
@@ -3199,7 +3272,7 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
         if (visit != NULL)
             visit(timer, context);
     }
-    tw->state = before;
+    tw->activity = before;
     return drained;
 }
 
@@ -3209,14 +3282,14 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
  * no chunk in a bucket. The caller has cleared the caches. An empty overdue
  * bucket loses its last chunk first, because twi_is_dead is false for that
  * chunk. */
-static void twi_trim_slabs(timingwheel *tw)
+TWI_COLD void twi_trim_slabs(timingwheel *tw)
 {
     twi_bucket *overdue = &tw->outside[TWI_OVERDUE];
     while (!twi_is_empty(overdue) && *overdue->front == NULL)
         (void)twi_pop_front(tw, overdue);
     if (twi_is_empty(overdue) && overdue->back != NULL) {
         twi_free_chunk(tw, twi_last_chunk(overdue));
-        twi_reset_bucket(overdue);
+        twi_init_bucket(overdue);
         tw->buckets_used--;
         for (unsigned i = 0; i < tw->turn_count; i++)
             tw->turns[i].overdue_until = 0; /* positions start at 0 again */
@@ -3247,31 +3320,11 @@ static void twi_trim_slabs(timingwheel *tw)
     }
 }
 
-/* Frees a wheel if the wheel has no timers. The caller has called
- * twi_trim_slabs: each chunk of the wheel has a timer. */
-static void twi_trim_wheel(timingwheel *tw, twi_wheel *wheel)
-{
-    if (wheel->queue_index != TWI_UNQUEUED)
-        twi_find_first(tw, wheel);
-    if (wheel->queue_index == TWI_UNQUEUED)
-        twi_remove_wheel(tw, wheel->level);
-}
-
-/* Returns how many chunks the timers of a bucket need without dead slots. */
-static size_t twi_chunks_needed(const twi_bucket *bucket)
-{
-    size_t timers = 0;
-    for (tw_timer **slot = bucket->front; slot != bucket->back;
-         slot = twi_next_slot(slot))
-        timers += *slot != NULL;
-    return (timers + TWI_SLOTS - 1) / TWI_SLOTS;
-}
-
 /* Moves the timers of a bucket into unused chunks, in the same order, without
  * dead slots. The caller has provided the chunks, has set in_use and
  * buckets_used to 0, and frees the old chunks. The positions of turns move with
  * the timers. */
-static void twi_pack(timingwheel *tw, twi_bucket *bucket)
+TWI_COLD void twi_pack(timingwheel *tw, twi_bucket *bucket)
 {
     twi_bucket packed = *bucket;
     size_t before[TWI_TURNS] = {0};
@@ -3306,13 +3359,13 @@ static void twi_pack(timingwheel *tw, twi_bucket *bucket)
  * every chunk is needed, or if the slabs hold at most 1.4 times the chunks
  * needed (promise 14 allows 1.5). Changes nothing either if there is no memory
  * for the new slabs. */
-static void twi_pack_all(timingwheel *tw)
+TWI_COLD void twi_pack_all(timingwheel *tw)
 {
     size_t needed = 0, held = 0, at = 0, left, chunks;
     twi_slab *old = tw->slabs, **link = &tw->slabs;
     twi_chunk *unused = tw->unused;
     for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;)
-        needed += twi_chunks_needed(bucket);
+        needed += (twi_count_timers(bucket) + TWI_SLOTS - 1) / TWI_SLOTS;
     for (const twi_slab *slab = old; slab != NULL; slab = slab->next)
         held += slab->chunks + 2; /* plus the slab itself, and alignment */
     if (tw->chunks == needed || held * 5 <= needed * 7)
@@ -3342,10 +3395,14 @@ TW_DEF void tw_trim(timingwheel *tw)
         return;
     twi_clear_caches(tw);
     tw->reserved = 0;
-    twi_trim_slabs(tw);
-    for (unsigned level = 0; level < TWI_LEVELS; level++)
-        if (tw->wheels[level] != NULL)
-            twi_trim_wheel(tw, tw->wheels[level]);
+    twi_trim_slabs(tw); /* now every chunk of a wheel has a timer */
+    for (unsigned level = 0; level < TWI_LEVELS; level++) {
+        twi_wheel *wheel = tw->wheels[level];
+        if (wheel != NULL && wheel->queue_index != TWI_UNQUEUED)
+            twi_requeue(tw, wheel);
+        if (wheel != NULL && wheel->queue_index == TWI_UNQUEUED)
+            twi_remove_wheel(tw, level);
+    }
     twi_pack_all(tw);
 }
 
@@ -3355,7 +3412,7 @@ TW_DEF void tw_trim(timingwheel *tw)
  * extra chunks let a sweep find unused chunks soon. A few more are needed
  * because a moving timer is in two chunks for a moment, and because the overdue
  * bucket keeps a chunk. */
-static bool twi_reserve_all(timingwheel *tw, size_t timers, unsigned top)
+TWI_COLD bool twi_reserve_all(timingwheel *tw, size_t timers, unsigned top)
 {
     size_t chunks = timers + timers / 8 + 8;
     for (unsigned level = 0; level <= top; level++)
@@ -3369,7 +3426,7 @@ static bool twi_reserve_all(timingwheel *tw, size_t timers, unsigned top)
 
 TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon)
 {
-    if (tw == NULL || tw->state == TWI_DESTROYED)
+    if (tw == NULL || tw->activity == TWI_DESTROYED)
         return TW_EINVAL;
     TWI_RULE_READY(tw);
     if (timers > SIZE_MAX / TWI_CHUNK_BYTES / 2)
@@ -3454,7 +3511,7 @@ TW_DEF const char *tw_strerror(int status)
 }
 
 /* True if a bucket holds a timer. */
-static bool twi_has_timers(const twi_bucket *bucket)
+TWI_COLD bool twi_has_timers(const twi_bucket *bucket)
 {
     tw_timer **slot = bucket->front;
     while (slot != bucket->back && *slot == NULL)
@@ -3479,7 +3536,7 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
         if (tw->wheels[level] != NULL) {
             stats->wheels++;
             stats->bytes_used += twi_wheel_bytes(tw);
-            for (size_t i = 0; i <= tw->size_mask; i++)
+            for (size_t i = 0; i <= tw->bucket_mask; i++)
                 stats->buckets +=
                     twi_has_timers(&tw->wheels[level]->buckets[i]);
         }
@@ -3511,36 +3568,29 @@ TWI_COLD void twi_write_line(tw_writer *write, void *context, const char *words,
     write(line, context);
 }
 
-/* A visitor that does nothing: twi_visit_bucket returns the number of
- * timers. */
-static void twi_count_timer(tw_timer *timer, void *context)
-{
-    (void)timer, (void)context;
-}
-
 /* Draws a wheel in two lines. The first line shows the wheel's step and ticks.
  * The second line shows the buckets from the clock's own on, and the number of
- * timers. With more than 64 buckets one mark stands for several. */
+ * timers. With more than 64 buckets one sign stands for several. */
 TWI_WRAPS TWI_COLD void twi_draw_wheel(const timingwheel *tw,
                                        const twi_wheel *wheel,
                                        tw_writer *write, void *context)
 {
-    static const char marks[] = ".123456789+#", tail[] = "] holds %";
+    static const char signs[] = ".123456789+#", tail[] = "] holds %";
     char row[1 + 64 + sizeof(tail)] = "[";
     uint32_t i = 0, from = twi_index_of(tw, wheel, tw->clock_tick), end = 1;
     uint64_t step = (uint64_t)1 << wheel->shift;
     uint64_t own = tw->clock_tick & ~(step - 1);
-    uint64_t span = (uint64_t)tw->size_mask << wheel->shift | (step - 1);
+    uint64_t span = (uint64_t)tw->bucket_mask << wheel->shift | (step - 1);
     uint64_t numbers[] = {wheel->level, step, own, tw_after(own, span)};
     twi_write_line(write, context, "wheel %: step %, ticks % to %", numbers);
-    for (numbers[0] = 0; i <= tw->size_mask;) {
+    for (numbers[0] = 0; i <= tw->bucket_mask;) {
         size_t count = 0;
         do {
             const twi_bucket *bucket =
-                &wheel->buckets[(from + i++) & tw->size_mask];
-            count += twi_visit_bucket(bucket, twi_count_timer, NULL);
-        } while (i % (tw->size_mask / 64 + 1) != 0);
-        row[end++] = marks[count < 10 ? count : count < 100 ? 10 : 11];
+                &wheel->buckets[(from + i++) & tw->bucket_mask];
+            count += twi_count_timers(bucket);
+        } while (i % (tw->bucket_mask / 64 + 1) != 0);
+        row[end++] = signs[count < 10 ? count : count < 100 ? 10 : 11];
         numbers[0] += count;
     }
     for (i = 0; i < sizeof(tail); i++)
@@ -3553,7 +3603,7 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
     tw_stats stats;
     if (write == NULL)
         return;
-    if (tw == NULL || tw->state == TWI_DESTROYED) {
+    if (tw == NULL || tw->activity == TWI_DESTROYED) {
         write("no wheel: NULL, or destroyed", context);
         return;
     }
@@ -3573,14 +3623,14 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
             for (j = 0; j < tw->queued; j++)
                 before += twi_is_before(tw->queue[j], tw->queue[i]);
             numbers[0] = tw->queue[i]->level;
-            numbers[1] = tw->queue[i]->earliest;
+            numbers[1] = tw->queue[i]->queue_tick;
             if (before == rank)
                 twi_write_line(write, context, "queue: wheel % at tick %",
                                numbers);
         }
     numbers[0] = 0;
     for (unsigned i = 0; i < TWI_OUTSIDE_BUCKETS; i++)
-        numbers[0] += twi_visit_bucket(&tw->outside[i], twi_count_timer, NULL);
+        numbers[0] += twi_count_timers(&tw->outside[i]);
     twi_write_line(write, context, "in no wheel: %, overdue or postponed",
                    numbers);
     twi_write_line(write, context, "memory: % bytes, % used; % buckets",
@@ -3590,13 +3640,13 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
 /* What tw_check has counted, to compare with the fields of the timingwheel. */
 typedef struct twi_seen {
     size_t timers;
-    size_t chunks; /* in buckets                                             */
-    size_t homes;  /* buckets that have a chunk                              */
+    size_t chunks;  /* in buckets                                            */
+    size_t buckets; /* with a chunk                                          */
 } twi_seen;
 
 /* True if each timer in the slots from `slot` to before `end` knows its slot,
  * and no timer's tick is before `earliest`. Counts the timers in *seen. */
-static bool twi_slots_are_sound(const timingwheel *tw, tw_timer **slot,
+TWI_COLD bool twi_slots_are_sound(const timingwheel *tw, tw_timer **slot,
                                 tw_timer **end, uint64_t earliest,
                                 twi_seen *seen)
 {
@@ -3615,14 +3665,14 @@ static bool twi_slots_are_sound(const timingwheel *tw, tw_timer **slot,
  * the numbers of the chunks rise. Only a chunk that is alone may have no slot
  * in use. A bucket without a chunk must have no front. Counts timers, chunks
  * and buckets in *seen. */
-TWI_WRAPS static bool twi_bucket_is_sound(const timingwheel *tw,
+TWI_WRAPS TWI_COLD bool twi_bucket_is_sound(const timingwheel *tw,
                                           const twi_bucket *bucket,
                                           uint64_t earliest, twi_seen *seen)
 {
     const twi_chunk *prev = NULL;
     if (bucket->back == NULL || twi_is_chunk_end(bucket->front))
         return bucket->front == NULL;
-    seen->homes++;
+    seen->buckets++;
     for (twi_chunk *chunk = twi_chunk_of(bucket->front), *next; chunk != NULL;
          prev = chunk, chunk = next) {
         tw_timer **slot = prev == NULL ? bucket->front : chunk->slots;
@@ -3645,7 +3695,8 @@ TWI_WRAPS static bool twi_bucket_is_sound(const timingwheel *tw,
 /* True if the timers of a sorted bucket are in order of tick. Timers beyond the
  * bucket may have any tick. Each timer needs TWI_SORTED_BIT, unless the bucket
  * has one tick. */
-static bool twi_order_is_sound(const timingwheel *tw, const twi_bucket *bucket)
+TWI_COLD bool twi_order_is_sound(const timingwheel *tw,
+                                 const twi_bucket *bucket)
 {
     uint64_t last = 0;
     for (tw_timer **slot = bucket->front; slot != bucket->back;
@@ -3666,10 +3717,10 @@ static bool twi_order_is_sound(const timingwheel *tw, const twi_bucket *bucket)
 }
 
 /* True if bucket `index` fits its wheel. A bucket without a span must be empty.
- * A bucket with a span needs its mark. The span must begin inside the wheel's
- * window, and not before the wheel's first bucket. A first bucket must be
- * sorted if the wheel's progress is TWI_SORTED. */
-static bool twi_step_is_sound(const timingwheel *tw, twi_wheel *wheel,
+ * A bucket with a span needs its mark. The span must be in one step of the
+ * wheel's window, and not before queue_tick. A first bucket must be sorted if
+ * the wheel's progress is TWI_SORTED. */
+TWI_COLD bool twi_bucket_fits(const timingwheel *tw, twi_wheel *wheel,
                               uint32_t index)
 {
     const twi_bucket *bucket = &wheel->buckets[index];
@@ -3682,21 +3733,22 @@ static bool twi_step_is_sound(const timingwheel *tw, twi_wheel *wheel,
         return false;
     return (twi_marks(wheel)[index / 64] >> (index % 64) & 1) != 0 &&
            twi_index_of(tw, wheel, bucket->earliest) == index &&
-           ahead <= tw->size_mask && bucket->earliest >= wheel->earliest;
+           (bucket->earliest ^ bucket->latest) >> wheel->shift == 0 &&
+           ahead <= tw->bucket_mask && bucket->earliest >= wheel->queue_tick;
 }
 
 /* True if the buckets of a wheel are sound, and the wheel is in the delay queue
  * with the first bucket that has a mark. A wheel without marks must not be in
  * the queue, and must not be the wheel of the last start. If a bucket may be
  * large, timers must move ahead by the wheel's next step. */
-TWI_WRAPS static bool twi_wheel_is_sound(const timingwheel *tw,
+TWI_WRAPS TWI_COLD bool twi_wheel_is_sound(const timingwheel *tw,
                                          twi_wheel *wheel, twi_seen *seen)
 {
     uint32_t first;
-    for (uint32_t i = 0; i <= tw->size_mask; i++) {
+    for (uint32_t i = 0; i <= tw->bucket_mask; i++) {
         const twi_bucket *bucket = &wheel->buckets[i];
         if (!twi_bucket_is_sound(tw, bucket, bucket->earliest, seen) ||
-            !twi_step_is_sound(tw, wheel, i))
+            !twi_bucket_fits(tw, wheel, i))
             return false;
     }
     uint64_t next_step = ((tw->clock_tick >> wheel->shift) + 1) << wheel->shift;
@@ -3712,14 +3764,15 @@ TWI_WRAPS static bool twi_wheel_is_sound(const timingwheel *tw,
 
 /* True if the delay queue is a heap of `wheels` wheels, and next_tick is the
  * tick of its head. */
-static bool twi_queue_is_sound(const timingwheel *tw, size_t wheels)
+TWI_COLD bool twi_queue_is_sound(const timingwheel *tw, size_t wheels)
 {
     if (tw->queued != wheels)
         return false;
     for (uint32_t i = 1; i < tw->queued; i++)
         if (twi_is_before(tw->queue[i], tw->queue[(i - 1) / 2]))
             return false;
-    return tw->next_tick == (wheels == 0 ? UINT64_MAX : tw->queue[0]->earliest);
+    return tw->next_tick ==
+           (wheels == 0 ? UINT64_MAX : tw->queue[0]->queue_tick);
 }
 
 TW_DEF bool tw_check(const timingwheel *tw)
@@ -3743,7 +3796,7 @@ TW_DEF bool tw_check(const timingwheel *tw)
     for (unsigned i = 0; i < TWI_DRAINED; i++)
         has_outside |= !twi_is_empty(&tw->outside[i]);
     if (seen.timers != tw->count || seen.chunks != tw->in_use ||
-        seen.homes != tw->buckets_used)
+        seen.buckets != tw->buckets_used)
         return false;
     for (const twi_chunk *chunk = tw->unused; chunk; chunk = chunk->next) {
         seen.chunks++;
@@ -3932,6 +3985,10 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 
 #ifdef __cplusplus
 }
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic pop
 #endif
 
 #endif /* TIMINGWHEEL_IMPLEMENTATION */

@@ -4,22 +4,22 @@
 # test/README.md says what each part shows. Prints TAP and ends with the line
 # `N passed, N failed`. Run from the top of the repository.
 #
-#     test/check.sh TEST...        names without test/ and .c
-#     ONLY='soak|asan' test/check.sh TEST...
+#     test/check.sh
+#     ONLY='soak|asan' test/check.sh
 #
 # As many parts run at a time as there are processors, except for those that
 # use all of them alone. What they print is kept in .build/check/said and shown
 # in the order of the list, whichever ends first. What a tool is missing for is
 # skipped, loudly, and listed again at the end; with STRICT set it fails. What
-# is random depends on the commit, or on SEED (test/seed.sh).
+# is random depends on the commit, or on SEED (test/lib/seed.sh).
 #
 # SPDX-License-Identifier: MIT
 set -u
 
 build=.build/check
-tests=$*
+tests=$(test/lib/programs.sh) || exit 2
 cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
-seed=$(test/seed.sh) || exit 2
+seed=$(test/lib/seed.sh) || exit 2
 operations=${SOAK:-500000000} # random ones, and a tenth of it sanitized
 limit=1800 # seconds, for each part
 
@@ -53,14 +53,14 @@ works() {
 
 # skip_part NAME WHAT REASON
 skip_part() {
-    part together "$1" ". test/tap.sh" "skip '$2' '$3'" tap_end
+    part together "$1" ". test/lib/tap.sh" "skip '$2' '$3'" tap_end
 }
 
 # Fewer operations where everything is slow; the full number is `make test`'s.
 options_for() {
     case $1-$2 in
-    model-valgrind) echo "--seed $seed --operations 40000" ;;
-    model-*) echo "--seed $seed --operations 500000" ;;
+    random-valgrind) echo "--seed $seed --operations 40000" ;;
+    random-*) echo "--seed $seed --operations 500000" ;;
     exhaustive-* | states-*) echo --quick ;;
     work-valgrind) echo --seed "$seed" --operations 1000000 ;;
     work-*) echo --seed "$seed" --operations 5000000 ;;
@@ -74,7 +74,7 @@ compiled() {
     name=$1 runner=$2 source=$3 options=$4
     shift 4
     part together "$name" \
-        "$* -std=$(test/standard.sh "$source") -g \\" \
+        "$* -std=$(test/lib/standard.sh "$source") -g \\" \
         "    -o $build/bin/$name $source &&" \
         "    exec $runner $build/bin/$name $options"
 }
@@ -89,8 +89,9 @@ variant() {
             "$* does not work here"
         return
     fi
-    for test in $tests; do
-        compiled "$test.$variant" "$runner" "test/$test.c" \
+    for source in $tests; do
+        test=$(basename "$source" .c)
+        compiled "$test.$variant" "$runner" "$source" \
             "$(options_for "$test" "$variant")" "$@"
     done
     compiled "fuzz-corpus.$variant" "$runner" test/fuzz/fuzz.c \
@@ -102,7 +103,8 @@ soak() {
     name=$1 soak_operations=$2 soak_seed=$3
     shift 3
     if works "$@"; then
-        part together "$name" "exec test/soak.sh $soak_operations $soak_seed $*"
+        part together "$name" \
+            "exec test/search/soak.sh $soak_operations $soak_seed $*"
     else
         skip_part "$name" "$soak_operations random operations" \
             "$* does not work here"
@@ -116,13 +118,13 @@ examples() {
     shift
     works "$@" || return
     part together "examples.$variant" \
-        "CC='$*' CFLAGS='-g $warnings' exec test/examples.sh"
+        "CC='$*' CFLAGS='-g $warnings' exec test/docs/examples.sh"
     part together "demo.$variant" \
-        "build=$build/demo.$variant" 'mkdir -p "$build"' '. test/tap.sh' \
-        "$* -std=c99 -g -o \$build/demo test/loops/epoll.c || exit" \
+        "build=$build/demo.$variant" 'mkdir -p "$build"' '. test/lib/tap.sh' \
+        "$* -std=c99 -g -o \$build/demo test/recipes/epoll.c || exit" \
         "expect 'no timer is early or lost' \\" \
         '    "$build/demo" --connections 200 --seconds 2 --dump' \
-        "$* -std=c11 -g -pthread -o \$build/threads test/loops/threads.c ||" \
+        "$* -std=c11 -g -pthread -o \$build/threads test/recipes/threads.c ||" \
         '    exit' "expect 'worker threads and their time-outs end' \\" \
         '    timeout 60 "$build/threads"' tap_end
 }
@@ -136,11 +138,11 @@ msan="$sanitized -fsanitize=memory -fsanitize-memory-track-origins"
 # ---------------------------------------------------------------- the list ---
 
 # The longest first, so that no core is idle at the end.
-part alone fuzz 'exec test/fuzz/run.sh'
-part together prove 'exec test/prove/run.sh'
-part together coverage 'exec test/coverage.sh'
-part together targets 'exec test/targets.sh'
-part together hosts 'exec test/hosts/run.sh --tests'
+part alone fuzz 'exec test/fuzz/fuzz.sh'
+part together prove 'exec test/prove/prove.sh'
+part together coverage 'exec test/coverage/coverage.sh'
+part together targets 'exec test/targets/targets.sh'
+part together hosts 'exec test/hosts/hosts.sh --tests'
 # shellcheck disable=SC2086
 {
     soak soak-1.O2 $((operations / 2)) "$((seed * 16 + 1))" gcc -O2
@@ -150,7 +152,7 @@ part together hosts 'exec test/hosts/run.sh --tests'
         clang $memory
     soak soak.small-chunks $((operations / 20)) "$((seed * 16 + 5))" \
         gcc -O2 -DTWI_CHUNK_BYTES=64
-    compiled states-full '' test/states.c --full gcc -O2
+    compiled states-full '' test/search/states.c --full gcc -O2
     if command -v valgrind >/dev/null 2>&1; then
         variant valgrind \
             'valgrind -q --error-exitcode=99 --leak-check=full' \
@@ -158,7 +160,7 @@ part together hosts 'exec test/hosts/run.sh --tests'
     else
         skip_part valgrind 'every test under valgrind' 'valgrind is missing'
     fi
-    part together gates 'exec test/gates.sh'
+    part together gates 'exec test/compile/gates.sh'
     variant asan-gcc '' gcc $memory
     variant asan-clang '' clang $memory
     variant msan-clang '' clang $msan $seldom
@@ -166,21 +168,21 @@ part together hosts 'exec test/hosts/run.sh --tests'
     examples asan-gcc gcc $memory
 }
 for kind in tsan asan litmus mistakes; do
-    part together "threads.$kind" "exec test/threads/run.sh $kind $seed"
+    part together "threads.$kind" "exec test/threads/threads.sh $kind $seed"
 done
-part together model-spin 'exec test/model/run.sh'
-part together cost 'exec test/cost.sh'
+part together threads.model 'exec test/threads/model.sh'
+part together cost 'exec test/cost/cost.sh'
 for cc in gcc clang; do
     part together "work.$cc" \
-        "CC=$cc exec test/work.sh --seed $seed --operations 500000000"
+        "CC=$cc exec test/search/work.sh --seed $seed --operations 500000000"
 done
-part together install 'exec test/install.sh'
-part together call 'exec test/call.sh'
-part together gdb 'exec test/gdb/run.sh'
-part together loops 'exec test/loops.sh'
-part together mutate-bugs 'exec test/mutate/run.sh --bugs'
+part together install 'exec test/docs/install.sh'
+part together call 'exec test/unit/call.sh'
+part together gdb 'exec test/gdb/gdb.sh'
+part together recipes 'exec test/recipes/recipes.sh'
+part together mutate-bugs 'exec test/mutate/mutate.sh --bugs'
 part alone mutate \
-    "exec test/mutate/run.sh --sample ${SAMPLE:-12} --seed $seed"
+    "exec test/mutate/mutate.sh --sample ${SAMPLE:-12} --seed $seed"
 
 # ----------------------------------------------------------- to run them ---
 

@@ -29,7 +29,7 @@ static void fuzz_free(void *pointer);
 #define TWI_BATCH batch /* chunks that are moved ahead at a time, at least   */
 static unsigned few, few_chunks, batch;
 #include "../../timingwheel.h"
-#include "../oracle.h"
+#include "../lib/oracle.h"
 
 #define TIMERS 48
 #define MOST_CALLBACKS 200 /* that do something, in one input                */

@@ -99,7 +99,7 @@ class WheelPrinter:
     def buckets(self, wheel):
         """The buckets with timers, by the earliest tick of each."""
         found = []
-        for i in range(int(self.tw["size_mask"]) + 1):
+        for i in range(int(self.tw["bucket_mask"]) + 1):
             bucket = wheel["buckets"][i]
             count = count_timers(bucket)
             if count != 0:

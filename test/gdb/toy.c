@@ -1,4 +1,4 @@
-/* toy.c - wheels for test/gdb/run.sh to look at; it stops in `look`.
+/* toy.c - wheels for test/gdb/gdb.sh to look at; it stops in `look`.
  *
  * SPDX-License-Identifier: MIT
  */

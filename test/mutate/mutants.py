@@ -44,7 +44,7 @@ SAVES_LOOK = 'tw->has_outside'
 # First values that are set anew before anything reads them; they stand there so
 # that no memory is left indeterminate.
 FIRST_VALUES = re.compile(
-    r'^ *(wheel->first = wheel->buckets|wheel->end = 0);$')
+    r'^ *(wheel->first = wheel->buckets|wheel->reach_end = 0);$')
 
 # Constants that any number would do for: how large the first slab is, and how
 # many chunks may be poorly filled before sweeping begins.
@@ -68,7 +68,7 @@ LOOKALIKES = [
     ['earliest', 'latest'],
     ['low', 'high'],
     ['now', 'clock_tick'],
-    ['size_mask', 'size_bits'],
+    ['bucket_mask', 'size_bits'],
     ['handled', 'cascaded'],
     ['TWI_DESTROYED', 'TWI_VISITING', 'TWI_LIVE', 'TWI_ADVANCING'],
     ['overdue_until', 'overdue_end'],
@@ -158,8 +158,7 @@ def functions_of(source, begin):
 def other_compilers(source):
     """The places where the text stands in a branch for GNU C only (where a
     small compiler sees nothing), or for TW_DEBUG only; or in the mailbox, which
-    that compiler cannot compile (test/threads/run.sh has mistakes of its own
-    for it)."""
+    that compiler cannot compile (threads.sh has mistakes of its own for it)."""
     gnu, debug, stack, at = [], [], [], 0
     for line in source.splitlines(True):
         word = line.replace(' ', '')

@@ -1,5 +1,5 @@
 /* arithmetic.c - contracts of what multiplies and divides in timingwheel.h, for
- * Frama-C's WP, which proves them for all inputs of 64 bits; see run.sh.
+ * Frama-C's WP, which proves them for all inputs of 64 bits; see prove.sh.
  *
  * SPDX-License-Identifier: MIT
  *

@@ -73,7 +73,7 @@ static void make_none(void)
             live[i][k] = false;
     }
     for (unsigned i = 0; i < TWI_OUTSIDE_BUCKETS; i++)
-        twi_reset_bucket(&tw.outside[i]);
+        twi_init_bucket(&tw.outside[i]);
 }
 
 /* Counts the chunks that are in no bucket and not the spare one as given away,

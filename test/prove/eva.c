@@ -1,5 +1,6 @@
 /* eva.c - seeded operations on timingwheel.h for Frama-C's EVA, which runs them
- * in its own model of C and reports whatever that leaves undefined; see run.sh.
+ * in its own model of C and reports whatever that leaves undefined; see
+ * prove.sh.
  *
  * SPDX-License-Identifier: MIT
  *
@@ -22,7 +23,7 @@
 #define ROUNDS 5
 #define TIMERS 24
 
-#define FROM 0x10000 /* the range, as in run.sh                            */
+#define FROM 0x10000 /* the range, as in prove.sh                            */
 #define UP_TO 0x7ffff
 
 static uintptr_t free_from;

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * CBMC does not see through an address that was rounded. So run.sh replaces
+ * CBMC does not see through an address that was rounded. So prove.sh replaces
  * twi_chunk_of and twi_slot_of by functions of the same meaning, which compare
  * with the slots of all chunks. The place in front of the first slot of a chunk
  * counts too: the last slot of an emptied chunk would be there. That the

@@ -30,7 +30,7 @@ static void make_wheel(void)
     tw.clock_tick = OWN;
     whole.marks[0] = any_below(1 << BUCKETS);
     for (unsigned i = 0; i < BUCKETS; i++)
-        twi_reset_bucket(&buckets[i]);
+        twi_init_bucket(&buckets[i]);
     for (unsigned i = 0; i < CHUNKS; i++) {
         twi_bucket *bucket = &buckets[BUCKET_OF(i)];
         unsigned first = any_below(TWI_SLOTS), end = any_below(TWI_SLOTS + 1);
@@ -47,7 +47,7 @@ static void make_wheel(void)
     tw.queued = 1;
     tw.queue[0] = wheel;
     wheel->queue_index = 0;
-    wheel->earliest = tw.next_tick = tw.clock_tick;
+    wheel->queue_tick = tw.next_tick = tw.clock_tick;
 }
 
 /* True if chunk i has a timer. */
@@ -65,7 +65,7 @@ static bool has_timers(unsigned i)
 void offer(void)
 {
     make_wheel();
-    twi_find_first(&tw, wheel);
+    twi_requeue(&tw, wheel);
     unsigned i = any_below(CHUNKS), k = any_below(TWI_SLOTS);
     unsigned own = twi_index_of(&tw, wheel, tw.clock_tick);
     ASSERT(wheel->progress == TWI_UNTOUCHED);
@@ -79,9 +79,9 @@ void offer(void)
     ASSERT(first == BUCKET_OF(0) || first == BUCKET_OF(1));
     ASSERT(has_timers(first / 2));
     ASSERT(*wheel->first->front != NULL);
-    ASSERT(wheel->earliest == wheel->first->earliest);
+    ASSERT(wheel->queue_tick == wheel->first->earliest);
     ASSERT(tw.queue[0] == wheel && tw.queued == 1);
-    ASSERT(wheel->queue_index == 0 && tw.next_tick == wheel->earliest);
+    ASSERT(wheel->queue_index == 0 && tw.next_tick == wheel->queue_tick);
     if (has_timers(i)) {
         ASSERT(((first - own) & (BUCKETS - 1)) <=
                ((BUCKET_OF(i) - own) & (BUCKETS - 1)));

@@ -78,7 +78,7 @@ void begin_overdue(void)
     make_aside((size_t)nondet_u64());
     uint64_t target = nondet_u64(), due_until = tw.turns[0].due_until;
     size_t until = tw.turns[0].overdue_until;
-    twi_begin_overdue(&tw, target);
+    twi_add_turn(&tw, target);
     const twi_turn *last = &tw.turns[tw.turn_count - 1];
     unsigned i = any_below(2), k = any_below(TWI_SLOTS);
     bool is_any = !twi_is_empty(overdue);
@@ -108,12 +108,12 @@ void find_due(void)
 {
     make_aside((size_t)nondet_u64());
     uint64_t target = nondet_u64();
-    twi_begin_overdue(&tw, target);
+    twi_add_turn(&tw, target);
     bool is_overdue = twi_is_overdue_before(
         &tw, tw.turns[tw.turn_count - 1].overdue_until);
     bool is_first = twi_is_overdue_before(&tw, tw.turns[0].overdue_until);
     bool is_left = is_due_by(tw.turns[0].due_until);
-    enum twi_source source = twi_find_due(&tw);
+    enum twi_source source = twi_find_source_slow(&tw);
     ASSERT((source == TWI_NOT_DUE) == (!is_overdue && !is_due_by(target)));
     ASSERT((source == TWI_BY_OVERDUE) ==
            (is_first || (is_overdue && !is_left)));

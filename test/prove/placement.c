@@ -57,7 +57,7 @@ void level(void)
     unsigned found = twi_level_of(&tw, tick);
     ASSERT(found < TWI_LEVELS && found * size_bits < 63);
     unsigned shift = found * size_bits;
-    ASSERT(steps_ahead(tick, shift) <= tw.size_mask);
+    ASSERT(steps_ahead(tick, shift) <= tw.bucket_mask);
     ASSERT(steps_ahead(tick, shift + size_bits) <= 1);
     if (found > 0) {
         ASSERT(steps_ahead(tick, shift) >= 2);
@@ -77,7 +77,7 @@ void next_step(void)
     ASSUME(twi_level_of(&tw, tick) == wheel.level);
     uint32_t own = twi_index_of(&tw, &wheel, tw.clock_tick);
     uint32_t index = twi_index_of(&tw, &wheel, tick);
-    ASSERT(index != own && index != ((own + 1) & tw.size_mask));
+    ASSERT(index != own && index != ((own + 1) & tw.bucket_mask));
     REACHED("the end");
 }
 
@@ -105,12 +105,12 @@ void bucket(void)
     uint64_t a = nondet_u64(), b = nondet_u64();
     ASSUME(a >= tw.clock_tick && b >= tw.clock_tick);
     uint64_t ahead = steps_ahead(a, wheel.shift);
-    ASSUME(ahead <= tw.size_mask);
-    ASSUME(steps_ahead(b, wheel.shift) <= tw.size_mask);
+    ASSUME(ahead <= tw.bucket_mask);
+    ASSUME(steps_ahead(b, wheel.shift) <= tw.bucket_mask);
     uint32_t own = twi_index_of(&tw, &wheel, tw.clock_tick);
     uint32_t index = twi_index_of(&tw, &wheel, a);
-    ASSERT(index <= tw.size_mask);
-    ASSERT(index == ((own + ahead) & tw.size_mask));
+    ASSERT(index <= tw.bucket_mask);
+    ASSERT(index == ((own + ahead) & tw.bucket_mask));
     if (index == twi_index_of(&tw, &wheel, b)) {
         ASSERT(a >> wheel.shift == b >> wheel.shift);
         REACHED("one bucket");
@@ -126,9 +126,9 @@ void window(void)
     unsigned shift = any_below(64);
     uint64_t later = nondet_u64(), tick = nondet_u64();
     ASSUME(tw.clock_tick <= later && later <= tick);
-    ASSUME(steps_ahead(tick, shift) <= tw.size_mask);
+    ASSUME(steps_ahead(tick, shift) <= tw.bucket_mask);
     tw.clock_tick = later;
-    ASSERT(steps_ahead(tick, shift) <= tw.size_mask);
+    ASSERT(steps_ahead(tick, shift) <= tw.bucket_mask);
     REACHED("the end");
 }
 
@@ -173,11 +173,11 @@ void quick(void)
 {
     twi_wheel wheel = {0};
     make_wheel(&wheel);
-    wheel.end = twi_end_of_reach(&tw, &wheel);
+    wheel.reach_end = twi_end_of_reach(&tw, &wheel);
     uint64_t later = nondet_u64(), tick = nondet_u64();
-    wheel.earliest = nondet_u64();
+    wheel.queue_tick = nondet_u64();
     ASSUME(tw.clock_tick <= later);
-    ASSUME(later <= wheel.earliest && wheel.earliest <= tick);
+    ASSUME(later <= wheel.queue_tick && wheel.queue_tick <= tick);
     tw.clock_tick = later;
     uint64_t ahead = tick - later;
     if (twi_is_wheel_for(&tw, &wheel, tick)) {
@@ -185,7 +185,7 @@ void quick(void)
         ASSERT(twi_level_of(&tw, tick) == wheel.level);
         REACHED("it is");
     } else {
-        ASSERT(ahead < wheel.min_ahead || tick >= wheel.end ||
+        ASSERT(ahead < wheel.min_ahead || tick >= wheel.reach_end ||
                ahead > UINT64_MAX / 2);
         REACHED("it is not, or not surely");
     }

@@ -1,4 +1,4 @@
-/* prove.h - what the proofs of timingwheel.h have in common; see run.sh.
+/* prove.h - what the proofs of timingwheel.h have in common; see prove.sh.
  *
  * SPDX-License-Identifier: MIT
  *
@@ -62,7 +62,7 @@ static timingwheel tw;
 static inline void set_size(unsigned bits)
 {
     tw.size_bits = bits;
-    tw.size_mask = (UINT32_C(2) << bits) - 1;
+    tw.bucket_mask = (UINT32_C(2) << bits) - 1;
     for (unsigned i = 0; i < 64; i++)
         tw.level_of[i] = (uint8_t)(i / bits);
 }

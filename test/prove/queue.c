@@ -29,7 +29,7 @@ static void make_heap(uint32_t queued)
         ASSUME((levels >> wheels[i]->level & 1) == 0);
         levels |= UINT64_C(1) << wheels[i]->level;
         wheels[i]->queue_index = i;
-        wheels[i]->earliest = expected[i] = any_below(ORDERS);
+        wheels[i]->queue_tick = expected[i] = any_below(ORDERS);
         tw.queue[i] = wheels[i];
         if (i > 0)
             ASSUME(!twi_is_before(tw.queue[i], tw.queue[(i - 1) / 2]));
@@ -52,9 +52,10 @@ static void check_heap(uint32_t before, uint32_t without)
             continue;
         ASSERT(index < queued);
         ASSERT(tw.queue[index] == wheels[i]);
-        ASSERT(wheels[i]->earliest == expected[i]);
+        ASSERT(wheels[i]->queue_tick == expected[i]);
     }
-    ASSERT(tw.next_tick == (queued == 0 ? UINT64_MAX : tw.queue[0]->earliest));
+    ASSERT(tw.next_tick ==
+           (queued == 0 ? UINT64_MAX : tw.queue[0]->queue_tick));
 }
 
 /* Each size of the heap with each place in it. */

@@ -47,7 +47,7 @@ static void make_slab(unsigned count, unsigned swept)
     unsigned first = any_below(TWI_SLOTS);
     unsigned end = 1 + any_below(TWI_SLOTS);
     ASSUME(count > 1 || first <= end);
-    twi_reset_bucket(home);
+    twi_init_bucket(home);
     for (unsigned i = 0; i < SLAB_CHUNKS; i++) {
         twi_chunk *chunk = chunk_at(order[i]);
         bool is_used = i < count;

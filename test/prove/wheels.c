@@ -43,7 +43,7 @@ static void make_bitmap(unsigned size_bits)
     ASSERT(twi_marks(wheel) == marks);
     for (uint32_t word = 0; word < WORDS; word++) {
         marks[word] = 0;
-        if (word * 64 <= tw.size_mask)
+        if (word * 64 <= tw.bucket_mask)
             marks[word] = nondet_u64();
     }
 #if SIZE_BITS < 5
@@ -54,13 +54,13 @@ static void make_bitmap(unsigned size_bits)
 static uint32_t ahead_of_clock(uint32_t index)
 {
     uint32_t own = twi_index_of(&tw, wheel, tw.clock_tick);
-    return (index + tw.size_mask + 1 - own) & tw.size_mask;
+    return (index + tw.bucket_mask + 1 - own) & tw.bucket_mask;
 }
 
 static void check_first(uint32_t first)
 {
-    uint32_t other = any_below(tw.size_mask + 1);
-    ASSERT(first <= tw.size_mask);
+    uint32_t other = any_below(tw.bucket_mask + 1);
+    ASSERT(first <= tw.bucket_mask);
     ASSERT(is_marked(first));
     if (is_marked(other))
         ASSERT(ahead_of_clock(first) <= ahead_of_clock(other));
@@ -78,7 +78,7 @@ void find_mark(void)
         check_first(first);
         REACHED("the end, one found");
     } else {
-        ASSERT(!is_marked(any_below(tw.size_mask + 1)));
+        ASSERT(!is_marked(any_below(tw.bucket_mask + 1)));
         REACHED("the end, none found");
     }
 }
@@ -92,7 +92,7 @@ static void prove_unmark(uint32_t index)
     bucket->earliest = nondet_u64();
     bucket->latest = nondet_u64();
     bool has_chunk = bucket->back != NULL;
-    twi_unmark(wheel, bucket);
+    twi_clear_bucket(wheel, bucket);
     ASSERT(!is_marked(index));
     ASSERT(bucket->earliest == UINT64_MAX && bucket->latest == 0);
     ASSERT(twi_is_empty(bucket));
@@ -110,8 +110,8 @@ void mark(void)
 {
     make_bitmap(SIZE_BITS);
     wheel->buckets = buckets;
-    uint32_t index = any_below(tw.size_mask + 1);
-    uint32_t other = any_below(tw.size_mask + 1);
+    uint32_t index = any_below(tw.bucket_mask + 1);
+    uint32_t other = any_below(tw.bucket_mask + 1);
     ASSUME(index != other);
     bool was_marked = is_marked(other);
     if (nondet_bool()) {

@@ -4,10 +4,10 @@
  *
  *     stress [--posts N] [--seed S]
  *
- * Built under ThreadSanitizer and AddressSanitizer by run.sh. The loop sleeps
- * on an eventfd with no other way to wake in time, frees timers as soon as they
- * are settled, and has a wheel that is full at times, so that starts are
- * refused.
+ * Built under ThreadSanitizer and AddressSanitizer by threads.sh. The loop
+ * sleeps on an eventfd with no other way to wake in time, frees timers as soon
+ * as they are settled, and has a wheel that is full at times, so that starts
+ * are refused.
  *
  * Each start has a number of its own, which stands in the low bits of its
  * deadline. The exchange of the request is looked over the shoulder: what it
@@ -32,7 +32,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "../tap.h"
+#include "../lib/tap.h"
 
 /* ------------------------------------------- over the header's shoulder --- */
 
@@ -69,7 +69,7 @@ static bool see_put_back(void *request, uint64_t start, bool done);
 #define TW_STATIC
 #define TIMINGWHEEL_THREADS
 #define TIMINGWHEEL_IMPLEMENTATION
-#ifndef HEADER /* run.sh puts in one with a mistake */
+#ifndef HEADER /* threads.sh puts in one with a mistake */
 #define HEADER "../../timingwheel.h"
 #endif
 #include HEADER

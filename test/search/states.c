@@ -1,0 +1,1966 @@
+/* states.c - every state that a small wheel can get into, and all that can be
+ * done from there.
+ *
+ *     states [--quick | --full | --complete] [CASE...]
+ *
+ * --full searches further, in four minutes; --complete in an hour, with every
+ * timer of three wheels of 4 to the end; --quick is for sanitizers and
+ * valgrind. A case says how many states it has found, whether these are all
+ * there are, and how many steps it has tried.
+ *
+ * A breadth-first search over the library as it is shipped. From each state
+ * that it has found it tries every start, cancel and (where the case says
+ * "postponed") postpone, and every advance, with a limit or without, and poll:
+ * to each tick from one before the clock to `reach` after it, or as far as the
+ * coarsest wheel reaches. In each callback that this runs it
+ * tries one after the other: nothing, start the timer again after one of
+ * `delay`, cancel another, start another after one of them; in calls that go
+ * to the first tick that is due, to the one after or as far as possible. In
+ * calls to any other tick callbacks do nothing (they do in the case "every
+ * slot"). No more than one callback of a timer acts in a call.
+ *
+ * The oracle (oracle.h) judges each of these steps: exact tick
+ * and order, clock, count, timer states, next deadline, and tw_check. A state
+ * is kept as the step that led to it first, and found again by taking the
+ * steps from the beginning; so a failure comes with the shortest way to it.
+ *
+ * Two wheels are in the same state if they differ by nothing but
+ *  - a shift of the clock by a whole bucket of the coarsest wheel (by two whole
+ *    turns of it, where the case says "whole turns"),
+ *  - the names of the timers,
+ *  - how far back ticks are that have passed, but for their order,
+ *  - memory that holds no timer, counters, the arrangement of the delay queue,
+ *    how overdue timers are divided among chunks, and which numbers these have,
+ *  - when timers were moved ahead, and when to look next, where no bucket may
+ *    be crowded; or where that was for an earlier step,
+ *  - what only makes starts quicker (see twi_clear_caches).
+ * Where two ways lead to one state and the oracle is stricter after one of
+ * them, that one counts. States are told apart by 64 bits of hash. That all
+ * this is so is tested: of states that were met again by another way, a sample
+ * is entered by that way too, and has to come to the same states.
+ *
+ * So that there are fewer states the wheels are tidied after each step: see
+ * enum tidiness. And where a case is `sparing`, steps are left out:
+ *  - A timer is started into a bucket of another only from idle: to move it
+ *    there is to cancel and to start it.
+ *  - The clock moves by one tick where nothing comes up, and calls go to the
+ *    ticks at which callbacks act: to go further is to call again.
+ *  - A timer is postponed right before the call in which its bucket comes up,
+ *    and not long before: nothing looks at its deadline any sooner. Two at a
+ *    time to ticks that are at most a turn of the finest wheel apart.
+ * That the same states are found without these steps has a case of its own.
+ *
+ * A bucket of few timers fires in place and never cascades. What is few is set
+ * by each case: 5 timers, 1, or 0, so that two or three
+ * timers cascade. They also are crowds of 6 that are started together and act
+ * alike, more than a bucket keeps. A chunk has 4 slots, and in the cases "moved
+ * ahead" a bucket of more than two chunks is crowded, as two crowds in one are.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *arena_take(size_t size);
+static void arena_give(void *pointer);
+
+#define TW_STATIC
+#define TW_MALLOC(size, context) ((void)(context), arena_take(size))
+#define TW_FREE(pointer, context) ((void)(context), arena_give(pointer))
+#define TIMINGWHEEL_IMPLEMENTATION
+#define TWI_CHUNK_BYTES (8 * sizeof(void *)) /* 4 slots                      */
+#define TWI_LARGE_TIMERS few /* a bucket of so few timers never cascades, */
+#define TWI_LARGE_CHUNKS few_chunks /* unless it has more chunks             */
+#define TWI_BATCH 1   /* chunk that is moved ahead at a time, at least       */
+static unsigned few, few_chunks;
+#include "../../timingwheel.h"
+#include "../lib/oracle.h"
+#include "../lib/tap.h"
+
+#define GROUPS 3  /* timers, or crowds of them, at most                      */
+#define CROWD 6   /* timers in one                                           */
+#define TIMERS (GROUPS * CROWD)
+#define VAIN (TIMERS + 32) /* wake-ups in vain to be expected, at most       */
+#define DELAYS 4  /* that callbacks choose from, at most                     */
+#define NO_STATE UINT32_MAX
+#define TWINS 1000 /* states entered a second time by another way, at most   */
+
+/* A variable counts as 0 here; what the header defines over it does not. */
+#if TWI_LARGE_TIMERS == 0
+#define FEW_CAN_BE_SET true
+#else
+#define FEW_CAN_BE_SET false
+#endif
+
+enum kind { SINGLE, CROWDS };
+
+/* What is put in order after each step, as if the way there had been another:
+ * an empty bucket is as if it had never been used, and has no mark; no slot can
+ * be taken back; a bucket has no dead slots, and its timers begin a chunk; the
+ * latest tick of a bucket that no finer wheel asks for is the last of its step,
+ * if it is not the earliest. */
+enum tidiness {
+    TIDY,
+    AS_LEFT /* nothing is put in order                                       */
+};
+
+/* What is explored. */
+typedef struct search {
+    uint32_t size;      /* of a wheel                                        */
+    unsigned wheels;    /* how many of them                                  */
+    unsigned groups;
+    enum kind kind;
+    unsigned few;       /* timers that a bucket keeps: TWI_LARGE_TIMERS      */
+    bool ahead;         /* is a bucket of three chunks crowded?              */
+    int soonest;        /* the earliest deadline of a start, in ticks from   */
+                        /* the clock: below 1 there are overdue timers       */
+    int reach;          /* the longest delay and advance, in ticks           */
+    unsigned postponed; /* timers or crowds that may be postponed at a time  */
+    bool reserved;      /* are all wheels there from the start?              */
+    bool whole_turns;   /* does it matter which bucket of the coarsest wheel */
+                        /* is the clock's?                                   */
+    enum tidiness tidiness;
+    bool sparing;       /* are steps left out that come to the same?         */
+    bool every_target;  /* do callbacks act whatever the target?             */
+    unsigned limits;    /* that are tried                                    */
+    unsigned delays;    /* how many of these there are                       */
+    int delay[DELAYS];  /* of timers that callbacks start                    */
+    unsigned most;      /* hundred thousands of transitions; 0: no limit     */
+    unsigned most_full; /* the same with --full                              */
+    bool complete;      /* no limit with --complete?                         */
+} search;
+
+enum step_kind {
+    STEP_START,
+    STEP_CANCEL,
+    STEP_POSTPONE,
+    STEP_ADVANCE,
+    STEP_LIMITED,
+    STEP_POLL
+};
+
+/* One step; times are relative to the clock. */
+typedef struct step {
+    uint8_t kind;
+    uint8_t group; /* STEP_LIMITED: the limit                                */
+    int8_t time;
+    uint8_t acting;         /* do callbacks choose, or do nothing?           */
+    uint8_t picks[GROUPS];  /* what they chose                               */
+    int8_t put_off[GROUPS]; /* to when groups are postponed before; 0: not   */
+} step;
+
+/* A state that has been found: how to get there. */
+typedef struct state {
+    uint64_t hash;
+    uint32_t parent;
+    uint32_t lenient; /* timers that may take any place in their tick, a bit */
+                      /* each                                                */
+    step step;
+} state;
+
+/* Memory that can be put back as it was, at the same addresses. */
+static union {
+    unsigned char bytes[1 << 16];
+    uint64_t align;
+} arena, saved_arena;
+static size_t arena_used, saved_arena_used;
+
+static void *arena_take(size_t size)
+{
+    size_t start = arena_used;
+    arena_used = (start + size + 63) / 64 * 64;
+    if (arena_used > sizeof(arena.bytes))
+        abort();
+    return arena.bytes + start;
+}
+
+static void arena_give(void *pointer)
+{
+    (void)pointer;
+}
+
+/* The wheel, the oracle, and what the running call does. */
+static const search *play;
+static timingwheel tw, saved_tw;
+static tw_timer timers[TIMERS], saved_timers[TIMERS];
+static oracle model, saved_model;
+static oracle_entry saved_entries[TIMERS];
+static oracle_timer saved_model_timers[TIMERS];
+static uint64_t saved_stale[VAIN];
+static size_t saved_stale_count;
+static unsigned members; /* timers in a group                                */
+static unsigned ring;    /* buckets of a wheel: two turns of it              */
+static bool cascades;    /* can there be so many in a bucket?                */
+static bool has_overdue; /* can timers be started overdue?                   */
+static uint64_t moved_at[64];  /* wheel->moved_at when the step began        */
+static uint64_t steps_ahead;   /* that moved timers ahead                    */
+static step now_doing;
+static size_t call_fired;
+static bool has_acted[TIMERS];       /* in this call                         */
+static int action_of[GROUPS];        /* in this call; -1: not chosen yet     */
+static unsigned options[GROUPS];     /* that the callbacks had to choose from */
+static unsigned choices;             /* made in this call                    */
+static unsigned choices_given;       /* of these, how many are prescribed    */
+
+static state *states;
+static uint32_t state_count, state_capacity;
+static uint32_t *table; /* by hash: a state, or NO_STATE                     */
+static uint32_t table_size;
+static uint32_t expanding; /* the state whose steps are being tried          */
+static uint64_t transitions, all_states, all_transitions;
+
+/* Other ways to states, as state.parent and .step tell them; and what the
+ * states after one come to. */
+static struct twin {
+    uint32_t index;
+    uint32_t parent;
+    step step;
+} twins[TWINS];
+static uint64_t twins_met;
+static bool summing;
+static uint64_t sum_after;
+
+/* ------------------------------------------------------------- failures -- */
+
+static void print_step(const step *taken)
+{
+    for (unsigned group = 0; group < GROUPS; group++)
+        if (taken->put_off[group] != 0)
+            printf("#   postpone %u, time %d\n", group, taken->put_off[group]);
+    static const char *const names[] = {"start", "cancel", "postpone",
+                                        "advance", "advance, limit", "poll"};
+    printf("#   %s %d, time %d", names[taken->kind], taken->group, taken->time);
+    if (taken->acting)
+        printf(", callbacks choose %d %d %d", taken->picks[0], taken->picks[1],
+               taken->picks[2]);
+    printf("\n");
+}
+
+static void print_way(uint32_t index)
+{
+    if (states[index].parent == NO_STATE)
+        return;
+    print_way(states[index].parent);
+    print_step(&states[index].step);
+}
+
+/* Fails the case and tells the way to where it happened. */
+static bool expect_at(bool holds, const char *what, int line)
+{
+    if (holds)
+        return true;
+    if (tap_failed_checks == 0) {
+        printf("# wheels of %" PRIu32 ", from the start:\n", play->size);
+        print_way(expanding);
+        print_step(&now_doing);
+        printf("#   which leads to clock %" PRIu64 "\n", tw_now(&tw));
+    }
+    return tap_check(false, what, __FILE__, line);
+}
+
+#define EXPECT(expr) expect_at((expr), #expr, __LINE__)
+
+/* A sentence of the oracle's, or NULL. */
+static bool expect_no_fault(const char *fault, int line)
+{
+    return expect_at(fault == NULL, fault == NULL ? "" : fault, line);
+}
+
+#define EXPECT_RIGHT(expr) expect_no_fault((expr), __LINE__)
+
+/* ------------------------------------------------------------ operations -- */
+
+static uint64_t time_from_clock(int time)
+{
+    return tw_now(&tw) + (uint64_t)(int64_t)time;
+}
+
+static void start_one(unsigned id, uint64_t deadline)
+{
+    EXPECT(tw_start(&tw, &timers[id], deadline) == TW_OK);
+    oracle_start(&model, id, deadline, false);
+}
+
+static void cancel_one(unsigned id)
+{
+    EXPECT(tw_cancel(&tw, &timers[id]) == oracle_cancel(&model, id));
+}
+
+static void postpone_one(unsigned id, uint64_t deadline)
+{
+    EXPECT(tw_postpone(&tw, &timers[id], deadline) == TW_OK);
+    oracle_postpone(&model, id, deadline);
+}
+
+/* What a callback can do: nothing; start its timer again after one of the
+ * delays; and to each other group: cancel, or start after one of them. */
+static unsigned action_count(void)
+{
+    return 1 + play->delays + (play->groups - 1) * (1 + play->delays);
+}
+
+static void act(unsigned group, unsigned member, unsigned action)
+{
+    uint64_t now = tw_now(&tw);
+    if (action == 0)
+        return;
+    if (--action < play->delays) {
+        start_one(group * members + member,
+                  now + (uint64_t)play->delay[action]);
+        return;
+    }
+    action -= play->delays;
+    unsigned other = group + 1 + action / (1 + play->delays);
+    unsigned id = other % play->groups * members + member;
+    action %= 1 + play->delays;
+    if (action == 0)
+        cancel_one(id);
+    else
+        start_one(id, now + (uint64_t)play->delay[action - 1]);
+}
+
+/* The first callback of a group in a call chooses for all of it. */
+static unsigned choose(unsigned group)
+{
+    if (action_of[group] < 0) {
+        if (choices >= choices_given)
+            now_doing.picks[choices] = 0;
+        options[choices] = action_count();
+        action_of[group] = now_doing.picks[choices++];
+    }
+    return (unsigned)action_of[group];
+}
+
+static void judge_next(void)
+{
+    uint64_t next = 0;
+    bool found = tw_next_deadline(&tw, &next);
+    EXPECT_RIGHT(oracle_judge_next(&model, found, next));
+    EXPECT(tw_wait(&tw, tw_now(&tw), 7) ==
+           oracle_wait(&model, found, next, tw_now(&tw), 7));
+}
+
+static void note_fired(unsigned id)
+{
+    EXPECT_RIGHT(oracle_fire(&model, id, tw_now(&tw)));
+    EXPECT(!tw_is_pending(&timers[id]));
+    EXPECT(tw_now(&tw) == model.now);
+    EXPECT(tw_count(&tw) == model.count);
+    call_fired++;
+}
+
+static void on_fire(timingwheel *wheel, tw_timer *timer)
+{
+    unsigned id = (unsigned)(timer - timers);
+    EXPECT(wheel == &tw);
+    note_fired(id);
+    judge_next();
+    if (!now_doing.acting || has_acted[id] || tap_failed_checks != 0)
+        return;
+    has_acted[id] = true;
+    act(id / members, id % members, choose(id / members));
+    EXPECT(tw_count(&tw) == model.count);
+    judge_next();
+}
+
+/* A call with a limit may stop early, if it has handled as many timers; or has
+ * passed a chunk of slots of cancelled ones. */
+static void advance_limited(uint64_t now, size_t limit)
+{
+    uint64_t cascaded = tw.cascaded, stop = tw.handled + limit, next = 0;
+    oracle_begin(&model, now);
+    EXPECT(tw_advance_clock_limit(&tw, now, limit) == call_fired);
+    uint64_t handled = call_fired + (tw.cascaded - cascaded);
+    EXPECT(handled <= limit);
+    bool done = oracle_first_due(&model) == NULL &&
+                (!tw_next_deadline(&tw, &next) || next > model.target) &&
+                tw_now(&tw) == model.target;
+    done |= handled < limit && tw.handled_limit == stop;
+    EXPECT_RIGHT(done ? oracle_finish(&model)
+                      : oracle_stop(&model, tw_now(&tw)));
+}
+
+static void poll(uint64_t now)
+{
+    oracle_begin(&model, now);
+    const tw_timer *timer = tw_poll(&tw, now);
+    if (timer == NULL) {
+        EXPECT_RIGHT(oracle_finish(&model));
+        return;
+    }
+    note_fired((unsigned)(timer - timers));
+    model.in_call = false;
+}
+
+static void advance(uint64_t now)
+{
+    oracle_begin(&model, now);
+    EXPECT(tw_advance_clock(&tw, now) == call_fired);
+    EXPECT_RIGHT(oracle_finish(&model));
+}
+
+/* The bucket that a pending timer is in. */
+static const twi_bucket *bucket_of(const tw_timer *timer)
+{
+    return twi_chunk_of(twi_slot_of(timer))->bucket;
+}
+
+static bool is_aside(const tw_timer *timer)
+{
+    const twi_bucket *bucket = bucket_of(timer);
+    return bucket >= tw.outside && bucket < tw.outside + TWI_OUTSIDE_BUCKETS;
+}
+
+/* Are the first two timers in one bucket? */
+static bool share_bucket(void)
+{
+    return tw_is_pending(&timers[0]) && tw_is_pending(&timers[1]) &&
+           bucket_of(&timers[0]) == bucket_of(&timers[1]);
+}
+
+/* How a timer stood that is postponed right before a call. */
+static struct {
+    uintptr_t place;
+    uint64_t earliest; /* of its bucket                                      */
+    bool is_ahead;     /* of another in its bucket?                          */
+} before_call[GROUPS];
+
+static tw_timer *first_timer_in(const twi_bucket *bucket)
+{
+    tw_timer **slot = bucket->front;
+    while (*slot == NULL)
+        slot = twi_next_slot(slot);
+    return *slot;
+}
+
+/* What is postponed right before the step. */
+static void put_off_groups(void)
+{
+    for (unsigned group = 0; group < play->groups; group++) {
+        tw_timer *timer = &timers[group];
+        if (now_doing.put_off[group] == 0)
+            continue;
+        postpone_one(group, time_from_clock(now_doing.put_off[group]));
+        judge_next();
+        before_call[group].place = timer->place;
+        before_call[group].earliest = bucket_of(timer)->earliest;
+        before_call[group].is_ahead =
+            share_bucket() && first_timer_in(bucket_of(timer)) == timer;
+    }
+}
+
+/* Has the call not looked at a timer that was postponed before it? Then it
+ * might as well be postponed before the next call. A timer that stands where it
+ * stood may have been looked at on the way to one behind it. */
+static bool has_overlooked(void)
+{
+    for (unsigned id = 0; id < play->groups; id++)
+        if (now_doing.put_off[id] != 0 &&
+            before_call[id].place == timers[id].place &&
+            before_call[id].earliest == bucket_of(&timers[id])->earliest &&
+            !before_call[id].is_ahead)
+            return true;
+    return false;
+}
+
+/* Takes the step now_doing, with the wheel and with the oracle. */
+static void take_step(void)
+{
+    uint64_t time = time_from_clock(now_doing.time);
+    put_off_groups();
+    unsigned first = now_doing.group * members;
+    call_fired = 0;
+    choices = 0;
+    memset(has_acted, 0, sizeof(has_acted));
+    for (unsigned i = 0; i < GROUPS; i++)
+        action_of[i] = -1;
+    switch (now_doing.kind) {
+    case STEP_ADVANCE:
+        advance(time);
+        return;
+    case STEP_LIMITED:
+        advance_limited(time, now_doing.group);
+        return;
+    case STEP_POLL:
+        poll(time);
+        return;
+    default:
+        break;
+    }
+    for (unsigned id = first; id < first + members; id++)
+        if (now_doing.kind == STEP_START)
+            start_one(id, time);
+        else if (now_doing.kind == STEP_CANCEL)
+            cancel_one(id);
+        else
+            postpone_one(id, time);
+}
+
+/* ------------------------------------------------------- what is a state -- */
+
+static uint64_t hash; /* of the state that is being looked at               */
+static uint32_t lenient;
+static uint64_t structure; /* the hash of it without what the oracle knows */
+static uint8_t name_of[GROUPS];
+static uint8_t names;
+
+static void add(uint64_t value)
+{
+    hash = (hash ^ value) * UINT64_C(0x9fb21c651e98df25);
+    hash ^= hash >> 29;
+}
+
+/* Of a tick that is further back than any that can still be asked for, only the
+ * order matters: what is `passed` is told by its rank from the clock down. */
+static uint64_t passed[TIMERS];
+static size_t passed_count;
+
+static void note_passed(uint64_t tick)
+{
+    size_t at = 0;
+    if (tick + 1 >= tw.clock_tick)
+        return;
+    while (at < passed_count && passed[at] > tick)
+        at++;
+    if (at < passed_count && passed[at] == tick)
+        return;
+    memmove(passed + at + 1, passed + at,
+            (passed_count - at) * sizeof(*passed));
+    passed[at] = tick;
+    passed_count++;
+}
+
+static bool has_timers(const twi_bucket *bucket)
+{
+    if (!twi_is_empty(bucket))
+        for (tw_timer **slot = bucket->front; slot != bucket->back;
+             slot = twi_next_slot(slot))
+            if (*slot != NULL)
+                return true;
+    return false;
+}
+
+static void find_passed(void)
+{
+    passed_count = 0;
+    for (size_t i = 0; i < model.count; i++)
+        note_passed(timers[model.entries[i].id].deadline);
+}
+
+/* A tick as it is seen from the clock. */
+static uint64_t relative(uint64_t tick)
+{
+    uint64_t rank = 0;
+    if (tick + 1 >= tw.clock_tick)
+        return tick - tw.clock_tick;
+    while (rank < passed_count && passed[rank] != tick)
+        rank++;
+    return 512 + rank;
+}
+
+/* Groups are named in the order in which they are met. */
+static unsigned canonical(const tw_timer *timer)
+{
+    unsigned id = (unsigned)(timer - timers);
+    uint8_t *name = &name_of[id / members];
+    if (*name == 0)
+        *name = ++names;
+    return *name * CROWD + id % members;
+}
+
+/* The bucket of a wheel that its buckets are numbered from: that of the clock's
+ * own step, unless the case minds whole turns. */
+static unsigned origin_of(unsigned level)
+{
+    return play->whole_turns
+               ? 0
+               : (unsigned)(tw.clock_tick >> level * tw.size_bits) % ring;
+}
+
+/* The slots of a bucket, from the first to the last. How they stand in chunks
+ * follows from where the first one stands. */
+static void add_slots(const twi_bucket *bucket)
+{
+    if (play->tidiness == AS_LEFT)
+        add((uintptr_t)bucket->front % TWI_CHUNK_BYTES);
+    if (play->tidiness == AS_LEFT && play->ahead && bucket->back != NULL)
+        for (const twi_chunk *chunk = twi_chunk_of(
+                 twi_is_empty(bucket) ? bucket->back - 1 : bucket->front);
+             chunk != NULL; chunk = chunk->next)
+            add(chunk->number); /* how much moves ahead depends on it */
+    for (tw_timer **slot = bucket->front; slot != bucket->back;
+         slot = twi_next_slot(slot))
+        if (*slot != NULL)
+            add((canonical(*slot) * 1024 + relative((*slot)->deadline)) * 2 +
+                ((*slot)->place & TWI_SORTED_BIT));
+        else if (play->tidiness == AS_LEFT)
+            add(1);
+}
+
+/* The earliest deadline in a bucket. */
+static uint64_t earliest_in(const twi_bucket *bucket)
+{
+    uint64_t earliest = UINT64_MAX;
+    for (tw_timer **slot = bucket->front; slot != bucket->back;
+         slot = twi_next_slot(slot))
+        if (*slot != NULL && (*slot)->deadline < earliest)
+            earliest = (*slot)->deadline;
+    return earliest;
+}
+
+static bool is_due_at(uint64_t tick)
+{
+    for (size_t i = 0; i < model.count; i++)
+        if (model.entries[i].tick_index == tick)
+            return true;
+    return false;
+}
+
+/* A bucket's place in the delay queue may be earlier than its timers, if one
+ * has left that was there: the oracle has to know of it already; or it has been
+ * moved ahead, and is still due then. */
+static void judge_mark(const twi_bucket *bucket)
+{
+    uint64_t earliest = earliest_in(bucket);
+    if (bucket->earliest == earliest || !EXPECT(bucket->earliest < earliest))
+        return;
+    EXPECT(oracle_ticks_have(&model.stale, bucket->earliest) ||
+           (play->ahead && is_due_at(bucket->earliest)) ||
+           (!model.finished && bucket->earliest <= tw.clock_tick));
+}
+
+/* Calls `visit` for every bucket with slots in use, or with a chunk. */
+static void each_bucket(void (*visit)(const twi_bucket *bucket, unsigned where))
+{
+    for (unsigned level = 0; level < play->wheels; level++) {
+        unsigned origin = origin_of(level), where = level * ring;
+        if (tw.wheels[level] == NULL)
+            continue;
+        for (unsigned i = 0; i < ring; i++) {
+            const twi_bucket *bucket =
+                &tw.wheels[level]->buckets[(origin + i) % ring];
+            if (bucket->back != NULL)
+                visit(bucket, where + i);
+        }
+    }
+    for (unsigned i = 0; i < TWI_OUTSIDE_BUCKETS; i++)
+        if (play->tidiness == AS_LEFT ? !twi_is_empty(&tw.outside[i])
+                                      : has_timers(&tw.outside[i]))
+            visit(&tw.outside[i], play->wheels * ring + i);
+}
+
+static void add_bucket(const twi_bucket *bucket, unsigned where)
+{
+    bool in_wheel = where < play->wheels * ring;
+    const twi_wheel *wheel = in_wheel ? tw.wheels[where / ring] : NULL;
+    if (twi_is_empty(bucket) && play->tidiness != AS_LEFT)
+        return;
+    add(where * 4 + 1 + !twi_is_empty(bucket));
+    add_slots(bucket);
+    if (!in_wheel && play->tidiness == AS_LEFT)
+        add(relative(bucket->earliest));
+    if (!in_wheel)
+        return;
+    if (has_timers(bucket))
+        judge_mark(bucket);
+    add(relative(bucket->earliest));
+    add(relative(bucket->latest));
+    if (play->tidiness == AS_LEFT)
+        add(tw.last_slot != NULL && tw.last_slot + 1 == bucket->back);
+    if (bucket == wheel->first)
+        add(wheel->progress);
+}
+
+/* Ticks at which a wake-up in vain is to be expected from here on. */
+static void expect_vain(const twi_bucket *bucket, unsigned where)
+{
+    if (where < play->wheels * ring && bucket->earliest <= bucket->latest)
+        oracle_ticks_add(&model.stale, bucket->earliest);
+}
+
+/* The buckets that a wheel has marked; some of them may be empty. */
+static void add_marks(unsigned level)
+{
+    uint64_t marks = twi_marks(tw.wheels[level])[0];
+    unsigned origin = origin_of(level);
+    add((marks >> origin | marks << (ring - origin)) & ((1U << ring) - 1));
+}
+
+/* How far a wheel has come with moving timers ahead. A wheel that is not looked
+ * at for a crowd now may be later in the same step. */
+static void add_ahead(const twi_wheel *wheel)
+{
+    uint64_t own_step = tw.clock_tick >> wheel->shift << wheel->shift;
+    if (wheel->moved_at > own_step) {
+        add(tw.clock_tick - wheel->moved_at + 2);
+        add(wheel->behind);
+    }
+    if (!wheel->may_have_large)
+        return;
+    add(7 + wheel->level);
+    add(tw.ahead_at <= tw.clock_tick ? 0 : tw.ahead_at - tw.clock_tick);
+}
+
+/* The wheels that there are, and where the clock is in a bucket of the coarsest
+ * one, or in a turn of it. */
+static void add_wheels(void)
+{
+    uint64_t span = 1, wheels = 0;
+    for (unsigned level = 0; level < play->wheels; level++) {
+        wheels = wheels * 2 + (tw.wheels[level] != NULL);
+        if (tw.wheels[level] == NULL)
+            continue;
+        add_marks(level);
+        if (tw.wheels[level]->queue_index != TWI_UNQUEUED)
+            add(relative(tw.wheels[level]->queue_tick));
+        add_ahead(tw.wheels[level]);
+    }
+    EXPECT(tw.wheels[play->wheels] == NULL);
+    for (unsigned level = 1; level < play->wheels; level++)
+        span *= play->size;
+    if (play->whole_turns)
+        span *= ring;
+    add(wheels);
+    add(tw.clock_tick % span);
+}
+
+/* How many overdue timers (or slots for them, where these stay as they were)
+ * fire in a turn of the wheel or before it. */
+static unsigned overdue_in_turn(unsigned turn, bool slots_too)
+{
+    const twi_bucket *overdue = &tw.outside[TWI_OVERDUE];
+    unsigned count = 0;
+    if (!twi_is_empty(overdue))
+        for (tw_timer **slot = overdue->front;
+             slot != overdue->back &&
+             twi_is_before_position(slot, tw.turns[turn].overdue_until);
+             slot = twi_next_slot(slot))
+            count += slots_too || *slot != NULL;
+    return count;
+}
+
+/* What limited calls have left, that is to fire before overdue timers that are
+ * started from now on. */
+static void add_left(void)
+{
+    if (!has_overdue)
+        return;
+    add(tw.turn_count);
+    for (unsigned i = 0; i < tw.turn_count; i++) {
+        uint64_t until = tw.turns[i].due_until;
+        add(overdue_in_turn(i, play->tidiness == AS_LEFT));
+        add(until < tw.clock_tick ? 0 : until - tw.clock_tick + 1);
+    }
+    if (play->tidiness == AS_LEFT)
+        add(tw.has_outside);
+}
+
+/* In which turn of the wheel a timer of the oracle's entry `at` fires. */
+static unsigned turn_in_wheel(size_t at)
+{
+    unsigned turn = 0;
+    uint64_t tick = model.entries[at].tick_index;
+    while (turn < tw.turn_count &&
+           (tick == 0 ? at >= overdue_in_turn(turn, false)
+                      : tick > tw.turns[turn].due_until))
+        turn++;
+    return turn;
+}
+
+/* The oracle has come to the same order of overdue timers and others, if it can
+ * tell. */
+static void judge_left(void)
+{
+    if (model.loose)
+        return;
+    for (size_t i = 0; i < model.count; i++)
+        for (size_t j = i + 1;
+             model.entries[i].tick_index == 0 && j < model.count; j++)
+            if (model.entries[j].tick_index != 0)
+                EXPECT((turn_in_wheel(i) <= turn_in_wheel(j)) ==
+                       (oracle_turn_of(&model, &model.entries[i]) <=
+                        oracle_turn_of(&model, &model.entries[j])));
+}
+
+/* Which timers of its tick have to fire before a pending one. */
+static void add_order(size_t at)
+{
+    const oracle_entry *entry = &model.entries[at];
+    unsigned name = canonical(&timers[entry->id]);
+    lenient |= (uint32_t)entry->any_place << name;
+    if (entry->any_place)
+        return;
+    for (size_t i = at; i-- > 0;) {
+        const oracle_entry *before = &model.entries[i];
+        if (before->tick_index != entry->tick_index)
+            break;
+        if (!before->any_place)
+            add(name * 64 + canonical(&timers[before->id]));
+    }
+}
+
+static void hash_state(void)
+{
+    memset(name_of, 0, sizeof(name_of));
+    names = 0;
+    hash = 0;
+    lenient = 0;
+    find_passed();
+    add_wheels();
+    add_left();
+    each_bucket(add_bucket);
+    structure = hash;
+    for (size_t i = 0; i < model.count; i++)
+        add_order(i);
+}
+
+/* -------------------------------------------------------------- tidying -- */
+
+/* The timers of a bucket move together, to the beginning of its first chunk.
+ * Its chunks are numbered from 0. */
+static void tidy_slots(twi_bucket *bucket)
+{
+    tw_timer *kept[TIMERS];
+    unsigned count = 0;
+    for (tw_timer **slot = bucket->front; slot != bucket->back;
+         slot = twi_next_slot(slot))
+        if (*slot != NULL)
+            kept[count++] = *slot;
+    tw_timer **slot = twi_chunk_of(bucket->front)->slots, **last = slot;
+    bucket->front = slot;
+    for (unsigned i = 0; i < count; i++, slot = twi_next_slot(slot)) {
+        last = slot;
+        twi_chunk_of(slot)->number = i / TWI_SLOTS;
+        kept[i]->place = (uintptr_t)slot | (kept[i]->place & TWI_SORTED_BIT);
+        *slot = kept[i];
+    }
+    twi_truncate(&tw, bucket, last);
+}
+
+/* A bucket without timers gives its chunks back. */
+static void empty_bucket(twi_bucket *bucket)
+{
+    if (bucket->back == NULL)
+        return;
+    twi_free_chunks(&tw, twi_chunk_of(twi_is_empty(bucket)
+                                            ? bucket->back - 1
+                                            : bucket->front),
+                      twi_last_chunk(bucket));
+    tw.buckets_used--;
+    bucket->front = bucket->back = NULL;
+}
+
+static void tidy_bucket(twi_wheel *wheel, uint32_t index)
+{
+    twi_bucket *bucket = &wheel->buckets[index];
+    bool is_sorted = wheel->first == bucket && wheel->progress == TWI_SORTED;
+    tidy_slots(bucket);
+    if ((!cascades || wheel->level == play->wheels - 1) && !is_sorted &&
+        bucket->latest != bucket->earliest)
+        bucket->latest = bucket->earliest | ((UINT64_C(1) << wheel->shift) - 1);
+}
+
+static void tidy_wheel(twi_wheel *wheel)
+{
+    bool first_has_timers = has_timers(wheel->first);
+    for (uint32_t i = 0; i < ring; i++) {
+        if (has_timers(&wheel->buckets[i])) {
+            tidy_bucket(wheel, i);
+            continue;
+        }
+        empty_bucket(&wheel->buckets[i]);
+        if (&wheel->buckets[i] != wheel->first ||
+            wheel->queue_index == TWI_UNQUEUED)
+            twi_clear_bucket(wheel, &wheel->buckets[i]);
+    }
+    if (wheel->queue_index != TWI_UNQUEUED && !first_has_timers)
+        twi_requeue(&tw, wheel);
+}
+
+static void tidy(void)
+{
+    if (play->tidiness == AS_LEFT)
+        return;
+    twi_bucket *overdue = &tw.outside[TWI_OVERDUE];
+    unsigned before[TWI_TURNS];
+    twi_clear_caches(&tw);
+    for (unsigned i = 0; i < tw.turn_count; i++)
+        before[i] = overdue_in_turn(i, false);
+    for (unsigned i = 0; i < tw.turn_count; i++)
+        tw.turns[i].overdue_until = before[i];
+    tw.has_outside = has_timers(overdue);
+    if (tw.has_outside) {
+        tidy_slots(overdue);
+    } else {
+        empty_bucket(overdue);
+        tw.turns[0] = tw.turns[tw.turn_count - 1];
+        tw.turn_count = 1;
+    }
+    for (unsigned level = 0; level < play->wheels; level++)
+        if (tw.wheels[level] != NULL)
+            tidy_wheel(tw.wheels[level]);
+}
+
+/* ------------------------------------------------ judging and going back -- */
+
+static void judge_rest(void)
+{
+    EXPECT(tw_check(&tw));
+    EXPECT(tw_count(&tw) == model.count);
+    EXPECT(tw_now(&tw) == model.now);
+    for (unsigned id = 0; id < play->groups * members; id++) {
+        EXPECT(tw_timer_state(&timers[id]) == model.timers[id].state);
+        EXPECT(tw_deadline(&timers[id]) == model.timers[id].deadline);
+    }
+    judge_next();
+    judge_left();
+}
+
+static void save(void)
+{
+    size_t count = play->groups * members;
+    saved_arena_used = arena_used;
+    memcpy(&saved_arena, &arena, arena_used);
+    memcpy(saved_timers, timers, count * sizeof(*timers));
+    saved_tw = tw;
+    saved_model = model;
+    saved_stale_count = model.stale.count;
+    memcpy(saved_stale, model.stale.ticks, sizeof(saved_stale));
+    memcpy(saved_entries, model.entries, model.count * sizeof(oracle_entry));
+    memcpy(saved_model_timers, model.timers, count * sizeof(oracle_timer));
+}
+
+/* Are there slots in use without a timer? */
+static bool has_dead(const twi_bucket *bucket)
+{
+    if (!twi_is_empty(bucket))
+        for (tw_timer **slot = bucket->front; slot != bucket->back;
+             slot = twi_next_slot(slot))
+            if (*slot == NULL)
+                return true;
+    return false;
+}
+
+/* What a limited call has left: what the wheel knows of it. Slots of overdue
+ * timers that have gone may stand for timers that were started since. */
+static void learn_left(void)
+{
+    unsigned left = overdue_in_turn(tw.turn_count - 1, false), overdue = 0;
+    while (overdue < model.count && model.entries[overdue].tick_index == 0)
+        overdue++;
+    bool may_have_newer = overdue > left || has_dead(&tw.outside[TWI_OVERDUE]);
+    model.last_overdue = may_have_newer ? model.sequence : 0;
+    model.turn_count = tw.turn_count;
+    for (unsigned i = 0; i < tw.turn_count; i++) {
+        unsigned count = overdue_in_turn(i, false);
+        model.turns[i].overdue_until =
+            count == 0 ? 0 : model.entries[count - 1].sequence + 1;
+        model.turns[i].due_until = tw.turns[i].due_until;
+    }
+    if (!may_have_newer)
+        model.turns[tw.turn_count - 1].overdue_until = model.sequence;
+    model.loose = false;
+}
+
+/* All that the oracle still has to know of the past is what can be seen. */
+static void forget_the_past(void)
+{
+    model.finished = true;
+    model.stale.count = 0;
+    model.stale_calls = has_dead(&tw.outside[TWI_OVERDUE]);
+    learn_left();
+    each_bucket(expect_vain);
+    for (uint32_t i = 0; i < tw.queued; i++)
+        oracle_ticks_add(&model.stale, tw.queue[i]->queue_tick);
+}
+
+static void revert(void)
+{
+    oracle_ticks stale = model.stale;
+    size_t count = play->groups * members;
+    arena_used = saved_arena_used;
+    memcpy(&arena, &saved_arena, arena_used);
+    memcpy(timers, saved_timers, count * sizeof(*timers));
+    tw = saved_tw;
+    model = saved_model;
+    model.stale = stale;
+    model.stale.count = saved_stale_count;
+    memcpy(model.stale.ticks, saved_stale, sizeof(saved_stale));
+    memcpy(model.entries, saved_entries, model.count * sizeof(oracle_entry));
+    memcpy(model.timers, saved_model_timers, count * sizeof(oracle_timer));
+}
+
+/* The clock starts short of 2^32, at a whole turn of every wheel. */
+static void begin(void)
+{
+    tw_config config = {0, 0, 0, 0, NULL};
+    config.start = (UINT64_C(1) << 32) - 64;
+    config.wheel_size = play->size;
+    arena_used = 0;
+    EXPECT(tw_init(&tw, &config) == TW_OK);
+    if (play->reserved) /* the second step from the clock's own is the first */
+        EXPECT(tw_reserve(&tw, play->groups * members, /* of a wheel         */
+                          config.start + (UINT64_C(2) << (play->wheels - 1) *
+                                                             tw.size_bits)) ==
+               TW_OK);
+    for (unsigned level = 0; play->reserved && level < play->wheels; level++)
+        EXPECT(tw.wheels[level] != NULL);
+    for (unsigned i = 0; i < TIMERS; i++)
+        tw_timer_init(&timers[i], on_fire);
+    oracle_free(&model);
+    oracle_init(&model, 1, config.start, TIMERS);
+    for (uint64_t i = 0; i < VAIN; i++)
+        oracle_ticks_add(&model.stale, i); /* has room for all */
+    model.stale.count = 0;
+}
+
+/* Takes all steps from the beginning to a state. */
+static void go_to(uint32_t index)
+{
+    if (states[index].parent == NO_STATE) {
+        begin();
+        return;
+    }
+    go_to(states[index].parent);
+    forget_the_past();
+    now_doing = states[index].step;
+    choices_given = GROUPS;
+    take_step();
+    judge_rest();
+    tidy();
+}
+
+/* ---------------------------------------------------------------- search -- */
+
+static void *memory(void *old, size_t bytes)
+{
+    return oracle_memory(old, bytes);
+}
+
+static void grow_table(void)
+{
+    table_size = table_size == 0 ? 1024 : table_size * 2;
+    table = (uint32_t *)memory(table, table_size * sizeof(*table));
+    memset(table, 0xff, table_size * sizeof(*table));
+    for (uint32_t i = 0; i < state_count; i++) {
+        uint32_t at = (uint32_t)states[i].hash & (table_size - 1);
+        while (table[at] != NO_STATE)
+            at = (at + 1) & (table_size - 1);
+        table[at] = i;
+    }
+}
+
+/* A state has been met again: keeps a sample of these, each as likely. */
+static void note_twin(uint32_t index, uint32_t parent)
+{
+    if (states[index].lenient != lenient)
+        return;
+    uint64_t at = ++twins_met;
+    if (at > TWINS)
+        at = 1 + (twins_met * UINT64_C(0x9fb21c651e98df25) >> 20) % twins_met;
+    if (at > TWINS)
+        return;
+    twins[at - 1].index = index;
+    twins[at - 1].parent = parent;
+    twins[at - 1].step = now_doing;
+}
+
+static void add_state(uint32_t parent)
+{
+    if (state_count == state_capacity) {
+        state_capacity = state_capacity * 2 + 1024;
+        states = (state *)memory(states, state_capacity * sizeof(*states));
+    }
+    states[state_count].hash = hash;
+    states[state_count].parent = parent;
+    states[state_count].lenient = lenient;
+    states[state_count].step = now_doing;
+    if (++state_count > table_size / 2)
+        grow_table();
+}
+
+/* The wheel is in a state: notes it if it is new, or was met only where the
+ * oracle was more lenient. */
+static void note_state(uint32_t parent)
+{
+    uint32_t at = (uint32_t)hash & (table_size - 1);
+    for (; table[at] != NO_STATE; at = (at + 1) & (table_size - 1)) {
+        state *known = &states[table[at]];
+        if (known->hash != hash)
+            continue;
+        if ((known->lenient & ~lenient) == 0) {
+            note_twin(table[at], parent);
+            return;
+        }
+        if (table[at] > expanding && (lenient & ~known->lenient) == 0) {
+            known->parent = parent;
+            known->lenient = lenient;
+            known->step = now_doing;
+            return;
+        }
+    }
+    table[at] = state_count;
+    add_state(parent);
+}
+
+/* The next combination of what the callbacks of the step choose. */
+static bool choose_next(void)
+{
+    while (choices > 0) {
+        choices--;
+        if (++now_doing.picks[choices] < options[choices]) {
+            choices_given = choices + 1;
+            return true;
+        }
+        now_doing.picks[choices] = 0;
+    }
+    return false;
+}
+
+/* The states at rest that a search has come to, by hash; to compare it with
+ * another. */
+static struct {
+    bool wanted;
+    uint64_t *hashes; /* 0: none                                             */
+    uint32_t count, capacity;
+    uint64_t sum;
+} rest;
+
+/* Have the buckets of the wheels looked at all timers that were postponed? */
+static bool is_at_rest(void)
+{
+    for (size_t i = 0; i < model.count; i++) {
+        const tw_timer *timer = &timers[model.entries[i].id];
+        const twi_bucket *bucket = bucket_of(timer);
+        if (model.entries[i].any_place && !is_aside(timer) &&
+            (timer->deadline > bucket->latest ||
+             earliest_in(bucket) != bucket->earliest ||
+             (!cascades && share_bucket())))
+            return false;
+    }
+    return true;
+}
+
+static void add_rest(uint64_t value)
+{
+    uint32_t at = (uint32_t)value & (rest.capacity - 1);
+    for (; rest.hashes[at] != 0; at = (at + 1) & (rest.capacity - 1))
+        if (rest.hashes[at] == value)
+            return;
+    rest.hashes[at] = value;
+    rest.count++;
+    rest.sum += value;
+}
+
+static void grow_rest(void)
+{
+    uint64_t *old = rest.hashes;
+    uint32_t capacity = rest.capacity;
+    rest.capacity = capacity == 0 ? 1024 : capacity * 2;
+    rest.hashes =
+        (uint64_t *)memory(NULL, rest.capacity * sizeof(*rest.hashes));
+    memset(rest.hashes, 0, rest.capacity * sizeof(*rest.hashes));
+    rest.count = 0;
+    rest.sum = 0;
+    for (uint32_t i = 0; i < capacity; i++)
+        if (old[i] != 0)
+            add_rest(old[i]);
+    free(old);
+}
+
+static void forget_rest(void)
+{
+    free(rest.hashes);
+    memset(&rest, 0, sizeof(rest));
+}
+
+/* The step has led to the state that has been hashed. */
+static void note_where_it_led(void)
+{
+    if (summing) {
+        sum_after += (hash ^ hash >> 31) * UINT64_C(0x9fb21c651e98df25);
+        return;
+    }
+    note_state(expanding);
+    if (!rest.wanted || !is_at_rest())
+        return;
+    if (rest.count >= rest.capacity / 2)
+        grow_rest();
+    add_rest(structure);
+}
+
+static int8_t put_off[GROUPS]; /* for step.put_off                           */
+
+/* Has the step moved timers ahead? */
+static void note_ahead(void)
+{
+    for (unsigned level = 0; level < play->wheels; level++)
+        if (tw.wheels[level] != NULL &&
+            tw.wheels[level]->moved_at > moved_at[level]) {
+            steps_ahead++;
+            return;
+        }
+}
+
+/* Tries a step from the state that is saved, with every choice. */
+static void try_step(enum step_kind kind, unsigned group, int time, bool acting)
+{
+    if (tap_failed_checks != 0)
+        return;
+    memset(&now_doing, 0, sizeof(now_doing));
+    now_doing.kind = (uint8_t)kind;
+    now_doing.group = (uint8_t)group;
+    now_doing.time = (int8_t)time;
+    now_doing.acting = acting;
+    memcpy(now_doing.put_off, put_off, sizeof(put_off));
+    choices_given = 0;
+    for (unsigned level = 0; level < play->wheels; level++)
+        moved_at[level] =
+            tw.wheels[level] == NULL ? 0 : tw.wheels[level]->moved_at;
+    do {
+        take_step();
+        judge_rest();
+        note_ahead();
+        bool overlooked = has_overlooked();
+        tidy();
+        hash_state();
+        transitions++;
+        if (tap_failed_checks != 0)
+            return;
+        if (!overlooked)
+            note_where_it_led();
+        revert();
+    } while (choose_next());
+}
+
+/* Does the coarsest wheel hold that tick, or a finer one? It surely does up to
+ * a turn of steps from the clock's own; up to two, where that depends on whole
+ * turns. */
+static bool in_window(int time)
+{
+    unsigned shift = (play->wheels - 1) * tw.size_bits;
+    uint64_t tick = time_from_clock(time);
+    if (time <= 0)
+        return true;
+    return play->whole_turns
+               ? twi_level_of(&tw, tick) < play->wheels
+               : (tick >> shift) - (tw.clock_tick >> shift) <= play->size;
+}
+
+static unsigned others_postponed(unsigned group)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < model.count; i++)
+        count += model.entries[i].any_place &&
+                 model.entries[i].id / members != group;
+    return (count + members - 1) / members;
+}
+
+/* Would a timer that is started for that tick come into this bucket? */
+static bool would_join(const twi_bucket *bucket, uint64_t tick)
+{
+    if (tick <= tw.clock_tick)
+        return false;
+    const twi_wheel *wheel = tw.wheels[twi_level_of(&tw, tick)];
+    return wheel != NULL &&
+           bucket == &wheel->buckets[twi_index_of(&tw, wheel, tick)];
+}
+
+/* Does nothing look at a timer's deadline before its bucket comes up? */
+static bool may_wait(const tw_timer *timer)
+{
+    return play->sparing && !is_aside(timer) &&
+           timer->deadline > tw.clock_tick;
+}
+
+static bool is_worth_postponing(const tw_timer *timer, int time)
+{
+    int later = (int)(int64_t)(timer->deadline - tw_now(&tw));
+    if (!tw_is_pending(timer))
+        return time == 1;
+    /* To postpone to earlier is to start: one of these will do. */
+    return time == later - 1 || (time >= later && !may_wait(timer));
+}
+
+static void try_group(unsigned group)
+{
+    const tw_timer *timer = &timers[group * members];
+    bool may_postpone = others_postponed(group) < play->postponed;
+    bool moves = play->sparing && tw_is_pending(timer) && !is_aside(timer);
+    for (int time = play->soonest; time <= play->reach; time++) {
+        if (!in_window(time))
+            break;
+        if (!moves || would_join(bucket_of(timer), time_from_clock(time)))
+            try_step(STEP_START, group, time, false);
+        if (may_postpone && is_worth_postponing(timer, time))
+            try_step(STEP_POSTPONE, group, time, false);
+    }
+    try_step(STEP_CANCEL, group, 0, false);
+}
+
+static int first_due(void)
+{
+    int due = play->reach + 1;
+    if (model.count != 0)
+        due = (int)(int64_t)(model.entries[0].tick_index - tw_now(&tw));
+    return due < 0 ? 0 : due;
+}
+
+static bool is_last(int time)
+{
+    return time == play->reach || !in_window(time + 1);
+}
+
+/* Do callbacks act in a call with that target? If not with every one, then
+ * with the first that fires something, the one after, and the last. */
+static bool acts_at(int time)
+{
+    int due = first_due();
+    return play->every_target || is_last(time) || time == due ||
+           time == due + 1;
+}
+
+/* A call for that time: all at once, with a limit, and poll. Limits are such
+ * that they cut a crowd in the middle, and nowhere else. */
+static void try_call(int time, bool limited)
+{
+    unsigned half = (members + 1) / 2;
+    bool acting = acts_at(time);
+    try_step(STEP_ADVANCE, 0, time, acting);
+    for (unsigned i = 1; limited && i <= play->limits; i++)
+        try_step(STEP_LIMITED, i * half, time, acting);
+    if (limited)
+        try_step(STEP_POLL, 0, time, false);
+}
+
+/* Where nothing comes up calls do no more than move the clock, and one with a
+ * limit is tried for the clock's own tick only. */
+static void try_calls(void)
+{
+    uint64_t next = 0;
+    bool found = tw_next_deadline(&tw, &next);
+    for (int time = -1; time <= play->reach; time++) {
+        if (!in_window(time))
+            break;
+        uint64_t target = time_from_clock(time > 0 ? time : 0);
+        bool idle = !found || next > target;
+        if (play->sparing && (idle ? time > 1 : next != target) &&
+            time > 0 && !acts_at(time))
+            continue;
+        try_call(time, !idle || time == 0);
+    }
+}
+
+/* Does a timer that is ahead of the clock wait in a bucket of a wheel that is
+ * to come up at that tick? */
+static bool comes_up(const tw_timer *timer, uint64_t tick)
+{
+    return tw_is_pending(timer) && may_wait(timer) &&
+           bucket_of(timer)->earliest == tick;
+}
+
+/* A call to the tick at which postponed timers come up. Of a bucket that has
+ * been handled in part what is left may stand aside, where the next call looks
+ * at it whatever its target; so that calls with a limit go further, too. */
+static void try_call_put_off(int due)
+{
+    bool shared = share_bucket();
+    try_call(due, true);
+    while (shared && ++due <= play->reach && in_window(due))
+        for (unsigned i = 1; i <= play->limits; i++)
+            try_step(STEP_LIMITED, i, due, acts_at(due));
+}
+
+/* Calls to the next tick at which a bucket comes up, with timers in it that
+ * have just been postponed: one or more of `group` and those after it. */
+static void try_put_off(unsigned group, uint64_t tick, bool any)
+{
+    if (group == play->groups) {
+        if (any)
+            try_call_put_off((int)(int64_t)(tick - tw.clock_tick));
+        return;
+    }
+    const tw_timer *timer = &timers[group * members];
+    try_put_off(group + 1, tick, any);
+    if (!comes_up(timer, tick))
+        return;
+    int time = 1 + (int)(int64_t)(timer->deadline - tw.clock_tick);
+    int most = play->reach, near = (int)play->size;
+    if (any) {
+        time = time < put_off[0] - near ? put_off[0] - near : time;
+        most = most < put_off[0] + near ? most : put_off[0] + near;
+    }
+    for (; time <= most && in_window(time); time++) {
+        put_off[group] = (int8_t)time;
+        try_put_off(group + 1, tick, true);
+    }
+    put_off[group] = 0;
+}
+
+/* A group that cannot be told from one before it need not be tried. */
+static bool is_like_another(unsigned group)
+{
+    for (unsigned id = group * members; id < (group + 1) * members; id++)
+        if (tw_is_pending(&timers[id]))
+            return false;
+    for (unsigned other = 0; other < group; other++) {
+        bool idle = true;
+        for (unsigned i = 0; i < members; i++)
+            idle = idle && !tw_is_pending(&timers[other * members + i]);
+        if (idle)
+            return true;
+    }
+    return false;
+}
+
+/* Tries every step from the state that the wheel is in. */
+static void try_steps(uint32_t index)
+{
+    hash_state();
+    EXPECT(hash == states[index].hash && lenient == states[index].lenient);
+    forget_the_past();
+    save();
+    for (unsigned group = 0; group < play->groups; group++)
+        if (!is_like_another(group) && tap_failed_checks == 0)
+            try_group(group);
+    if (tap_failed_checks == 0)
+        try_calls();
+    uint64_t next = 0;
+    if (play->sparing && play->postponed != 0 && tap_failed_checks == 0 &&
+        tw_next_deadline(&tw, &next))
+        try_put_off(0, next, false);
+}
+
+static void expand(uint32_t index)
+{
+    expanding = index;
+    go_to(index);
+    try_steps(index);
+}
+
+/* How long a search may go on: what the command line asked for. One that is
+ * cut short has tried everything from the states that are the fewest steps
+ * away. */
+static enum { QUICK, USUAL, FULL, COMPLETE } effort = USUAL;
+
+/* Does all that is sampled come to the same, whichever way it is entered? Those
+ * are passed over whose own way has been replaced by a stricter one. */
+static void compare_twins(void)
+{
+    unsigned compared = 0, differing = 0;
+    summing = true;
+    unsigned most = effort == QUICK   ? TWINS / 50
+                    : effort == USUAL ? TWINS / 10
+                                      : TWINS;
+    for (unsigned i = 0; i < most && i < twins_met; i++) {
+        const struct twin *twin = &twins[i];
+        if (tap_failed_checks != 0)
+            break;
+        sum_after = 0;
+        expand(twin->index);
+        uint64_t sum = sum_after;
+        sum_after = 0;
+        expanding = twin->parent;
+        go_to(twin->parent);
+        forget_the_past();
+        now_doing = twin->step;
+        choices_given = GROUPS;
+        take_step();
+        judge_rest();
+        tidy();
+        hash_state();
+        if (lenient != states[twin->index].lenient ||
+            hash != states[twin->index].hash)
+            continue;
+        try_steps(twin->index);
+        compared++;
+        differing += sum_after != sum;
+    }
+    summing = false;
+    printf("# %u of them entered by two ways: %u came to other states\n",
+           compared, differing);
+    EXPECT(differing == 0);
+}
+
+static uint64_t most_transitions(void)
+{
+    unsigned most = effort >= FULL ? play->most_full : play->most;
+    if (effort == QUICK)
+        return 50000;
+    if (effort == COMPLETE && play->complete)
+        return UINT64_MAX;
+    return most == 0 ? UINT64_MAX : most * UINT64_C(100000);
+}
+
+/* An empty wheel, and the state that it is in; false if it cannot be had. */
+static bool begin_search(const search *what)
+{
+    if (what->few != 5 && !FEW_CAN_BE_SET) {
+        printf("# *** SKIPPED: TWI_LARGE_TIMERS cannot be set\n");
+        return false;
+    }
+    play = what;
+    few = what->few;
+    few_chunks = what->ahead ? 2 : TWI_SORT_CHUNKS;
+    ring = 2 * what->size;
+    has_overdue = what->soonest < 1;
+    for (unsigned i = 0; i < what->delays; i++)
+        has_overdue |= what->delay[i] < 1;
+    steps_ahead = 0;
+    cascades = what->kind != SINGLE || few < what->groups;
+    members = what->kind == CROWDS ? CROWD : 1;
+    state_count = 0;
+    table_size = 0;
+    transitions = 0;
+    twins_met = 0;
+    expanding = 0;
+    memset(&now_doing, 0, sizeof(now_doing));
+    grow_table();
+    begin();
+    hash_state();
+    note_state(NO_STATE);
+    return true;
+}
+
+static void explore(const search *what)
+{
+    uint32_t done = 0;
+    if (!begin_search(what))
+        return;
+    while (done < state_count && tap_failed_checks == 0 &&
+           transitions < most_transitions())
+        expand(done++);
+    printf("# %" PRIu32 " states, %s; %" PRIu64 " transitions from %" PRIu32
+           " of them\n",
+           state_count,
+           done == state_count ? "all there are" : "and there are more",
+           transitions, done);
+    if (what->ahead) {
+        printf("# in %" PRIu64 " of them timers were moved ahead\n",
+               steps_ahead);
+        EXPECT(steps_ahead != 0 || effort == QUICK);
+    }
+    all_states += state_count;
+    all_transitions += transitions;
+    compare_twins();
+}
+
+/* ----------------------------------------------------------------- cases -- */
+
+static void made_on_demand(void)
+{
+    static const search what = {
+        .size = 2, .wheels = 3, .groups = 2, .few = 5, .soonest = -1,
+        .reach = 6, .whole_turns = true, .limits = 2, .delays = 1, .delay = {1},
+        .most = 5, .most_full = 0,
+    };
+    explore(&what);
+}
+
+static void in_place_on_2(void)
+{
+    static const search what = {
+        .size = 2, .wheels = 3, .groups = 2, .few = 5,
+        .soonest = -1, .reach = 6, .reserved = true, .postponed = 2,
+        .limits = 2, .delays = 2, .delay = {-1, 1}, .most = 5,
+    };
+    explore(&what);
+}
+
+static void cascading_on_2(void)
+{
+    static const search what = {
+        .size = 2, .wheels = 3, .groups = 2, .few = 0, .soonest = -1,
+        .reach = 6, .reserved = true, .postponed = 2, .limits = 3, .delays = 1,
+        .delay = {1}, .most = 6, .most_full = 0,
+    };
+    explore(&what);
+}
+
+static void two_cascade_on_2(void)
+{
+    static const search what = {
+        .size = 2, .wheels = 3, .groups = 2, .few = 1, .soonest = -1,
+        .reach = 8, .reserved = true, .limits = 3, .delays = 2, .delay = {0, 1},
+        .most = 5, .most_full = 0,
+    };
+    explore(&what);
+}
+
+static void crowds_on_2(void)
+{
+    static const search what = {
+        .size = 2, .wheels = 3, .groups = 2, .kind = CROWDS, .few = 5,
+        .soonest = -1, .reach = 8, .reserved = true, .postponed = 2,
+        .limits = 3, .delays = 2, .delay = {0, 1}, .most = 3, .most_full = 40,
+    };
+    explore(&what);
+}
+
+static void every_slot(void)
+{
+    static const search what = {
+        .size = 2, .wheels = 2, .groups = 2, .few = 0, .tidiness = AS_LEFT,
+        .soonest = -1, .reach = 4, .reserved = true, .postponed = 2,
+        .every_target = true, .limits = 3, .delays = 1, .delay = {1}, .most = 3,
+        .most_full = 60,
+    };
+    explore(&what);
+}
+
+static void every_slot_in_place(void)
+{
+    static const search what = {
+        .size = 2, .wheels = 3, .groups = 2, .few = 5, .tidiness = AS_LEFT,
+        .soonest = -1, .reach = 8, .reserved = true, .postponed = 2,
+        .limits = 2, .delays = 1, .delay = {1}, .most = 4, .most_full = 60,
+    };
+    explore(&what);
+}
+
+static void every_slot_on_4(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 3, .groups = 2, .few = 1, .tidiness = AS_LEFT,
+        .soonest = 1, .reach = 12, .reserved = true, .postponed = 2,
+        .limits = 2, .delays = 1, .delay = {8}, .most = 4, .most_full = 60,
+    };
+    explore(&what);
+}
+
+static void three_in_place(void)
+{
+    static const search what = {
+        .size = 2, .wheels = 2, .groups = 3, .few = 5,
+        .soonest = -1, .reach = 4, .reserved = true, .postponed = 3,
+        .limits = 2, .delays = 1, .delay = {1}, .most = 3, .most_full = 100,
+    };
+    explore(&what);
+}
+
+static void three_cascading(void)
+{
+    static const search what = {
+        .size = 2, .wheels = 2, .groups = 3, .few = 0,
+        .soonest = -1, .reach = 4, .reserved = true, .limits = 3, .delays = 1,
+        .delay = {1}, .most = 4, .most_full = 100,
+    };
+    explore(&what);
+}
+
+static void three_postponed(void)
+{
+    static const search what = {
+        .size = 2, .wheels = 2, .groups = 3, .few = 0,
+        .soonest = -1, .reach = 4, .reserved = true, .postponed = 3,
+        .limits = 3, .delays = 1, .delay = {1}, .most = 3, .most_full = 100,
+    };
+    explore(&what);
+}
+
+static void three_crowds(void)
+{
+    static const search what = {
+        .size = 2, .wheels = 2, .groups = 3, .kind = CROWDS, .few = 5,
+        .soonest = -1, .reach = 4, .reserved = true, .postponed = 3,
+        .limits = 3, .delays = 1, .delay = {1}, .most = 3, .most_full = 40,
+    };
+    explore(&what);
+}
+
+/* Two crowds in a bucket are moved ahead. */
+static void crowds_ahead_on_2(void)
+{
+    static const search what = {
+        .size = 2, .wheels = 3, .groups = 2, .kind = CROWDS, .few = 5,
+        .ahead = true, .soonest = -1, .reach = 9, .reserved = true,
+        .postponed = 1, .limits = 3, .delays = 1, .delay = {1}, .most = 4,
+        .most_full = 40,
+    };
+    explore(&what);
+}
+
+static void crowds_ahead_on_4(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 2, .groups = 2, .kind = CROWDS, .few = 5,
+        .ahead = true, .soonest = 5, .reach = 12, .reserved = true,
+        .postponed = 1, .limits = 2, .delays = 1, .delay = {8}, .most = 4,
+        .most_full = 30,
+    };
+    explore(&what);
+}
+
+/* Some of three crowds are moved ahead, and what is left is sorted. */
+static void three_crowds_ahead(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 2, .groups = 3, .kind = CROWDS, .few = 8,
+        .ahead = true, .soonest = 8, .reach = 11, .reserved = true,
+        .limits = 2, .delays = 1, .delay = {8}, .most = 4, .most_full = 30,
+    };
+    explore(&what);
+}
+
+static void crowds_ahead_every_slot(void)
+{
+    static const search what = {
+        .size = 2, .wheels = 2, .groups = 2, .kind = CROWDS, .few = 5,
+        .ahead = true, .tidiness = AS_LEFT, .soonest = 1, .reach = 5,
+        .reserved = true, .postponed = 1, .limits = 2, .delays = 1,
+        .delay = {1}, .most = 3, .most_full = 30,
+    };
+    explore(&what);
+}
+
+/* Crowds that are sorted where they stand, over two chunks. */
+static void three_runs(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 2, .groups = 3, .kind = CROWDS, .few = 40,
+        .soonest = 1, .reach = 11, .reserved = true, .postponed = 1,
+        .limits = 3, .delays = 1, .delay = {1}, .most = 3,
+        .most_full = 40,
+    };
+    explore(&what);
+}
+
+static void three_on_three(void)
+{
+    static const search what = {
+        .size = 2, .wheels = 3, .groups = 3, .few = 1,
+        .soonest = 1, .reach = 8, .reserved = true, .limits = 3, .delays = 1,
+        .delay = {1}, .most = 4, .most_full = 100,
+    };
+    explore(&what);
+}
+
+static void in_place_on_4(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 3, .groups = 2, .few = 5,
+        .soonest = -1, .reach = 20, .reserved = true, .limits = 2, .delays = 1,
+        .delay = {8}, .most = 3, .most_full = 150,
+    };
+    explore(&what);
+}
+
+static void cascading_on_4(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 3, .groups = 2, .few = 0,
+        .soonest = -1, .reach = 20, .reserved = true, .limits = 3, .delays = 1,
+        .delay = {8}, .most = 4, .most_full = 200,
+    };
+    explore(&what);
+}
+
+static void far_on_4(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 3, .groups = 2, .few = 5,
+        .soonest = 1, .reach = 40, .reserved = true, .limits = 1, .delays = 1,
+        .delay = {8}, .most = 3, .most_full = 30,
+    };
+    explore(&what);
+}
+
+static void crowds_on_4(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 3, .groups = 2, .kind = CROWDS, .few = 5,
+        .soonest = -1, .reach = 20, .reserved = true,
+        .postponed = 2, .limits = 3, .delays = 2, .delay = {0, 8}, .most = 3,
+        .most_full = 20,
+    };
+    explore(&what);
+}
+
+static void one_postponed_on_4(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 3, .groups = 2, .few = 5,
+        .soonest = 1, .reach = 20, .reserved = true, .postponed = 1,
+        .limits = 1, .delays = 1, .delay = {8}, .most = 5, .most_full = 30,
+    };
+    explore(&what);
+}
+
+static void cascading_postponed_on_4(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 3, .groups = 2, .few = 0,
+        .soonest = 1, .reach = 20, .reserved = true, .postponed = 2,
+        .sparing = true, .limits = 1, .delays = 1, .delay = {8}, .most = 5,
+        .most_full = 100, .complete = true,
+    };
+    explore(&what);
+}
+
+static void postponed_on_4(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 3, .groups = 2, .few = 5,
+        .soonest = 1, .reach = 20, .reserved = true, .postponed = 2,
+        .sparing = true, .limits = 1, .delays = 1, .delay = {8}, .most = 3,
+        .most_full = 60, .complete = true,
+    };
+    explore(&what);
+}
+
+/* To each tick up to 63 ahead: in the coarsest of three wheels of 4 these are
+ * in three or four buckets. */
+static void all_ticks_on_4(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 3, .groups = 2, .few = 0,
+        .soonest = 1, .reach = 63, .reserved = true, .sparing = true,
+        .limits = 2, .delays = 1, .delay = {8}, .most = 3, .most_full = 60,
+        .complete = true,
+    };
+    explore(&what);
+}
+
+static void in_place_every_tick_on_4(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 3, .groups = 2, .few = 5,
+        .soonest = 1, .reach = 63, .reserved = true, .sparing = true,
+        .limits = 2, .delays = 1, .delay = {8}, .most = 3, .most_full = 30,
+        .complete = true,
+    };
+    explore(&what);
+}
+
+static void far_postponed_on_4(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 3, .groups = 2, .few = 0,
+        .soonest = 1, .reach = 63, .reserved = true, .sparing = true,
+        .postponed = 2, .limits = 1, .delays = 1, .delay = {8}, .most = 3,
+        .most_full = 40, .complete = true,
+    };
+    explore(&what);
+}
+
+static void two_cascade_on_4(void)
+{
+    static const search what = {
+        .size = 4, .wheels = 3, .groups = 2, .few = 1,
+        .soonest = 1, .reach = 12, .reserved = true, .sparing = true,
+        .postponed = 2, .limits = 2, .delays = 1, .delay = {8}, .most = 3,
+        .most_full = 100, .complete = true,
+    };
+    explore(&what);
+}
+
+/* Is nothing lost by the steps that are left out? */
+static void compare_sparing(unsigned how_few)
+{
+    search what = {
+        .size = 2, .wheels = 3, .groups = 2, .soonest = 1,
+        .reserved = true, .postponed = 2, .limits = 2, .delays = 1,
+        .delay = {3},
+    };
+    what.few = how_few;
+    what.reach = effort >= FULL ? 8 : effort == USUAL && how_few == 0 ? 5 : 4;
+    if (how_few == 5 && what.reach > 5)
+        what.reach = 5; /* see test/README.md */
+    if (effort == QUICK) {
+        what.wheels = 2;
+        what.reach = 3;
+    }
+    rest.wanted = true;
+    explore(&what);
+    uint64_t sum = rest.sum;
+    uint32_t count = rest.count;
+    forget_rest();
+    rest.wanted = true;
+    what.sparing = true;
+    explore(&what);
+    printf("# %" PRIu32 " at rest, and %" PRIu32 "\n", count, rest.count);
+    EXPECT(rest.count == count && rest.sum == sum);
+    forget_rest();
+}
+
+static void sparing_cascading(void)
+{
+    compare_sparing(0);
+}
+
+static void sparing_two_cascading(void)
+{
+    compare_sparing(1);
+}
+
+static void sparing_in_place(void)
+{
+    compare_sparing(5);
+}
+
+static const tap_case cases[] = {
+    {"wheels of 2, made on demand, two timers, whole turns", made_on_demand},
+    {"wheels of 2, two timers, in place, postponed", in_place_on_2},
+    {"wheels of 2, two timers, cascading, postponed", cascading_on_2},
+    {"wheels of 2, two timers, two of them cascading", two_cascade_on_2},
+    {"wheels of 2, two crowds, postponed", crowds_on_2},
+    {"two wheels of 2, two timers, cascading, postponed, every slot",
+     every_slot},
+    {"wheels of 2, two timers, in place, postponed, every slot",
+     every_slot_in_place},
+    {"wheels of 4, two timers, two of them cascading, postponed, every slot",
+     every_slot_on_4},
+    {"two wheels of 2, three timers, in place, postponed", three_in_place},
+    {"two wheels of 2, three timers, cascading", three_cascading},
+    {"two wheels of 2, three timers, cascading, postponed", three_postponed},
+    {"two wheels of 2, three crowds, postponed", three_crowds},
+    {"two wheels of 4, three crowds, sorted in place", three_runs},
+    {"wheels of 2, two crowds, moved ahead, postponed", crowds_ahead_on_2},
+    {"two wheels of 4, two crowds, moved ahead, postponed", crowds_ahead_on_4},
+    {"two wheels of 4, three crowds, moved ahead", three_crowds_ahead},
+    {"two wheels of 2, two crowds, moved ahead, every slot",
+     crowds_ahead_every_slot},
+    {"wheels of 2, three timers, cascading", three_on_three},
+    {"wheels of 4, two timers, in place", in_place_on_4},
+    {"wheels of 4, two timers, cascading", cascading_on_4},
+    {"wheels of 4, two timers, in place, far", far_on_4},
+    {"wheels of 4, two crowds, postponed", crowds_on_4},
+    {"wheels of 4, two timers, in place, one postponed", one_postponed_on_4},
+    {"wheels of 4, two timers, cascading, postponed",
+     cascading_postponed_on_4},
+    {"wheels of 4, two timers, two of them cascading, postponed",
+     two_cascade_on_4},
+    {"wheels of 4, two timers, in place, every tick", in_place_every_tick_on_4},
+    {"wheels of 4, two timers, cascading, every tick", all_ticks_on_4},
+    {"wheels of 4, two timers, cascading, postponed, every tick",
+     far_postponed_on_4},
+    {"wheels of 4, two timers, in place, postponed", postponed_on_4},
+    {"steps that are left out lose no state: cascading", sparing_cascading},
+    {"steps that are left out lose no state: two cascading",
+     sparing_two_cascading},
+    {"steps that are left out lose no state: in place", sparing_in_place},
+};
+
+int main(int argc, char **argv)
+{
+    static const char *const options_of[] = {"--quick", "", "--full",
+                                             "--complete"};
+    for (unsigned i = QUICK; i <= COMPLETE; i++)
+        if (argc > 1 && strcmp(argv[1], options_of[i]) == 0) {
+            effort = i;
+            argv[1] = argv[0];
+            argc--;
+            argv++;
+        }
+    int status = TAP_RUN(cases, argc, argv);
+    printf("# %" PRIu64 " states, %" PRIu64 " transitions in all\n", all_states,
+           all_transitions);
+    oracle_free(&model);
+    free(states);
+    free(table);
+    return status;
+}

@@ -1,0 +1,1278 @@
+/* ahead.c - buckets that are moved down ahead of time, chunks that are swept,
+ * memory that is packed: at their limits.
+ *
+ *     ahead [CASE...]
+ *
+ * The wheels have 256 steps per turn. The crowds stand in wheel 1, where a step
+ * has 256 ticks, except where a case says otherwise. TW_DEBUG is defined: an
+ * assertion that fails ends the program.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "../lib/heap.h"
+
+#define TW_STATIC
+#define TW_DEBUG
+#define TW_ASSERT(expr) must_hold(expr)
+static void must_hold(bool rule);
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "../../timingwheel.h"
+
+#include "../lib/tap.h"
+
+static void must_hold(bool rule)
+{
+    if (!rule)
+        abort();
+}
+
+#define STEP 256
+#define CROWD 2400 /* timers: 200 chunks on 64 bits, 600 on 32 bits */
+#define CHUNKS (CROWD / TWI_SLOTS)
+#define TIMERS 8000
+
+typedef struct item {
+    tw_timer timer;
+    uint64_t number; /* position in start order; 0: any place in its tick     */
+    uint64_t due;    /* the tick at which the timer fires                    */
+} item;
+
+static timingwheel tw;
+static heap memory;
+static item items[TIMERS];
+static uint64_t starts; /* since set_up                                      */
+
+/* What has fired since set_up. */
+static struct {
+    uint64_t timers;
+    uint64_t wrong;  /* not at the tick that was due                         */
+    uint64_t tick;   /* of the last one                                      */
+    uint64_t number; /* of the last one                                      */
+    uint64_t swaps;  /* fired before another that comes first in the order   */
+} fired;
+
+static void note(timingwheel *wheel, tw_timer *timer)
+{
+    const item *it = TW_OWNER(timer, item, timer);
+    fired.timers++;
+    fired.wrong += wheel->clock_tick != it->due;
+    fired.swaps += it->due < fired.tick ||
+                   (it->due == fired.tick && it->number != 0 &&
+                    it->number < fired.number);
+    if (it->due != fired.tick || it->number != 0)
+        fired.number = it->number;
+    fired.tick = it->due;
+}
+
+static void set_up_at(uint64_t start)
+{
+    static const heap fresh;
+    tw_config config = {0};
+    memory = fresh;
+    config.start = start;
+    config.alloc_context = &memory;
+    CHECK(tw_init(&tw, &config) == TW_OK);
+    for (size_t i = 0; i < TIMERS; i++)
+        tw_timer_init(&items[i].timer, note);
+    memset(&fired, 0, sizeof(fired));
+    starts = 0;
+}
+
+static void set_up(void)
+{
+    set_up_at(0);
+}
+
+/* Checks that nothing is left but timers that can be destroyed. */
+static void tear_down(void)
+{
+    CHECK(tw_check(&tw));
+    CHECK(fired.wrong == 0 && fired.swaps == 0);
+    tw_destroy(&tw);
+    CHECK(memory.blocks == 0 && memory.bytes == 0 && memory.strays == 0);
+}
+
+static int start(size_t i, uint64_t tick)
+{
+    int status = tw_start(&tw, &items[i].timer, tick);
+    if (status == TW_OK) {
+        items[i].due = tick;
+        items[i].number = ++starts;
+    }
+    return status;
+}
+
+/* Starts `count` timers for the ticks from `first` to before first + span, each
+ * tick several times. */
+static void start_many(size_t from, size_t count, uint64_t first, uint64_t span)
+{
+    for (size_t i = 0; i < count; i++)
+        CHECK(start(from + i, first + i * UINT64_C(7919) % span) == TW_OK);
+}
+
+static void cancel(size_t i)
+{
+    CHECK(tw_cancel(&tw, &items[i].timer));
+}
+
+static uint64_t cascaded(void)
+{
+    tw_stats stats;
+    tw_get_stats(&tw, &stats);
+    return stats.cascaded;
+}
+
+/* The chunks that buckets have. */
+static size_t chunks_in_use(void)
+{
+    tw_stats stats;
+    tw_get_stats(&tw, &stats);
+    return (stats.bytes_used - stats.wheels * twi_wheel_bytes(&tw)) /
+           TWI_CHUNK_BYTES;
+}
+
+/* Fires all timers, and moves the clock to each deadline and no further. */
+static void fire_all(void)
+{
+    uint64_t next, calls = 0;
+    while (tw_next_deadline(&tw, &next) && calls++ < 1000000)
+        tw_advance_clock(&tw, next);
+    CHECK(tw_count(&tw) == 0);
+}
+
+/* ----------------------------------------------------- in proportion --- */
+
+/* `parts` of `whole` parts of `timers` have moved, give or take `chunks`. */
+static bool has_moved(uint64_t parts, uint64_t whole, uint64_t timers,
+                      uint64_t chunks)
+{
+    uint64_t slack = chunks * TWI_SLOTS;
+    uint64_t exact = timers / whole * parts + timers % whole * parts / whole;
+    return cascaded() <= exact + slack && cascaded() + slack >= exact;
+}
+
+/* Tick by tick: after each call as much has moved as time has passed, but for
+ * one batch. */
+static void tick_by_tick(void)
+{
+    set_up();
+    start_many(0, CROWD, 4 * STEP, STEP);
+    tw_advance_clock(&tw, 3 * STEP);
+    CHECK(cascaded() == 0);
+    for (uint64_t i = 1; i < STEP; i++) {
+        uint64_t before = cascaded();
+        CHECK(tw_advance_clock(&tw, 3 * STEP + i) == 0);
+        CHECK(has_moved(i, STEP, CROWD, TWI_BATCH + 1));
+        CHECK(cascaded() - before <= (TWI_BATCH + 4) * TWI_SLOTS);
+        CHECK(tw_check(&tw));
+    }
+    fire_all();
+    CHECK(fired.timers == CROWD);
+    tear_down();
+}
+
+/* Half of the time that is left moves half of what is left, whatever bucket of
+ * the wheel it is. */
+static void by_halves(void)
+{
+    for (uint64_t step = 4; step <= 512; step = step == 4 ? 511 : step + 1) {
+        set_up_at((step - 4) * STEP);
+        start_many(0, CROWD, step * STEP, STEP);
+        for (uint64_t left = STEP / 2; left >= STEP / 8; left /= 2) {
+            tw_advance_clock(&tw, step * STEP - left);
+            CHECK(has_moved(STEP - left, STEP, CROWD, 2));
+        }
+        fire_all();
+        tear_down();
+    }
+}
+
+/* One timer more than can be sorted is a crowd. */
+static void smallest_crowd(void)
+{
+    for (size_t more = 0; more < 2; more++) {
+        set_up();
+        start_many(0, TWI_LARGE_TIMERS + more, 4 * STEP, STEP);
+        tw_advance_clock(&tw, 4 * STEP - 8);
+        CHECK(more == 0 ? cascaded() == 0
+                        : cascaded() >= TWI_LARGE_TIMERS * 9 / 10);
+        fire_all();
+        CHECK(more == 1 || cascaded() == 0);
+        tear_down();
+    }
+}
+
+/* A crowd that has lost most of its chunks to a sweep, in the middle, is no
+ * crowd any more: what is left is sorted. */
+static void no_crowd_any_more(void)
+{
+    const size_t half = TWI_LARGE_TIMERS / 4;
+    set_up();
+    start_many(0, CROWD, 4 * STEP, STEP);
+    for (size_t i = half; i < CROWD - half; i++)
+        cancel(i);
+    twi_sweep(&tw, 3 * tw.chunks, SIZE_MAX);
+    CHECK(chunks_in_use() < TWI_SORT_CHUNKS && tw_check(&tw));
+    for (uint64_t tick = 3 * STEP; tick < 4 * STEP; tick += 10)
+        tw_advance_clock(&tw, tick);
+    CHECK(tw_check(&tw));
+    fire_all();
+    CHECK(fired.timers == 2 * half && cascaded() == 0);
+    tear_down();
+}
+
+/* A crowd of which one half came down from a coarser wheel, in front of the
+ * other, and neither is a crowd by itself. */
+static void half_from_above(void)
+{
+    const uint64_t step = STEP * STEP;
+    const size_t half = (TWI_LARGE_CHUNKS / 2 + 4) * TWI_SLOTS;
+    set_up();
+    start_many(0, half, 4 * step, STEP);
+    start_many(half, half, 4 * step + 9 * STEP, STEP);
+    tw_advance_clock(&tw, 4 * step - 2 * STEP);
+    uint64_t before = cascaded();
+    CHECK(before >= 2 * half - 2 * TWI_SLOTS);
+    start_many(2 * half, half, 4 * step, STEP);
+    tw_advance_clock(&tw, 4 * step - 16);
+    CHECK(cascaded() - before >= 2 * half * 8 / 10);
+    CHECK(tw_check(&tw));
+    fire_all();
+    tear_down();
+}
+
+/* The clock has to be in the step before that of the crowd. */
+static void no_earlier_than_the_next_step(void)
+{
+    set_up();
+    start_many(0, CROWD, 4 * STEP, STEP);
+    for (uint64_t tick = 0; tick <= 3 * STEP; tick += STEP / 4) {
+        tw_advance_clock(&tw, tick);
+        CHECK(cascaded() == 0);
+    }
+    tw_advance_clock(&tw, 3 * STEP + STEP / 4);
+    CHECK(has_moved(1, 4, CROWD, 2));
+    fire_all();
+    tear_down();
+}
+
+/* In wheel 4 a step has 2^32 ticks, in wheel 5 2^40. */
+static void long_steps(void)
+{
+    for (unsigned bits = 32; bits <= 56; bits += 8) {
+        const uint64_t step = UINT64_C(1) << bits;
+        set_up();
+        start_many(0, CROWD, 4 * step, step - 7);
+        tw_advance_clock(&tw, 3 * step);
+        CHECK(cascaded() == 0);
+        tw_advance_clock(&tw, 3 * step + step / 4);
+        CHECK(has_moved(1, 4, CROWD, 2));
+        tw_advance_clock(&tw, 3 * step + step / 2);
+        CHECK(has_moved(2, 4, CROWD, 4));
+        CHECK(tw_check(&tw));
+        fire_all();
+        CHECK(fired.timers == CROWD);
+        tear_down();
+    }
+}
+
+/* Steps of 2^60 ticks, in wheel 30 of those with 4 steps per turn; and ticks of
+ * ten time units. */
+static void other_wheels(void)
+{
+    tw_config config = {0};
+    const uint64_t step = UINT64_C(1) << 60;
+    set_up();
+    config.wheel_size = 4;
+    config.alloc_context = &memory;
+    tw_init(&tw, &config);
+    start_many(0, CROWD, 4 * step, step - 7);
+    tw_advance_clock(&tw, 3 * step + step / 4 + 1);
+    CHECK(has_moved(1, 4, CROWD, 2));
+    tw_advance_clock(&tw, 3 * step + step / 2);
+    CHECK(has_moved(2, 4, CROWD, 4));
+    tw_destroy(&tw);
+
+    set_up();
+    config.wheel_size = 0;
+    config.tick = 10;
+    tw_init(&tw, &config);
+    for (size_t i = 0; i < CROWD; i++) {
+        items[i].due = 4 * STEP + i % STEP;
+        items[i].number = i + 1;
+        CHECK(tw_start(&tw, &items[i].timer, 10 * items[i].due) == TW_OK);
+    }
+    for (uint64_t left = STEP / 2; left >= STEP / 8; left /= 2) {
+        tw_advance_clock(&tw, 10 * (4 * STEP - left));
+        CHECK(has_moved(STEP - left, STEP, CROWD, 2));
+        CHECK(tw_check(&tw));
+    }
+    tw_advance_clock(&tw, 10 * 5 * STEP);
+    CHECK(fired.timers == CROWD);
+    CHECK(fired.wrong == 0 && fired.swaps == 0);
+    tw_destroy(&tw);
+    CHECK(memory.blocks == 0);
+}
+
+/* Crowds in two wheels, each ahead of the clock: each moves. */
+static void two_wheels(void)
+{
+    const uint64_t step = STEP * STEP;
+    set_up();
+    start_many(0, CROWD, 4 * step, step);
+    tw_advance_clock(&tw, 4 * step - 2 * STEP);
+    uint64_t before = cascaded();
+    CHECK(before > CROWD - CROWD / 16);
+    start_many(CROWD, CROWD, 4 * step, STEP);
+    tw_advance_clock(&tw, 4 * step - STEP);
+    CHECK(tw_check(&tw));
+    tw_advance_clock(&tw, 4 * step - STEP / 2);
+    CHECK(tw_check(&tw));
+    tw_advance_clock(&tw, 4 * step - 1);
+    CHECK(tw_check(&tw));
+    CHECK(cascaded() - before > CROWD - CROWD / 8);
+    fire_all();
+    CHECK(fired.timers == 2 * CROWD);
+    tear_down();
+}
+
+/* Two ticks before its step all of a smaller crowd has moved, while a timer of
+ * the bucket before it still waits. */
+static void all_of_it(void)
+{
+    const size_t crowd = 100 * TWI_SLOTS;
+    set_up();
+    start_many(0, crowd, 4 * STEP, STEP);
+    CHECK(start(crowd, 3 * STEP + 10) == TW_OK);
+    CHECK(start(crowd + 1, 4 * STEP - 1) == TW_OK);
+    tw_advance_clock(&tw, 4 * STEP - 2);
+    CHECK(cascaded() == crowd);
+    CHECK(tw.wheels[1]->progress == TWI_SORTED && tw_check(&tw));
+    CHECK(tw_advance_clock(&tw, 4 * STEP - 1) == 1);
+    CHECK(tw.queue[0]->level == 0 && tw.queued == 1);
+    fire_all();
+    CHECK(fired.timers == crowd + 2);
+    tear_down();
+}
+
+/* A wheel of which all timers have moved ahead leaves the delay queue. */
+static void nothing_left(void)
+{
+    set_up();
+    start_many(0, 100 * TWI_SLOTS, 4 * STEP, STEP);
+    tw_advance_clock(&tw, 4 * STEP - 1);
+    CHECK(cascaded() == 100 * TWI_SLOTS);
+    CHECK(tw.queue[0]->level == 0 && tw.queued == 1 && tw_check(&tw));
+    fire_all();
+    tear_down();
+}
+
+/* One call from far away to the last tick before the step of the crowd. */
+static void all_at_once(void)
+{
+    set_up();
+    start_many(0, CROWD, 4 * STEP, STEP);
+    CHECK(start(CROWD, 3 * STEP + 250) == TW_OK);
+    CHECK(start(CROWD + 1, 4 * STEP - 1) == TW_OK);
+    CHECK(tw_advance_clock(&tw, 4 * STEP - 2) == 1);
+    CHECK(cascaded() >= CROWD - TWI_SLOTS);
+    CHECK(tw_check(&tw));
+    fire_all();
+    CHECK(fired.timers == CROWD + 2);
+    tear_down();
+}
+
+/* A clock that jumps from before the step into the middle of the bucket's own
+ * step, and over it. */
+static void jumps(void)
+{
+    set_up();
+    start_many(0, CROWD, 4 * STEP, STEP);
+    start_many(CROWD, CROWD, 9 * STEP, STEP);
+    start_many(2 * CROWD, CROWD, 10 * STEP, STEP);
+    CHECK(tw_advance_clock(&tw, 4 * STEP + STEP / 2) >= CROWD / 2);
+    CHECK(tw_check(&tw));
+    CHECK(tw_advance_clock(&tw, 9 * STEP + STEP / 2) >= CROWD);
+    CHECK(tw_check(&tw));
+    CHECK(tw_advance_clock(&tw, 20 * STEP) >= CROWD);
+    CHECK(fired.timers == 3 * CROWD);
+    tear_down();
+}
+
+/* The last step before 2^64 has no next one. */
+static void last_step(void)
+{
+    set_up_at(UINT64_MAX - 10 * STEP);
+    start_many(0, CROWD, UINT64_MAX - STEP / 2, STEP / 2 + 1);
+    tw_advance_clock(&tw, UINT64_MAX - STEP / 2 - 10);
+    CHECK(tw_check(&tw));
+    CHECK(tw_advance_clock(&tw, UINT64_MAX - 5) >= CROWD * 9 / 10);
+    CHECK(tw_check(&tw));
+    CHECK(tw_advance_clock(&tw, UINT64_MAX) > 0);
+    CHECK(fired.timers == CROWD);
+    tear_down();
+}
+
+/* Timers of one tick need no sorting, and are not moved however many. */
+static void one_tick(void)
+{
+    set_up();
+    start_many(0, CROWD, 4 * STEP + 10, 1);
+    CHECK(tw_advance_clock(&tw, 4 * STEP - 1) == 0);
+    CHECK(tw_advance_clock(&tw, 4 * STEP + 10) == CROWD);
+    CHECK(cascaded() == 0);
+    tear_down();
+}
+
+/* A timer that was postponed out of the crowd moves to its place when its turn
+ * comes. */
+static void postponed(void)
+{
+    set_up();
+    start_many(0, CROWD, 4 * STEP, STEP);
+    for (size_t i = 0; i < CROWD; i += 3) {
+        items[i].due = 20000 + i;
+        CHECK(tw_postpone(&tw, &items[i].timer, items[i].due) == TW_OK);
+    }
+    for (uint64_t tick = 3 * STEP; tick < 4 * STEP; tick += 50) {
+        tw_advance_clock(&tw, tick);
+        CHECK(tw_check(&tw));
+    }
+    fire_all();
+    CHECK(fired.timers == CROWD && cascaded() <= 2 * CROWD);
+    tear_down();
+}
+
+/* --------------------------------------------------------------- limits --- */
+
+/* A call that fires as many as it may moves nothing ahead; the next does. */
+static void limit_reached(void)
+{
+    set_up();
+    start_many(0, CROWD, 4 * STEP, STEP);
+    start_many(CROWD, 5, 3 * STEP + 128, 1);
+    CHECK(tw_advance_clock_limit(&tw, 3 * STEP + 128, 5) == 5);
+    CHECK(cascaded() == 0 && tw_now(&tw) == 3 * STEP + 128);
+    CHECK(tw_wait(&tw, 3 * STEP + 128, 1000) != 0);
+    CHECK(tw_advance_clock_limit(&tw, 3 * STEP + 128, SIZE_MAX) == 0);
+    CHECK(has_moved(1, 2, CROWD, 2));
+    fire_all();
+    tear_down();
+}
+
+/* What is moved ahead counts towards the limit. What that leaves is spread over
+ * the rest of the step. */
+static void limit_in_the_middle(void)
+{
+    for (size_t limit = 1; limit < 600; limit += limit + 6) {
+        set_up();
+        start_many(0, CROWD, 4 * STEP, STEP);
+        for (uint64_t tick = 3 * STEP; tick < 4 * STEP; tick += 16) {
+            uint64_t before = cascaded();
+            CHECK(tw_advance_clock_limit(&tw, tick, limit) == 0);
+            CHECK(cascaded() - before <= limit);
+            CHECK(tw_now(&tw) == tick && tw_check(&tw));
+        }
+        for (int calls = 0; tw_count(&tw) != 0 && calls < 10 * CROWD; calls++) {
+            uint64_t before = cascaded() + fired.timers;
+            tw_advance_clock_limit(&tw, 5 * STEP, limit);
+            CHECK(cascaded() + fired.timers - before <= limit);
+        }
+        CHECK(fired.timers == CROWD && cascaded() <= CROWD);
+        tear_down();
+    }
+}
+
+/* A crowd that has come up moves down in parts of one call each, and all of it
+ * before the first of its timers fires. */
+static void limit_in_a_cascade(void)
+{
+    set_up();
+    start_many(0, CROWD, 4 * STEP, STEP);
+    for (uint64_t parts = 1; parts <= CROWD / 100; parts++) {
+        CHECK(tw_advance_clock_limit(&tw, 5 * STEP, 100) == 0);
+        CHECK(cascaded() == 100 * parts && tw_check(&tw));
+    }
+    CHECK(tw_advance_clock_limit(&tw, 5 * STEP, 100) == 100);
+    CHECK(tw_advance_clock(&tw, 5 * STEP) == CROWD - 100);
+    tear_down();
+}
+
+/* Thousands of dead slots: a limited call passes a bounded number of them, and
+ * each call gets further. Then the same in a bucket that moves ahead. */
+static void dead_slots(uint64_t until, size_t limit)
+{
+    int calls = 0;
+    set_up();
+    CHECK(start(0, 1) == TW_OK);
+    CHECK(tw_advance_clock(&tw, 1) == 1);
+    start_many(0, TIMERS, 4 * STEP, STEP);
+    for (size_t i = 1; i < TIMERS - 1; i++)
+        cancel(i);
+    CHECK(tw_count(&tw) == 2);
+    for (; tw_now(&tw) < until && calls < TIMERS; calls++) {
+        (void)tw_advance_clock_limit(&tw, until, limit);
+        if (calls % 64 == 0)
+            CHECK(tw_check(&tw));
+    }
+    for (; tw_count(&tw) != 0 && calls < TIMERS; calls++)
+        (void)tw_advance_clock_limit(&tw, 5 * STEP, limit);
+    CHECK((size_t)calls * limit > TIMERS / 20);
+    CHECK(fired.timers == 3);
+    tear_down();
+}
+
+static void dead_slots_due(void)
+{
+    for (size_t limit = 1; limit <= 4; limit++)
+        dead_slots(5 * STEP, limit);
+}
+
+static void dead_slots_ahead(void)
+{
+    for (size_t limit = 1; limit <= 4; limit++)
+        dead_slots(4 * STEP - 1, limit);
+}
+
+/* The same with timers of one tick, and with overdue ones. */
+static void dead_slots_of_one_tick(void)
+{
+    for (uint64_t tick = 0; tick <= 4 * STEP; tick += 4 * STEP) {
+        set_up();
+        start_many(0, TIMERS, tick, 1);
+        for (size_t i = 0; i < TIMERS - 1; i++)
+            cancel(i);
+        CHECK(tw_advance_clock_limit(&tw, 5 * STEP, 1) == 0);
+        CHECK(tw_wait(&tw, 5 * STEP, 1000) == 0 && tw_check(&tw));
+        int calls = 0;
+        while (fired.timers == 0 && calls++ < TIMERS)
+            (void)tw_advance_clock_limit(&tw, 5 * STEP, 1);
+        CHECK(calls > 1 && calls <= TIMERS / 50);
+        CHECK(tw_count(&tw) == 0);
+        tear_down();
+    }
+}
+
+/* --------------------------------------------------------------- memory --- */
+
+/* Memory runs out in the middle of moving ahead, for good or for a while: each
+ * timer fires in its turn. */
+static void no_memory_ahead(void)
+{
+    for (size_t nth = 1; nth < 20; nth += 3)
+        for (int for_ever = 0; for_ever < 2; for_ever++) {
+            set_up();
+            CHECK(start(CROWD, 2 * STEP) == TW_OK);
+            start_many(0, CROWD, 4 * STEP, STEP);
+            tw_advance_clock(&tw, 2 * STEP);
+            heap_fail(&memory, nth, for_ever);
+            for (uint64_t tick = 3 * STEP; tick < 4 * STEP; tick += 20) {
+                tw_advance_clock(&tw, tick);
+                CHECK(tw_check(&tw));
+            }
+            fire_all();
+            CHECK(fired.timers == CROWD + 1);
+            heap_fail(&memory, 0, false);
+            tear_down();
+        }
+}
+
+/* Timers that were postponed are stuck without memory when their bucket has
+ * come up: they fire in order with those of wheels, all in one call. */
+static void stuck_in_order(void)
+{
+    size_t others = 0;
+    set_up();
+    CHECK(start(TIMERS - 1, 5) == TW_OK && start(TIMERS - 2, 140000) == TW_OK);
+    for (size_t i = 0; i < 30; i++)
+        CHECK(start(i, 4 * STEP + 2 * i) == TW_OK);
+    for (size_t i = 0; i < 30; i += 5) {
+        items[i].due = 100000 + 17000 * i;
+        items[i].number = 0;
+        CHECK(tw_postpone(&tw, &items[i].timer, items[i].due) == TW_OK);
+    }
+    while (tw.in_use < tw.chunks)
+        CHECK(start(100 + others, 150000 + 40000 * others) == TW_OK), others++;
+    heap_fail(&memory, 1, true);
+    CHECK(tw_advance_clock(&tw, 5 * STEP) == 25);
+    CHECK(tw_check(&tw) && !twi_is_empty(&tw.outside[TWI_STUCK]));
+    CHECK(tw_advance_clock(&tw, 1000000) == 7 + others);
+    heap_fail(&memory, 0, false);
+    tear_down();
+}
+
+/* As many timers as were reserved, without memory from then on, and started
+ * anew over and over: no start fails, and each timer fires in time, be its
+ * bucket sorted, cascaded, or moved ahead. */
+static void restart_for_ever(size_t count)
+{
+    const uint64_t horizon = 70000;
+    uint64_t random = 88172645463325252U;
+    set_up();
+    CHECK(tw_reserve(&tw, count, UINT64_C(1) << 40) == TW_OK);
+    heap_fail(&memory, 1, true);
+    for (size_t i = 0; i < 12 * count + 300; i++) {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        uint64_t delay = random % (random >> 32 & 1 ? horizon : 2 * STEP);
+        CHECK(start(random % count, tw_now(&tw) + 1 + delay) == TW_OK);
+        if (i % 7 == 0 && random >> 33 & 1)
+            tw_cancel(&tw, &items[(random >> 40) % count].timer);
+        if (i % 64 == 0)
+            tw_advance_clock(&tw, tw_now(&tw) + (random >> 40) % 40);
+        if (i % 1024 == 0)
+            CHECK(tw_check(&tw));
+    }
+    fire_all();
+    CHECK(memory.failures == 0);
+    tear_down();
+}
+
+static void restart_reserved(void)
+{
+    static const size_t counts[] = {1, 2, 7, 12, 13, 40, 200, 1000, 3000};
+    for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+        restart_for_ever(counts[i]);
+}
+
+/* A crowd under a reserve: each timer is in a chunk of its own, when all move
+ * ahead and are sorted. */
+static void reserved_crowd(void)
+{
+    set_up();
+    CHECK(tw_reserve(&tw, TIMERS, 8 * STEP) == TW_OK);
+    heap_fail(&memory, 1, true);
+    for (size_t round = 0; round < TWI_SLOTS; round++)
+        for (size_t i = 0; i < TIMERS; i++)
+            if (i % TWI_SLOTS >= round)
+                CHECK(start(i, 4 * STEP + i % STEP) == TW_OK);
+    CHECK(tw_check(&tw));
+    for (uint64_t tick = 3 * STEP; tick < 4 * STEP; tick += 16)
+        tw_advance_clock(&tw, tick);
+    CHECK(tw_check(&tw));
+    fire_all();
+    CHECK(fired.timers == TIMERS && memory.failures == 0);
+    tear_down();
+}
+
+/* Timers that are started anew over and over leave dead slots, of which chunks
+ * are swept: memory stays within a bound. */
+static void swept(void)
+{
+    const size_t most = 1000 / 3 + TWI_SPARE_CHUNKS; /* sweeps keep up */
+    uint64_t random = 88172645463325252U;
+    size_t above = 0;
+    set_up();
+    for (size_t i = 0; i < 60000; i++) {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        CHECK(start(random % 1000, 600 + (random >> 32) % 60000) == TW_OK);
+        above += tw.in_use - tw.buckets_used > most;
+    }
+    CHECK(above == 0);
+    CHECK(tw.chunks <= tw.buckets_used + most + 16);
+    CHECK(tw_check(&tw));
+    fire_all();
+    CHECK(fired.timers == 1000);
+    tear_down();
+}
+
+/* Chunks that are well filled are not swept: hundreds of them in one bucket, or
+ * one for each of hundreds of buckets. */
+static void not_swept(void)
+{
+    for (uint64_t span = 1; span <= STEP; span += STEP - 1) {
+        set_up();
+        start_many(0, TIMERS / 8, 50, span);
+        start_many(TIMERS / 8, 600 / span, 4 * STEP, span);
+        CHECK(tw.swept == NULL);
+        fire_all();
+        CHECK(tw.swept == NULL);
+        tear_down();
+    }
+}
+
+/* Without memory chunks are swept that hold no timer, if they are more than one
+ * in nine. */
+static void swept_without_memory(void)
+{
+    const size_t count = 100 * TWI_SLOTS;
+    set_up();
+    start_many(0, count, 4 * STEP, STEP);
+    for (size_t i = 1; i < count; i++)
+        cancel(i);
+    CHECK(start(count, 5) == TW_OK); /* and there is wheel 0 */
+    heap_fail(&memory, 1, true);
+    for (size_t i = 1; i < 80; i++)
+        CHECK(start(count + i, 5 + i) == TW_OK);
+    CHECK(tw_check(&tw));
+    heap_fail(&memory, 0, false);
+    fire_all();
+    tear_down();
+}
+
+/* If hardly one in ten is without a timer, no chunk is looked at: a start that
+ * is refused costs no more than another. */
+static void refused_at_once(void)
+{
+    size_t count = 0;
+    set_up();
+    CHECK(start(TIMERS - 1, 5) == TW_OK);
+    while (tw.in_use < 100 || tw.in_use < tw.chunks || count % TWI_SLOTS != 0)
+        CHECK(start(count, 4 * STEP + count % STEP) == TW_OK), count++;
+    for (size_t i = 0; i < count; i++)
+        if (i % TWI_SLOTS != 0 || i >= count - count / 11)
+            cancel(i);
+    heap_fail(&memory, 1, true);
+    CHECK(start(TIMERS - 2, 6) == TW_ENOMEM);
+    CHECK(tw.swept == NULL && tw_check(&tw));
+    heap_fail(&memory, 0, false);
+    fire_all();
+    tear_down();
+}
+
+/* To sort takes one slab, and no more chunks than are missing. */
+static void sorts_in_one_slab(void)
+{
+    const size_t chunks = TWI_SORT_CHUNKS;
+    if (chunks <= TWI_LEAST_CHUNKS + 1)
+        return; /* a slab is never so small */
+    set_up();
+    CHECK(start(0, 4 * STEP) == TW_OK);
+    start_many(1, chunks * TWI_SLOTS - 1, 4 * STEP + 1, STEP - 1);
+    size_t unused = tw.chunks - tw.in_use;
+    size_t calls = memory.calls, bytes = memory.bytes;
+    CHECK(tw.in_use == chunks && unused < chunks / 2);
+    CHECK(tw_advance_clock(&tw, 4 * STEP) == 1);
+    CHECK(memory.calls == calls + 1);
+    CHECK(memory.bytes - bytes == (chunks - unused + 2) * TWI_CHUNK_BYTES - 1);
+    CHECK(cascaded() == 0);
+    fire_all();
+    tear_down();
+}
+
+/* The first chunk of a sorted bucket, all of it cancelled, is swept away: its
+ * wheel comes up too early, and waits for the timer that is first now. */
+static void front_swept(void)
+{
+    set_up();
+    for (size_t i = 0; i < 3 * TWI_SLOTS; i++)
+        CHECK(start(i, 4 * STEP + 7 * i) == TW_OK);
+    CHECK(tw_advance_clock(&tw, 4 * STEP) == 1);
+    for (size_t i = 1; i < TWI_SLOTS; i++)
+        cancel(i);
+    twi_sweep(&tw, 3 * tw.chunks, SIZE_MAX);
+    CHECK(tw_check(&tw) && chunks_in_use() == 2);
+    CHECK(tw_advance_clock(&tw, 4 * STEP + 7) == 0);
+    uint64_t next = 0;
+    CHECK(tw_next_deadline(&tw, &next));
+    CHECK(next == 4 * STEP + 7 * TWI_SLOTS);
+    fire_all();
+    CHECK(fired.timers == 1 + 2 * TWI_SLOTS);
+    tear_down();
+}
+
+/* The last chunk of a bucket is swept, whatever its free slots hold. */
+static void end_swept(void)
+{
+    set_up();
+    start_many(0, 6 * TWI_SLOTS, 2 * STEP, STEP);
+    fire_all(); /* the slots of these chunks are as they were */
+    start_many(0, TWI_SLOTS + 3, 6 * STEP, STEP);
+    size_t chunks = chunks_in_use();
+    for (size_t i = 0; i < 3; i++)
+        cancel(TWI_SLOTS + i);
+    twi_sweep(&tw, 3 * tw.chunks, SIZE_MAX);
+    CHECK(tw_check(&tw));
+    CHECK(chunks_in_use() == 1 && chunks > 1);
+    fire_all();
+    tear_down();
+}
+
+/* A bucket that has lost its only chunk to a sweep comes up. */
+static void swept_empty(void)
+{
+    set_up();
+    start_many(0, 20, 4 * STEP, 40);
+    CHECK(start(20, 9 * STEP) == TW_OK);
+    for (size_t i = 0; i < 20; i++)
+        cancel(i);
+    twi_sweep(&tw, 3 * tw.chunks, SIZE_MAX);
+    CHECK(tw_check(&tw) && chunks_in_use() == 1);
+    CHECK(tw_advance_clock(&tw, 5 * STEP) == 0);
+    CHECK(tw_advance_clock(&tw, 9 * STEP) == 1);
+    CHECK(tw_check(&tw));
+    tear_down();
+}
+
+/* --------------------------------------------------------------- random --- */
+
+static uint64_t random_state;
+
+static uint64_t random_below(uint64_t limit)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (random_state >> 16) % limit;
+}
+
+/* Starts up to `most` timers for ticks that are close to each other. */
+static void start_cluster(uint64_t most, uint64_t horizon)
+{
+    uint64_t first = tw.clock_tick + 1 + random_below(horizon);
+    uint64_t span = 1 + random_below(UINT64_C(1) << random_below(14));
+    for (uint64_t left = random_below(most); left != 0; left--)
+        (void)start(random_below(TIMERS), first + random_below(span));
+}
+
+/* One random call. */
+static void any_call(uint64_t horizon)
+{
+    size_t i = random_below(TIMERS);
+    uint64_t delay = random_below(UINT64_C(1) << random_below(15));
+    switch (random_below(12)) {
+    case 0:
+        start_cluster(3000, horizon);
+        break;
+    case 1:
+        for (size_t end = i + random_below(2000); i < end; i++)
+            (void)tw_cancel(&tw, &items[i % TIMERS].timer);
+        break;
+    case 2:
+        for (size_t end = i + random_below(300); i < end; i++) {
+            item *it = &items[i % TIMERS];
+            if (tw_is_pending(&it->timer) && it->due > tw.clock_tick) {
+                it->due += delay;
+                it->number = 0;
+                CHECK(tw_postpone(&tw, &it->timer, it->due) == TW_OK);
+            }
+        }
+        break;
+    case 3:
+        if (random_below(8) == 0)
+            tw_trim(&tw);
+        break;
+    case 4:
+        heap_fail(&memory, 1 + random_below(4), random_below(2) == 0);
+        break;
+    case 5:
+        heap_fail(&memory, 0, false);
+        break;
+    case 6:
+        (void)tw_advance_clock(&tw, tw.clock_tick + delay);
+        break;
+    case 7:
+        (void)tw_advance_clock(&tw,
+                               tw.next_tick == UINT64_MAX ? 0 : tw.next_tick);
+        break;
+    default:
+        delay /= 16;
+        size_t before = fired.timers + cascaded(), limit = 1 + delay * delay;
+        (void)tw_advance_clock_limit(&tw, tw.clock_tick + delay, limit);
+        CHECK(fired.timers + cascaded() - before <= limit);
+    }
+}
+
+/* Crowds that are started, cancelled, postponed, moved ahead, sorted and fired
+ * by calls with limits or without, while memory comes and goes. */
+static void any_calls(uint32_t size, uint64_t horizon)
+{
+    tw_config config = {0};
+    set_up();
+    config.wheel_size = size;
+    config.start = random_below(1000000);
+    config.alloc_context = &memory;
+    tw_init(&tw, &config);
+    for (int calls = 0; calls < 100; calls++) {
+        any_call(horizon);
+        if (!CHECK(tw_check(&tw)))
+            break;
+    }
+    fire_all();
+    heap_fail(&memory, 0, false);
+    tear_down();
+}
+
+static void random_calls(void)
+{
+    random_state = 88172645463325252U;
+    for (int round = 0; round < 3; round++)
+        for (uint32_t size = 2; size <= 512; size *= 4)
+            any_calls(size, UINT64_C(1) << (6 + 4 * round));
+}
+
+/* ----------------------------------------------------------------- trim --- */
+
+/* Starts timers all over the wheels; leaves one of `every`. */
+static void thin_out(size_t every)
+{
+    start_many(0, TIMERS, 3, 200000);
+    for (size_t i = 0; i < TIMERS; i++)
+        if (i % every != 0)
+            cancel(i);
+}
+
+/* The chunks that all timers need, if each bucket is packed. */
+static size_t chunks_needed(void)
+{
+    size_t needed = 0, at = 0;
+    for (twi_bucket *bucket; (bucket = twi_next_bucket(&tw, &at)) != NULL;)
+        needed += (twi_count_timers(bucket) + TWI_SLOTS - 1) / TWI_SLOTS;
+    return needed;
+}
+
+/* After a trim the memory is at most 1.5 times what the timers need, beside the
+ * wheels; and they fire as before. */
+static void trimmed(void)
+{
+    for (size_t every = 1; every < TIMERS; every += every + 1) {
+        set_up();
+        thin_out(every);
+        size_t left = tw_count(&tw);
+        tw_trim(&tw);
+        CHECK(tw_check(&tw) && tw_count(&tw) == left);
+        tw_stats stats;
+        tw_get_stats(&tw, &stats);
+        size_t chunks = stats.bytes_held - stats.wheels *
+                        (twi_wheel_bytes(&tw) + TWI_CHUNK_BYTES - 1);
+        CHECK(chunks <= (chunks_needed() + 2) * TWI_CHUNK_BYTES * 3 / 2);
+        size_t calls = memory.calls;
+        tw_trim(&tw); /* finds nothing more to do */
+        CHECK(memory.calls == calls && tw_check(&tw));
+        fire_all();
+        CHECK(fired.timers == left);
+        tear_down();
+    }
+}
+
+/* The memory to pack into fails, at the first slab or a later one: all is as
+ * before. */
+static void trimmed_without_memory(void)
+{
+    for (size_t nth = 1; nth < 5; nth++) {
+        set_up();
+        start_many(0, TIMERS, 4 * STEP, 40);
+        for (size_t i = 0; i < TIMERS; i++)
+            if (i % 2 != 0)
+                cancel(i);
+        CHECK(chunks_needed() > TWI_MOST_CHUNKS);
+        size_t bytes = memory.bytes;
+        heap_fail(&memory, nth, true);
+        tw_trim(&tw);
+        CHECK(tw_check(&tw));
+        CHECK(memory.failures == 0 ? memory.bytes < bytes
+                                   : memory.bytes <= bytes);
+        heap_fail(&memory, 0, false);
+        fire_all();
+        CHECK(fired.timers == TIMERS / 2);
+        tear_down();
+    }
+}
+
+/* A sorted bucket is packed between two of its timers; one of those is
+ * postponed after that. */
+static void trimmed_when_sorted(void)
+{
+    set_up();
+    start_many(0, 900, 4 * STEP, STEP);
+    CHECK(tw_advance_clock(&tw, 4 * STEP + 9) > 10);
+    for (size_t i = 0; i < 900; i++)
+        if (i % 8 != 0)
+            tw_cancel(&tw, &items[i].timer);
+    size_t calls = memory.calls;
+    tw_trim(&tw);
+    CHECK(memory.calls > calls && tw_check(&tw));
+    size_t i = 0;
+    while (!tw_is_pending(&items[i].timer))
+        i++;
+    items[i].due = 5 * STEP + 3;
+    CHECK(tw_postpone(&tw, &items[i].timer, items[i].due) == TW_OK);
+    CHECK(tw_check(&tw));
+    fire_all();
+    tear_down();
+}
+
+/* ------------------------------------------------------- overdue timers --- */
+
+static char order[100]; /* letters of the timers that fired */
+static size_t ends;
+
+static void say(timingwheel *wheel, tw_timer *timer)
+{
+    (void)wheel;
+    if (ends < sizeof(order) - 1)
+        order[ends++] = (char)('a' + (TW_OWNER(timer, item, timer) - items));
+}
+
+/* True if a call with a limit fires exactly the timers of these letters. */
+static bool call_fires(uint64_t now, size_t limit, const char *letters)
+{
+    memset(order, 0, sizeof(order));
+    ends = 0;
+    (void)tw_advance_clock_limit(&tw, now, limit);
+    if (strcmp(order, letters) != 0)
+        printf("# the call fired %s, not %s\n", order, letters);
+    return strcmp(order, letters) == 0;
+}
+
+/* Limited calls leave overdue timers and due ones; others are started overdue
+ * between the calls, and come after all that was left. `between` is called
+ * after each call. */
+static void generations(void (*between)(void))
+{
+    set_up_at(100);
+    for (size_t i = 0; i < 26; i++)
+        tw_timer_init(&items[i].timer, say);
+    for (size_t i = 0; i < 4; i++)
+        CHECK(start(i, 50) == TW_OK); /* a b c d: overdue */
+    CHECK(start(4, 110) == TW_OK && start(5, 120) == TW_OK); /* e f */
+    CHECK(start(6, 130) == TW_OK);                           /* g   */
+    CHECK(call_fires(120, 2, "ab"));
+    between();
+    CHECK(start(7, 90) == TW_OK && start(8, 40) == TW_OK); /* h i: overdue */
+    CHECK(call_fires(125, 3, "cde"));
+    between();
+    CHECK(tw_wait(&tw, 125, 1000) == 0);
+    CHECK(start(9, 10) == TW_OK); /* j: overdue */
+    CHECK(call_fires(130, 1, "f"));
+    between();
+    CHECK(call_fires(130, 2, "hi"));
+    between();
+    CHECK(start(10, 10) == TW_OK); /* k: overdue */
+    CHECK(call_fires(130, 2, "jg"));
+    between();
+    CHECK(start(11, 10) == TW_OK && start(12, 131) == TW_OK); /* l m */
+    CHECK(call_fires(130, SIZE_MAX, "kl"));
+    between();
+    CHECK(start(13, 130) == TW_OK); /* n: overdue */
+    CHECK(call_fires(0, SIZE_MAX, "n"));
+    CHECK(call_fires(131, SIZE_MAX, "m"));
+    CHECK(tw_count(&tw) == 0);
+    tear_down();
+}
+
+static void nothing(void)
+{
+}
+
+static void trim(void)
+{
+    tw_trim(&tw);
+    CHECK(tw_check(&tw));
+}
+
+static void sweep(void)
+{
+    twi_sweep(&tw, 3 * tw.chunks, SIZE_MAX);
+    CHECK(tw_check(&tw));
+}
+
+static void generations_plain(void)
+{
+    generations(nothing);
+}
+
+static void generations_trimmed(void)
+{
+    generations(trim);
+}
+
+static void generations_swept(void)
+{
+    generations(sweep);
+}
+
+static size_t last_index;
+
+static void climb(timingwheel *wheel, tw_timer *timer)
+{
+    size_t index = (size_t)(TW_OWNER(timer, item, timer) - items);
+    (void)wheel;
+    fired.swaps += index < last_index;
+    fired.timers++;
+    last_index = index;
+}
+
+/* Hundreds of overdue timers, most of them cancelled, in the middle of which a
+ * limited call ended; a due timer; and hundreds started overdue since. A trim
+ * packs them, and their order stays. */
+static void overdue_packed(void)
+{
+    set_up_at(100);
+    last_index = 0;
+    for (size_t i = 0; i < 2000; i++)
+        tw_timer_init(&items[i].timer, climb);
+    CHECK(start(1000, 110) == TW_OK);
+    for (size_t i = 0; i < 1000; i++)
+        CHECK(start(i, 50) == TW_OK);
+    CHECK(tw_advance_clock_limit(&tw, 110, 100) == 100);
+    for (size_t i = 1001; i < 2000; i++)
+        CHECK(start(i, 50) == TW_OK);
+    for (size_t i = 100; i < 2000; i++)
+        if (i % 10 != 0)
+            cancel(i);
+    size_t left = tw_count(&tw), bytes = memory.bytes;
+    trim();
+    CHECK(bytes - memory.bytes > 100 * TWI_CHUNK_BYTES);
+    CHECK(tw_advance_clock_limit(&tw, 110, 90) == 90);
+    trim();
+    CHECK(tw_advance_clock_limit(&tw, 110, 1) == 1 && last_index == 1000);
+    CHECK(tw_advance_clock(&tw, 110) == left - 91);
+    CHECK(fired.timers == left + 100);
+    trim();
+    CHECK(memory.blocks == 0);
+    CHECK(start(1, 50) == TW_OK);
+    last_index = 0;
+    CHECK(tw_advance_clock(&tw, 110) == 1);
+    tear_down();
+}
+
+static void start_overdue(timingwheel *wheel, tw_timer *timer)
+{
+    say(wheel, timer);
+    CHECK(start(0, 10) == TW_OK);
+}
+
+/* All overdue timers have fired, and a sweep has passed their chunk: one that a
+ * callback starts overdue waits for the next call, as ever. */
+static void overdue_swept(void)
+{
+    set_up_at(100);
+    tw_timer_init(&items[0].timer, say);
+    tw_timer_init(&items[1].timer, start_overdue);
+    for (size_t i = 0; i < 3 * TWI_SLOTS; i++)
+        CHECK(start(2 + i, 100) == TW_OK);
+    CHECK(tw_advance_clock(&tw, 100) == 3 * TWI_SLOTS);
+    sweep();
+    CHECK(start(1, 101) == TW_OK);
+    CHECK(call_fires(101, SIZE_MAX, "b"));
+    CHECK(call_fires(101, SIZE_MAX, "a"));
+    tear_down();
+}
+
+/* The last of the overdue timers that a limited call left were cancelled and
+ * swept: one started overdue since still comes after what was left. */
+static void overdue_end_swept(void)
+{
+    set_up_at(100);
+    tw_timer_init(&items[1].timer, say);
+    tw_timer_init(&items[2].timer, say);
+    CHECK(start(1, 105) == TW_OK);
+    for (size_t i = 0; i < 2 * TWI_SLOTS; i++)
+        CHECK(start(100 + i, 50) == TW_OK);
+    CHECK(tw_advance_clock_limit(&tw, 105, 1) == 1);
+    for (size_t i = TWI_SLOTS; i < 2 * TWI_SLOTS; i++)
+        cancel(100 + i);
+    sweep();
+    CHECK(start(2, 50) == TW_OK);
+    CHECK(call_fires(105, SIZE_MAX, "bc"));
+    fired.wrong = 0; /* overdue timers, at 100 */
+    tear_down();
+}
+
+/* ------------------------------------------------ a timer's own wheel --- */
+
+/* In a debug build a timer is looked for in all wheels and beside them: each of
+ * these is pending on this wheel, and may be started and cancelled. */
+static void own_timers(void)
+{
+    static const uint64_t ticks[] = {5, 5000, 200000, UINT64_MAX, 100, 0};
+    set_up_at(100);
+    for (size_t i = 0; i < sizeof(ticks) / sizeof(*ticks); i++)
+        CHECK(start(i, ticks[i]) == TW_OK);
+    for (size_t i = 0; i < sizeof(ticks) / sizeof(*ticks); i++)
+        CHECK(start(i, ticks[i]) == TW_OK);
+    for (size_t i = 0; i < sizeof(ticks) / sizeof(*ticks); i++)
+        cancel(i);
+    tear_down();
+}
+
+/* tw_check notices a look ahead that comes too late, and a timer of a sorted
+ * bucket that does not know of it. A bucket of one tick needs no sorting. */
+static void inspection(void)
+{
+    set_up();
+    start_many(0, CROWD, 4 * STEP, STEP);
+    uint64_t at = tw.ahead_at;
+    tw.ahead_at = UINT64_MAX;
+    CHECK(!tw_check(&tw));
+    tw.ahead_at = at;
+    tw_destroy(&tw);
+
+    set_up();
+    start_many(0, 10, 4 * STEP, 1);
+    start_many(10, 10, 6 * STEP, STEP);
+    CHECK(tw_advance_clock_limit(&tw, 4 * STEP, 5) == 5);
+    CHECK(tw.wheels[1]->progress == TWI_SORTED && tw_check(&tw));
+    CHECK(tw_advance_clock(&tw, 6 * STEP) == 6);
+    tw_timer *front = *tw.wheels[1]->first->front;
+    CHECK(tw.wheels[1]->progress == TWI_SORTED && tw_check(&tw));
+    front->place ^= TWI_SORTED_BIT;
+    CHECK(!tw_check(&tw));
+    front->place ^= TWI_SORTED_BIT;
+    fire_all();
+    tear_down();
+}
+
+static const tap_case cases[] = {
+    {"moving ahead: in proportion to the time, tick by tick", tick_by_tick},
+    {"moving ahead: half of the time that is left, half of the crowd",
+     by_halves},
+    {"moving ahead: the smallest crowd", smallest_crowd},
+    {"moving ahead: not what is left of a crowd", no_crowd_any_more},
+    {"moving ahead: a crowd of two halves", half_from_above},
+    {"moving ahead: begins one step before", no_earlier_than_the_next_step},
+    {"moving ahead: steps of 2^32 ticks and more", long_steps},
+    {"moving ahead: other wheels and ticks", other_wheels},
+    {"moving ahead: crowds in two wheels", two_wheels},
+    {"moving ahead: all of the crowd by the last tick before", all_of_it},
+    {"moving ahead: an emptied wheel leaves the delay queue", nothing_left},
+    {"moving ahead: all of the crowd in one call", all_at_once},
+    {"moving ahead: the clock jumps into the crowd and over it", jumps},
+    {"moving ahead: no step comes after the last of 64 bits", last_step},
+    {"moving ahead: never timers of one tick", one_tick},
+    {"moving ahead: postponed timers move once more", postponed},
+    {"limit: reached by the timers that fire", limit_reached},
+    {"limit: reached in the middle of moving ahead", limit_in_the_middle},
+    {"limit: a crowd that has come up moves in parts", limit_in_a_cascade},
+    {"limit: dead slots of a bucket that is due", dead_slots_due},
+    {"limit: dead slots of a bucket ahead", dead_slots_ahead},
+    {"limit: dead slots of one tick and of overdue timers",
+     dead_slots_of_one_tick},
+    {"memory: runs out in the middle of moving ahead", no_memory_ahead},
+    {"memory: stuck timers fire in order", stuck_in_order},
+    {"memory: a reserve is enough for restarts without end", restart_reserved},
+    {"memory: a reserve is enough for a crowd, one timer per chunk",
+     reserved_crowd},
+    {"memory: chunks without timers are swept", swept},
+    {"memory: chunks that are well filled are not swept", not_swept},
+    {"memory: swept where there is none", swept_without_memory},
+    {"memory: refused at once if chunks have timers", refused_at_once},
+    {"memory: to sort takes one slab", sorts_in_one_slab},
+    {"memory: the first chunk of a sorted bucket is swept", front_swept},
+    {"memory: the last chunk of a bucket is swept", end_swept},
+    {"memory: the only chunk of a bucket is swept", swept_empty},
+    {"random: crowds, limits and memory that comes and goes", random_calls},
+    {"trim: at most 1.5 times what the timers need", trimmed},
+    {"trim: without memory to pack into", trimmed_without_memory},
+    {"trim: a sorted bucket", trimmed_when_sorted},
+    {"overdue: what a limited call left comes first", generations_plain},
+    {"overdue: the same with a trim between the calls", generations_trimmed},
+    {"overdue: the same with a sweep between the calls", generations_swept},
+    {"overdue: packed in the middle of limited calls", overdue_packed},
+    {"overdue: started in a callback, after a sweep", overdue_swept},
+    {"overdue: what was left has lost its last chunk", overdue_end_swept},
+    {"inspection: what tw_check notices", inspection},
+    {"debug: a timer in any bucket of the wheel is its own", own_timers},
+};
+
+int main(int argc, char **argv)
+{
+    return TAP_RUN(cases, argc, argv);
+}
