@@ -192,6 +192,52 @@ superloop() {
         -kernel "$build/superloop-$how"
 }
 
+# suspend: also with a machine that sleeps, and with the odd clocks of its own.
+suspended() {
+    recipe suspend '' ''
+    wrapped=
+    for function in clock_gettime timerfd_create timerfd_settime epoll_wait \
+        read; do
+        wrapped="$wrapped -Wl,--wrap=$function"
+    done
+    # shellcheck disable=SC2086
+    expect "suspend links with a clock that sleeps" gcc -std=c99 $warnings -O1 \
+        $wrapped -o "$build/suspend-odd" "$build/suspend.o" \
+        "$stand_in/sleeping_clock.c"
+    for odd in sleeps $odd_clocks; do
+        run "$name" "$odd" env ODD_CLOCK="$odd" "$build/suspend-odd"
+    done
+}
+
+# allocators FILE: prints the functions of malloc that a program contains.
+allocators() {
+    symbols=$(arm-none-eabi-nm "$1") || return
+    echo "$symbols" |
+        awk '$NF ~ /^_*(malloc|calloc|realloc|free|sbrk)(_r)?$/ { print $NF }'
+}
+
+# without_malloc HOW SIZE FLAG...: builds static.c with wheels of that size,
+# prints how much memory the program takes, and runs it on the board.
+without_malloc() {
+    how=$1 size=$2
+    shift 2
+    # shellcheck disable=SC2086
+    expect "static compiles, $how" arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb \
+        -std=c99 -Os $warnings "$@" -DSIZE="$size" -nostartfiles \
+        -T test/targets/cortex-m3.ld -o "$build/static-$how" \
+        "$stand_in/board.c" "$stand_in/bare_start.c" test/recipes/static.c
+    expect_nothing "static, $how: no malloc is linked in" \
+        allocators "$build/static-$how"
+    arm-none-eabi-size "$build/static-$how" |
+        awk -v how="$how" 'NR == 2 {
+            printf "# static, %s: %d bytes of code, %d bytes of RAM\n", how,
+                $1, $2 + $3 }'
+    run static "$how" qemu-system-arm -M mps2-an385 -nographic \
+        -monitor none -serial none \
+        -semihosting-config enable=on,target=native \
+        -kernel "$build/static-$how"
+}
+
 # shellcheck disable=SC2046
 expect_nothing "no recipe has more than 100 lines" at_most_100_lines \
     $(find test/recipes -maxdepth 1 -name '*.c*' ! -name epoll.c)
@@ -212,14 +258,29 @@ recipe asio libasio-dev -pthread clock_gettime
 [ -z "${wineboot:-}" ] || wait "$wineboot"
 recipe windows 'gcc-mingw-w64 or wine64' '' __imp_QueryPerformanceCounter
 recipe browser emscripten '' emscripten_get_now
+suspended
+recipe fixed_step '' '' clock_gettime
+recipe lateness '' -rdynamic clock_gettime
 if have arm-none-eabi-gcc && have qemu-system-arm; then
     superloop plain
     superloop sanitized -fsanitize=undefined -fsanitize-undefined-trap-on-error
     superloop stands -DSTANDS
     superloop steps-back -DSTEPS_BACK
     superloop jumps -DJUMPS
+    for size in 8 16 32 64; do
+        without_malloc "wheel-size-$size" "$size"
+    done
+    # shellcheck disable=SC2086
+    ! have clang || expect "static, clang, no warning" clang -std=c99 \
+        --target=thumbv7m-none-eabi -ffreestanding $warnings -fsyntax-only \
+        test/recipes/static.c
+    without_malloc sanitized 16 -fsanitize=undefined \
+        -fsanitize-undefined-trap-on-error
+    without_malloc stands 16 -DSTANDS
+    without_malloc steps-back 16 -DSTEPS_BACK
+    without_malloc jumps 16 -DJUMPS
 else
-    skip superloop 'arm-none-eabi-gcc or qemu-system-arm is missing'
+    skip 'superloop and static' 'arm-none-eabi-gcc or qemu-system-arm is missing'
 fi
 judge_all
 if have wineserver64; then
