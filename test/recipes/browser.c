@@ -6,7 +6,7 @@
  * cut. A browser wakes a hidden page once a second, or once a minute: timers
  * are late then, and fire in order.
  *
- * The example: an interval of 20 ms stands for messages. Each message starts
+ * The example: an interval of 24 ms stands for messages. Each message starts
  * `soon`, due before the next one, and postpones `silence`; each fifth cancels
  * it. Exit code: 1 for early, lost or late timers, 2 for idle turns.
  * SPDX-License-Identifier: MIT */
@@ -95,6 +95,6 @@ int main(void)
     tw_config config = {.start = now = read_clock()};
     if (tw_init(&wheel, &config) != TW_OK)
         return 1;
-    interval = emscripten_set_interval(on_message, 20, NULL);
+    interval = emscripten_set_interval(on_message, 24, NULL);
     return 0; /* the page lives on */
 }

@@ -6,7 +6,7 @@
  * SetWaitableTimer a completion routine, and wait for both, alertable, in
  * GetQueuedCompletionStatusEx. The tests run under wine, not on Windows.
  *
- * The example: a thread sends an event every 20 ms. Each starts `soon`, due
+ * The example: a thread sends an event every 24 ms. Each starts `soon`, due
  * before the sleep in progress would end, and postpones `silence`; each fifth
  * cancels it. Exit code: 1 for early, lost or late timers, 2 for idle turns.
  * SPDX-License-Identifier: MIT */
@@ -68,7 +68,7 @@ static void on_input(void)
 
 static DWORD WINAPI sender(void *semaphore)
 {
-    for (int i = 0; i < 20; i++, Sleep(20))
+    for (int i = 0; i < 20; i++, Sleep(24))
         ReleaseSemaphore(semaphore, 1, NULL);
     return 0;
 }
