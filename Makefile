@@ -67,7 +67,7 @@ CHECK_PACKAGES = clang clang-tidy libclang-rt-dev cppcheck valgrind \
 	universal-ctags libc6-dev-i386 \
 	gcc-$(shell gcc -dumpversion 2>/dev/null)-multilib \
 	clang-19 clang-tidy-19 libclang-rt-19-dev llvm-19 python3 \
-	frama-c-base why3 z3 tcc spin pkg-config cmake gdb
+	frama-c-base why3 z3 tcc spin pkg-config cmake git meson gdb
 TARGET_PACKAGES = musl-tools qemu-user qemu-system-arm gcc-avr avr-libc simavr \
 	gcc-arm-none-eabi libnewlib-arm-none-eabi \
 	gcc-s390x-linux-gnu libc6-dev-s390x-cross \

@@ -1,25 +1,32 @@
 #!/bin/sh
 # examples.sh - compiles and runs every example of README.md and of the manual
-# at the top of timingwheel.h, so that what a newcomer copies works. Prints TAP.
-# CC and CFLAGS choose the compiler. Run from the top of the repository.
+# at the top of timingwheel.h, and looks for the target of every link in the
+# README files. A newcomer can copy each example and follow each link. Also
+# compares the list of functions in README.md with the header. Prints TAP. CC
+# and CFLAGS choose the compiler. Run from the top of the repository.
 #
-# What counts as an example:
+# These are examples:
 #
 #   README.md      every block fenced by ```c
 #   timingwheel.h  after a line with `example: NAME.c`, the lines indented by
-#                  four more spaces than it, up to the next line that is
-#                  indented less
+#                  four more spaces than this line, up to the next line with
+#                  less indentation
 #
-# One with `int main` in it is a program: it is built, run, and must end with
-# 0. In README.md a block fenced by ```output that follows is what it prints,
-# to the letter; in the header one after `prints: NAME.c`. Of such a text alone
-# the program is test/docs/NAME.c. An example without `int main` is a
-# fragment. If the fence says ```c statements, or the marker `example: NAME.c
-# (statements)`, it is compiled as the body of a callback with
+# An example with `int main` is a program: the script builds and runs it, and
+# the program must return 0. These texts are the exact output of the program:
 #
-#     timingwheel *tw, tw_timer *timer, uint64_t now, uint64_t period
+#   README.md      the quoted part of each line that ends in: // prints "TEXT"
+#   timingwheel.h  the lines after `prints: NAME.c`. If the manual shows only
+#                  the output, the program is test/docs/NAME.c.
 #
-# in scope, else at file scope, after the header.
+# An example without `int main` is a fragment. The script compiles a fragment
+# at file scope, after the header, with these exceptions:
+#
+#   ```c NAME             test/docs/NAME.c includes the fragment as
+#                         readme-NAME.inc, and is run
+#   ```c statements, or   the fragment is the body of a callback, with
+#   example: NAME.c       timingwheel *tw, tw_timer *timer, uint64_t now and
+#   (statements)          uint64_t period in scope
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -27,23 +34,29 @@ set -u
 build=.build/examples
 . test/lib/tap.sh
 
-# Writes each example of README.md to readme-N.c (readme-N.statements.c), and
-# what it prints to readme-N.expected.
+# Writes each example of README.md to readme-N.c (or readme-N.statements.c, or
+# readme-NAME.inc), and the expected output to readme-N.expected.
 extract_readme() {
     awk -v folder="$build" '
-        /^```c$/ || /^```c statements$/ {
-            file = folder "/readme-" ++number
-            file = file ($2 == "" ? ".c" : ".statements.c")
-            printf "" > file
-            next
-        }
-        /^```output$/ {
-            file = folder "/readme-" number ".expected"
+        /^```c$/ || /^```c [a-z_]+$/ {
+            number++
+            file = folder "/readme-" number ".c"
+            expected = folder "/readme-" number ".expected"
+            if ($2 == "statements")
+                file = folder "/readme-" number ".statements.c"
+            else if ($2 != "")
+                file = folder "/readme-" $2 ".inc"
             printf "" > file
             next
         }
         /^```/ { file = ""; next }
-        file != "" { print > file }
+        file == "" { next }
+        { print > file }
+        /\/\/ prints ".*"$/ {
+            sub(/.*\/\/ prints "/, "")
+            sub(/"$/, "")
+            print > expected
+        }
     ' README.md
 }
 
@@ -82,17 +95,26 @@ extract_header() {
     ' timingwheel.h
 }
 
-# The programs of which the header has only what they print.
+# add_program NAME.c AS: copies a program that shows a text of the manual or
+# includes a fragment of README.md.
+add_program() {
+    if [ -f "test/docs/$1" ]; then
+        cp "test/docs/$1" "$2"
+    elif ! [ -f "$2" ]; then
+        echo "#error test/docs/$1 is missing" >"$2"
+    fi
+}
+
 add_programs() {
     for text in "$build"/header-*.expected; do
-        program=${text%.expected}.c
-        source=test/docs/${program##*/header-}
-        if [ -f "$source" ]; then
-            cp "$source" "$program"
-        elif [ -f "$text" ] && ! [ -f "$program" ]; then
-            echo "#error $source, which is to print this, is missing" \
-                >"$program"
-        fi
+        name=${text##*/header-}
+        [ -f "$text" ] &&
+            add_program "${name%.expected}.c" "${text%.expected}.c"
+    done
+    for fragment in "$build"/readme-*.inc; do
+        name=${fragment##*/readme-}
+        [ -f "$fragment" ] &&
+            add_program "${name%.inc}.c" "${fragment%.inc}.c"
     done
 }
 
@@ -128,7 +150,7 @@ compile() {
     fi
     # CC may hold options too.
     # shellcheck disable=SC2086
-    ${CC:-cc} -std=c99 ${CFLAGS:--O2 -Wall -Wextra} -I. \
+    ${CC:-cc} -std=c99 ${CFLAGS:--O2 -Wall -Wextra} -I. -I"$build" \
         -o "${1%.c}.program" "$main"
 }
 
@@ -155,9 +177,69 @@ runs_as_promised() {
     fi
 }
 
-# has_examples PLACE: a manual without examples would pass unread.
+# has_examples PLACE: without this case, a text without examples would pass.
 has_examples() {
     ls "$build/$1"-*.c >/dev/null 2>&1
+}
+
+# headings FILE: the anchor of each heading, made as GitHub makes anchors.
+headings() {
+    awk '
+        /^```/ { code = !code }
+        !code && /^#+ / {
+            sub(/^#+ /, "")
+            $0 = tolower($0)
+            gsub(/[^a-z0-9 _-]/, "")
+            gsub(/ /, "-")
+            print
+        }
+    ' "$1"
+}
+
+# links FILE: the target of each link and image in FILE, except web addresses.
+# Code and comments have no links.
+links() {
+    awk '
+        /^```/ { code = !code }
+        /^<!--/ { comment = 1 }
+        !code && !comment && !/^    / {
+            gsub(/`[^`]*`/, "")
+            while (match($0, /\]\([^)]*\)/)) {
+                print substr($0, RSTART + 2, RLENGTH - 3)
+                $0 = substr($0, RSTART + RLENGTH)
+            }
+        }
+        /-->$/ { comment = 0 }
+    ' "$1" | grep -v '^https\{0,1\}:'
+}
+
+# broken_links FILE: prints the links of FILE that lead nowhere.
+broken_links() {
+    links "$1" >"$build/links" || echo "$1 has no links"
+    while read -r link; do
+        target=$1
+        case $link in
+        \#*) ;;
+        *) target=$(dirname "$1")/${link%%#*} ;;
+        esac
+        if ! [ -e "$target" ]; then
+            echo "$link: no such file"
+        elif [ "${link#*#}" != "$link" ] &&
+            ! headings "$target" | grep -qxF -e "${link#*#}"; then
+            echo "$link: no such heading"
+        fi
+    done <"$build/links"
+}
+
+# functions_differ: compares the functions that the header declares with the
+# functions that README.md lists.
+functions_differ() {
+    sed -n 's/^TW_DEF .*[ *]\(tw_[a-z_]*\)(.*/\1/p' timingwheel.h | sort -u \
+        >"$build/declared"
+    sed -n '/^## Functions/,/^$/p' README.md | tr '`' '\n' |
+        grep '^tw_[a-z_]*$' | sort >"$build/listed"
+    grep -q '^tw_start$' "$build/declared" || echo "tw_start is missing"
+    diff "$build/declared" "$build/listed"
 }
 
 rm -rf "$build"
@@ -167,6 +249,10 @@ extract_header
 add_programs
 examples=$(ls "$build"/*.c 2>/dev/null)
 
+for file in README.md test/README.md bench/README.md; do
+    expect_nothing "$file: every link leads to a file" broken_links "$file"
+done
+expect_nothing "README.md lists every function, once" functions_differ
 for place in readme header; do
     expect "found in the $place" has_examples "$place"
 done

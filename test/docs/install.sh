@@ -1,8 +1,10 @@
 #!/bin/sh
-# install.sh - `make install`, `make uninstall`, and the ways in which README.md
-# adds the header to a project: its commands and its CMakeLists.txt are run as
-# they stand there, on its first program, in C and in C++. Prints TAP. What a
-# tool is missing for is skipped, loudly; with STRICT set it fails. Run from the
+# install.sh - tests `make install`, `make uninstall`, and the ways in which
+# README.md adds the header to a project. The commands, the lines for CMake and
+# the lines for Meson are used exactly as README.md shows them, for the first
+# program of README.md, in C and in C++. Only the address of the repository is
+# replaced, by the address of a repository made here. Prints TAP. A case without
+# its tool is skipped with a warning, and fails if STRICT is set. Run from the
 # top of the repository.
 #
 # SPDX-License-Identifier: MIT
@@ -11,9 +13,9 @@ set -u
 build=.build/install
 . test/lib/tap.sh
 
-# What a `make test` around this one was given is not for those in here.
+# The makes and programs below must not see the settings of an outer `make`.
 unset MAKEFLAGS MFLAGS MAKELEVEL PREFIX DESTDIR PKG_CONFIG_PATH
-unset CMAKE_PREFIX_PATH
+unset CMAKE_PREFIX_PATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 
 rm -rf "$build"
 mkdir -p "$build"
@@ -21,50 +23,132 @@ build=$(cd "$build" && pwd)
 version=$(awk '/^#define TW_VERSION_/ { printf "%s%s", dot, $3; dot = "." }' \
     timingwheel.h)
 
-# block LANGUAGE NUMBER: a block of README.md that is fenced so.
+# block LANGUAGE: the first block of README.md with this fence.
 block() {
-    awk -v fence="^\`\`\`$1\$" -v number="$2" '
-        /^```/ { inside = $0 ~ fence && ++seen == number; next }
+    awk -v fence="\`\`\`$1" '
+        /^```/ { inside = $0 == fence && ++seen == 1; next }
         inside { print }
     ' README.md
 }
 
-# A C++ project differs in its compiler, its file's name and its language.
-translate() { # LANGUAGE
-    if [ "$1" = cpp ]; then
-        sed "s|^cc -std=c99|${CXX:-c++} -std=c++11|; s|main\\.c|main.cpp|g
-            s|^\\(project(.*\\) C)|\\1 CXX)|"
-    else
-        sed "s|^cc |${CC:-cc} |"
-    fi
+# lines LANGUAGE WAY: the lines of this block below the comment that begins with
+# the name of the way, up to the next comment.
+lines() {
+    block "$1" | awk -v way="$2" '
+        /^# / { inside = index($0 ":", "# " way) == 1; next }
+        inside { print }
+    '
 }
 
-# add_as NUMBER LANGUAGE: the commands of README.md's NUMBER-th way, in a folder
-# with the repository's two files, a project, and a home for what is installed.
-add_as() {
-    way=$build/way-$1-$2
-    mkdir -p "$way/myproject"
-    cp timingwheel.h Makefile "$way"
-    block c 1 >"$way/myproject/main.$2"
-    block cmake 1 | translate "$2" >"$way/myproject/CMakeLists.txt"
-    block sh "$1" | translate "$2" >"$way/commands"
-    grep -q . "$way/commands" && grep -q 'int main' "$way/myproject/main.$2" &&
-        (cd "$way" && HOME=$way/home && export HOME && sh -e commands) || return
-    program=$way/myprogram
-    [ -f "$program" ] || program=$way/build/myprogram
-    block output 1 >"$way/expected"
-    "$program" >"$way/printed" && diff "$way/expected" "$way/printed"
+# command_for LANGUAGE WAY: the command in the comment that begins with the name
+# of the way, after a colon.
+command_for() {
+    block "$1" | sed -n "s/^# $2.*: //p"
 }
 
-# way NUMBER NAME [TOOL]
-way() {
-    for language in c cpp; do
-        if [ -n "${3:-}" ] && ! have "$3"; then
-            skip "$2, $language" "$3 is missing"
-        elif [ $language = cpp ] && ! have "${CXX:-c++}"; then
-            skip "$2, $language" "${CXX:-c++} is missing"
+# translate LANGUAGE: changes C to this language, and the address of the
+# repository to the address of ours.
+translate() {
+    sed "s|https://example.org/timingwheel.git|file://$build/timingwheel.git|" |
+        if [ "$1" = cpp ]; then
+            sed "s|^\(.*[^a-z]\)*cc -std=c99|\1${CXX:-c++} -std=c++11|
+                s|main\.c|main.cpp|g"
         else
-            expect "$2, $language" add_as "$1" "$language"
+            sed "s|^\(.*[^a-z]\)*cc |\1${CC:-cc} |"
+        fi
+}
+
+# A repository with the files that ours has at its top, on the branch main.
+make_repository() {
+    mkdir "$build/timingwheel.git" &&
+        find . -maxdepth 1 -type f ! -name '.*' \
+            -exec cp {} "$build/timingwheel.git" \; &&
+        git -C "$build/timingwheel.git" init -q &&
+        git -C "$build/timingwheel.git" checkout -q -b main &&
+        git -C "$build/timingwheel.git" add . &&
+        git -C "$build/timingwheel.git" -c user.name=test -c user.email=test \
+            commit -q -m 'Files at the top'
+}
+
+# prepare WAY LANGUAGE: makes the project that gets the header. The project has
+# what README.md takes for granted: main.c, a repository for a submodule, and a
+# CMakeLists.txt or meson.build that names the project and the program.
+prepare() {
+    project=$folder/myproject
+    mkdir -p "$project"
+    cp timingwheel.h Makefile "$folder"
+    block c >"$project/main.$2"
+    block c | sed -n 's|.*// prints "\(.*\)"$|\1|p' >"$folder/expected"
+    case $1 in
+    copy | pkg-config) lines sh "$1" | translate "$2" >"$folder/commands" ;;
+    Meson) prepare_meson "$2" ;;
+    *) prepare_cmake "$1" "$2" ;;
+    esac
+}
+
+prepare_cmake() {
+    [ "$2" = c ] && cmake_language=C || cmake_language=CXX
+    {
+        echo 'cmake_minimum_required(VERSION 3.14)'
+        echo "project(myproject $cmake_language)"
+        echo 'add_executable(myprogram main.c)'
+        lines cmake "$1"
+    } | translate "$2" >"$project/CMakeLists.txt"
+    {
+        [ "$1" != CMake ] || block sh | grep -o '^make install [^&]*'
+        [ "$1" != submodule ] || echo 'git -C myproject init -q'
+        command_for cmake "$1" | translate "$2"
+        [ "$1" = CMake ] || echo 'cmake -S myproject -B build'
+        echo 'cmake --build build'
+    } >"$folder/commands"
+}
+
+# The comments in the block for Meson name the file of the lines that follow.
+prepare_meson() {
+    mkdir -p "$project/subprojects/timingwheel"
+    cp timingwheel.h "$project/subprojects/timingwheel"
+    echo "project('myproject', '$1')" >"$project/meson.build"
+    block meson | awk -v project="$project" '
+        /^# / { file = project "/" $2; next }
+        { print >> file }
+    '
+    echo "executable('myprogram', 'main.$1', dependencies: timingwheel)" \
+        >>"$project/meson.build"
+    echo 'meson setup build myproject && meson compile -C build' \
+        >"$folder/commands"
+}
+
+# add_as WAY LANGUAGE: adds the header to a project in this way, builds the
+# project, and compares the output of its program.
+add_as() {
+    folder=$build/$1-$2
+    prepare "$@" || return
+    if ! [ -s "$folder/commands" ] || ! [ -s "$folder/expected" ]; then
+        echo "README.md has no commands or no output for this way"
+        return 1
+    fi
+    (cd "$folder" && HOME=$folder/home && export HOME && sh -e commands) ||
+        return
+    program=$folder/myprogram
+    [ -f "$program" ] || program=$folder/build/myprogram
+    "$program" >"$folder/printed" &&
+        diff "$folder/expected" "$folder/printed"
+}
+
+# way NAME [TOOL...]
+way() {
+    way=$1
+    shift
+    for language in c cpp; do
+        missing=
+        [ $language = c ] || set -- "$@" "${CXX:-c++}"
+        for tool; do
+            have "${tool%% *}" || missing=$tool
+        done
+        if [ -n "$missing" ]; then
+            skip "README.md: $way, $language" "$missing is missing"
+        else
+            expect "README.md: $way, $language" add_as "$way" "$language"
         fi
     done
 }
@@ -164,7 +248,21 @@ if have cmake; then
 else
     skip "CMake knows the version" "cmake is missing"
 fi
-way 1 "README.md: copied"
-way 2 "README.md: found by pkg-config" pkg-config
-way 3 "README.md: found by CMake" cmake
+
+# Git refuses a submodule at a local address, and a CMake that runs git does, if
+# nobody allows the address.
+GIT_CONFIG_COUNT=1
+GIT_CONFIG_KEY_0=protocol.file.allow
+GIT_CONFIG_VALUE_0=always
+export GIT_CONFIG_COUNT GIT_CONFIG_KEY_0 GIT_CONFIG_VALUE_0
+
+way copy
+way pkg-config pkg-config
+way CMake cmake git
+if have git; then
+    expect "a repository for the next cases" make_repository
+fi
+way submodule cmake git
+way FetchContent cmake git
+way Meson meson ninja
 tap_end

@@ -1,0 +1,126 @@
+/* your_loop.c - runs the lines for epoll that README.md shows under "Your
+ * loop". test/docs/examples.sh writes these lines to readme-your_loop.inc.
+ *
+ * A connection is a pipe. A peer sends five messages, one per 10 ms, and each
+ * message postpones the connection's idle time-out of 25 ms. A heartbeat wakes
+ * the loop every 3 ms, also shortly before the time-out is due. The time-out
+ * must not fire before 25 ms have passed since the last message. The loop must
+ * sleep: each turn is for a message or a timer.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#define _POSIX_C_SOURCE 200809L
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "../../timingwheel.h"
+
+#include <stdio.h>
+
+#ifndef __linux__
+int main(void)
+{
+    puts("not run: only Linux has epoll");
+    return 0;
+}
+#else
+
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MESSAGES 5
+#define PERIOD 10 /* all times in milliseconds */
+#define TIMEOUT 25
+#define HEARTBEAT 3
+
+static timingwheel tw;
+static int pipe_ends[2];
+static unsigned sent, received, beats, turns;
+static uint64_t last_message; /* when the last message was handled */
+
+static void check(bool good, const char *sentence)
+{
+    if (!good) {
+        printf("failed: %s\n", sentence);
+        exit(1);
+    }
+}
+
+static uint64_t clock_ms(void)
+{
+    struct timespec now;
+    check(clock_gettime(CLOCK_MONOTONIC, &now) == 0, "the clock can be read");
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void on_idle(timingwheel *wheel, tw_timer *timer)
+{
+    (void)timer;
+    check(received == MESSAGES, "the time-out fires after the last message");
+    check(clock_ms() >= last_message + TIMEOUT, "the time-out is not early");
+    check(turns <= sent + received + beats + 3,
+          "each turn is for a message or a timer");
+    check(tw_count(wheel) == 1, "only the heartbeat is left");
+    tw_destroy(wheel);
+    exit(0);
+}
+
+static void on_send(timingwheel *wheel, tw_timer *timer)
+{
+    check(write(pipe_ends[1], "m", 1) == 1, "a message can be sent");
+    if (++sent < MESSAGES)
+        tw_start(wheel, timer, tw_after(tw_deadline(timer), PERIOD));
+}
+
+static void on_heartbeat(timingwheel *wheel, tw_timer *timer)
+{
+    beats++;
+    tw_start(wheel, timer, tw_after(tw_deadline(timer), HEARTBEAT));
+}
+
+static tw_timer idle = TW_TIMER_INIT(on_idle);
+static tw_timer heartbeat = TW_TIMER_INIT(on_heartbeat);
+static tw_timer send_next = TW_TIMER_INIT(on_send);
+
+static void handle(const struct epoll_event *event, uint64_t now)
+{
+    char message;
+    check(read(event->data.fd, &message, 1) == 1, "a message can be read");
+    received++;
+    last_message = now;
+    tw_postpone(&tw, &idle, tw_after(now, TIMEOUT));
+}
+
+/* The loop of README.md has no end: counting its sleeps and starting the timers
+ * takes the place of epoll_wait. */
+static int sleep_and_count(int epoll, struct epoll_event *events, int room,
+                           int wait)
+{
+    if (turns++ == 0) {
+        tw_start(&tw, &idle, tw_after(clock_ms(), TIMEOUT));
+        tw_start(&tw, &send_next, tw_after(clock_ms(), PERIOD));
+        tw_start(&tw, &heartbeat, tw_after(clock_ms(), HEARTBEAT));
+        wait = 0;
+    }
+    return epoll_wait(epoll, events, room, wait);
+}
+#define epoll_wait sleep_and_count
+
+static void run(int epoll)
+{
+    struct epoll_event events[64];
+#include "readme-your_loop.inc"
+}
+
+int main(void)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    int epoll = epoll_create1(0);
+
+    check(epoll >= 0 && pipe(pipe_ends) == 0, "there are epoll and a pipe");
+    event.data.fd = pipe_ends[0];
+    check(epoll_ctl(epoll, EPOLL_CTL_ADD, pipe_ends[0], &event) == 0,
+          "the pipe can be watched");
+    run(epoll);
+}
+#endif
