@@ -78,7 +78,9 @@ TARGET_PACKAGES = musl-tools qemu-user qemu-system-arm gcc-avr avr-libc simavr \
 	gcc-mingw-w64-x86-64-win32 wine64 emscripten
 # For the recipes, and for the engines of the bench that are libraries.
 LOOP_PACKAGES = pkg-config liburing-dev libuv1-dev libev-dev libevent-dev \
-	libglib2.0-dev libsystemd-dev
+	libglib2.0-dev libsystemd-dev libasio-dev g++ clang \
+	gcc-mingw-w64-x86-64-win32 wine64 emscripten \
+	gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
 HOSTS_PACKAGES = cmake dpkg-dev
 BENCH_PACKAGES = hyperfine gnuplot-nox libbsd-dev
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
