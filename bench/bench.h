@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench.h - what the bench program and the engines that it compares share:
- * random numbers, clocks, the description of a job and of its result.
+ * bench.h - shared by the bench program and its engines: random numbers,
+ * clocks, the description of a job and of a result.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -13,7 +13,7 @@
 
 #define BENCH_LONGEST 60000u /* ticks, the longest delay of most workloads */
 
-/* What engines with a clock of their own add to all deadlines: an hour. */
+/* Engines with a clock of their own add an hour to all deadlines. */
 #define BENCH_FAR_MS UINT64_C(3600000)
 
 /* The workloads, in the order in which they are listed. */
@@ -27,8 +27,10 @@ typedef enum bench_workload {
     BENCH_BURST,
     BENCH_TRACE,
     BENCH_LIMIT,
-    BENCH_STILL_RESTART,
-    BENCH_STILL_POSTPONE,
+    BENCH_CALLBACK_RESTART,
+    BENCH_CALLBACK_POSTPONE,
+    BENCH_OBJECT_RESTART,
+    BENCH_OBJECT_CANCEL,
     BENCH_CALLS_MINUTE,
     BENCH_CALLS_HOUR,
     BENCH_CALLS_IDLE,
@@ -63,6 +65,7 @@ typedef struct bench_job {
     const bench_trace *trace;
     uint64_t longest; /* calls-*: ticks, the longest delay                 */
     uint64_t packets; /* calls-idle: packets per tick; 0 in the others     */
+    size_t object;    /* object-*: bytes per object; 0 = the timer alone   */
 } bench_job;
 
 /* A part of a run. A phase that does not count prepares the one that does. */
@@ -98,8 +101,8 @@ typedef struct bench_result {
     const char *failure; /* NULL, or what went wrong                       */
 } bench_result;
 
-/* The table of operations of one engine: its copy of each workload, with the
- * engine's own functions compiled into it. NULL: the engine cannot do that. */
+/* One workload of one engine, with the functions of the engine compiled in.
+ * NULL in the table of an engine: the engine cannot run the workload. */
 typedef void bench_function(const bench_job *job, bench_result *result);
 
 /* The workloads calls-*, in parts: engines in one process take turns. */
@@ -114,51 +117,27 @@ typedef struct bench_engine {
     const char *what;
     bench_function *workloads[BENCH_WORKLOADS]; /* all except calls-*      */
     const bench_calls *calls;
+    struct bench_engine *next; /* in the list of all engines               */
 } bench_engine;
 
-/* What is not here, or does not link (libraries.sh tried), is left out. */
-#if defined(__has_include)
-#if __has_include(<bsd/sys/tree.h>)
-#define BENCH_HAS_RBTREE 1
-#endif
-#if __has_include(<ev.h>) && !defined(BENCH_WITHOUT_LIBEV)
-#define BENCH_HAS_LIBEV 1
-#endif
-#if __has_include(<uv.h>) && !defined(BENCH_WITHOUT_LIBUV)
-#define BENCH_HAS_LIBUV 1
-#endif
-#if __has_include(<event2/event.h>) && !defined(BENCH_WITHOUT_LIBEVENT)
-#define BENCH_HAS_LIBEVENT 1
-#endif
-#if __has_include(<glib.h>) && !defined(BENCH_WITHOUT_GLIB)
-#define BENCH_HAS_GLIB 1
-#endif
-#endif
+/* The engines, in order of name. An engine calls bench_register by itself, in
+ * the last lines of workloads.h. */
+void bench_register(bench_engine *engine);
+const bench_engine *bench_first_engine(void);
 
-extern const bench_engine bench_wheel;
-extern const bench_engine bench_wheel_late;
-extern const bench_engine bench_heap4;
-extern const bench_engine bench_heap2;
-extern const bench_engine bench_rbtree;
-extern const bench_engine bench_list;
-extern const bench_engine bench_libev;
-extern const bench_engine bench_libuv;
-extern const bench_engine bench_libevent;
-extern const bench_engine bench_glib;
-
-/* Reads a recording, through gzip if its name ends in .gz; NULL and a message
- * on stderr if it cannot be read. `seed` makes the keys of its timers. */
+/* Reads a recording, through gzip if the name ends in .gz. Returns NULL, after
+ * a message on stderr, on failure. `seed` makes the keys of the timers. */
 bench_trace *bench_trace_read(const char *path, uint64_t seed);
 void bench_trace_free(bench_trace *trace);
 
-/* The workloads with threads, of post.c, if that is what was asked for: the
- * exit code. -1 if it was something else. */
+/* Runs a workload with threads (post.c) if the arguments name one. Returns the
+ * exit code, or -1 for any other workload. */
 int bench_threads(int argc, char **argv);
 
 /* Ends the program: a run without memory measures nothing. */
 void bench_out_of_memory(void);
 
-/* Memory from an address that is a multiple of 64, or the end. */
+/* Returns memory at a multiple of 64, or ends the program. */
 void *bench_alloc(size_t size);
 
 /* splitmix64: the n-th number does not wait for the one before. */

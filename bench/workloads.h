@@ -1,23 +1,36 @@
 /* SPDX-License-Identifier: MIT
  *
- * workloads.h - the bench's workloads, written once. Every engine includes
- * this text behind its own static functions, so that their calls are inlined
- * for each engine alike and no table stands between a workload and its engine.
+ * workloads.h - the workloads of the bench, written once. Every engine includes
+ * this file after its own static functions. So the compiler inlines the
+ * functions of each engine alike, and no table stands between a workload and
+ * its engine.
  *
- * The engine provides the types `engine` and `node`, and engine_init, _destroy,
- * _start, _cancel, _postpone, _next (when is the next timer due), _advance,
- * _bytes, node_init; ENGINE_TABLE, ENGINE_NAME, ENGINE_WHAT; ENGINE_HAS_TICK if
- * it cannot skip the ticks in which nothing is due; engine_advance_limit if it
- * defines ENGINE_HAS_LIMIT; and engine_moved (how many times a timer was moved
- * without firing) if it defines ENGINE_HAS_MOVED. One that reads a clock by
- * itself defines ENGINE_HAS_CLOCK and has, instead of engine_next, _advance and
- * _bytes, engine_pending (is a timer, and for when) and engine_turn (a turn of
- * its loop that does not wait), and, if its timers are to be started from a
- * callback, engine_inside with ENGINE_HAS_INSIDE.
+ * An engine provides:
  *
- * All engines see the same timers, calls and random numbers. What a timer does
- * when it fires hangs on its own random numbers, and the checksum adds up, so
- * that neither depends on the order in which the timers of one tick fire.
+ *   ENGINE_NAME, ENGINE_WHAT          the name, and a line of description
+ *   types engine and node             all timers, and one timer
+ *   engine_init, engine_destroy, node_init
+ *   engine_start, engine_cancel, engine_postpone
+ *   engine_next                       when is the next timer due?
+ *   engine_advance                    fires all timers due at a time
+ *   engine_bytes                      memory held
+ *
+ * An engine may define:
+ *
+ *   ENGINE_HAS_TICK   the engine visits every tick: not for sparse
+ *   ENGINE_HAS_RANGE  far deadlines are slow: not for sparse
+ *   ENGINE_HAS_LIMIT  engine_advance_limit exists: for limit
+ *   ENGINE_HAS_MOVED  engine_moved returns how many times a timer moved without
+ *                     firing
+ *   ENGINE_HAS_CLOCK  the engine reads a clock: for startstop and callback-*.
+ *                     Instead of engine_next, _advance and _bytes there are
+ *                     engine_pending (is a timer pending, and for when?) and
+ *                     engine_turn (one turn of the loop that does not wait).
+ *   ENGINE_HAS_INSIDE engine_inside runs the work of callback-* in a callback
+ *
+ * All engines see the same timers, calls and random numbers. Each timer has
+ * random numbers of its own, and the checksum is a sum. So the result does not
+ * depend on the order in which the timers of one tick fire.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -324,16 +337,16 @@ static void engine_inside(engine *e, void (*work)(void *), void *context)
 
 #endif
 
-typedef struct still_work {
+typedef struct callback_work {
     const char *name;
     void (*operate)(uint64_t operations);
     uint64_t operations;
     bench_result *result;
-} still_work;
+} callback_work;
 
-static void do_still_work(void *context)
+static void do_callback_work(void *context)
 {
-    const still_work *work = context;
+    const callback_work *work = context;
 
     fill(work->result);
     phase_begin();
@@ -345,7 +358,7 @@ static void do_still_work(void *context)
 static void stand_still(const bench_job *job, bench_result *result,
                         const char *name, void (*operate)(uint64_t))
 {
-    still_work work;
+    callback_work work;
 
     build(job, result);
     build_items(job->seed, on_once);
@@ -353,7 +366,7 @@ static void stand_still(const bench_job *job, bench_result *result,
     work.operate = operate;
     work.operations = job->n * job->rounds;
     work.result = result;
-    engine_inside(&run.engine, do_still_work, &work);
+    engine_inside(&run.engine, do_callback_work, &work);
     take_turn(result);
     if (result->fired != 0 || run.fired != run.n)
         result->failure = "a timer fired, or was lost, while the clock stood";
@@ -371,24 +384,26 @@ static void pass_unseen(void)
     run.now++;
 }
 
-static void still_restart_for(uint64_t operations)
+static void callback_restart_for(uint64_t operations)
 {
     pass(operations, restart_for, pass_unseen);
 }
 
-static void workload_still_restart(const bench_job *job, bench_result *result)
+static void workload_callback_restart(const bench_job *job,
+                                      bench_result *result)
 {
-    stand_still(job, result, "restart", still_restart_for);
+    stand_still(job, result, "restart", callback_restart_for);
 }
 
-static void still_postpone_for(uint64_t operations)
+static void callback_postpone_for(uint64_t operations)
 {
     pass(operations, postpone_for, pass_unseen);
 }
 
-static void workload_still_postpone(const bench_job *job, bench_result *result)
+static void workload_callback_postpone(const bench_job *job,
+                                       bench_result *result)
 {
-    stand_still(job, result, "postpone", still_postpone_for);
+    stand_still(job, result, "postpone", callback_postpone_for);
 }
 
 /* ------------------------------------------------------ in virtual time --- */
@@ -616,7 +631,7 @@ static void workload_postpone(const bench_job *job, bench_result *result)
     finish(result);
 }
 
-#ifndef ENGINE_HAS_TICK
+#if !defined(ENGINE_HAS_TICK) && !defined(ENGINE_HAS_RANGE)
 
 /* sparse: as hold, with a nanosecond as tick and delays from 1 us to 1 h, as
  * many from 1 to 2 us as from 30 to 60 minutes. The powers are worked out in
@@ -750,221 +765,8 @@ static void workload_trace(const bench_job *job, bench_result *result)
     finish(result);
 }
 
-/* ------------------------------------------------ times of single calls --- */
-
-static int compare_samples(const void *a, const void *b)
-{
-    uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
-
-    return (first > second) - (first < second);
-}
-
-static void quantiles_of(uint32_t *samples, size_t count, double *quantiles)
-{
-    static const double parts[BENCH_QUANTILES] = {0.5, 0.99, 0.999, 0.9999, 1};
-    size_t i;
-
-    qsort(samples, count, sizeof(*samples), compare_samples);
-    for (i = 0; i < BENCH_QUANTILES && count > 0; i++)
-        quantiles[i] = samples[(size_t)((double)(count - 1) * parts[i])];
-}
-
-static uint32_t as_sample(uint64_t ns)
-{
-    return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
-}
-
-/* What the machine adds by itself: as many loops that do nothing until `ns`
- * have passed, and how long they take. */
-static void idle_calls(uint32_t *samples, size_t count, double ns)
-{
-    size_t i;
-
-    for (i = 0; i < count; i++) {
-        uint64_t began = bench_wall_time(), took;
-
-        do
-            took = bench_wall_time() - began;
-        while ((double)took < ns);
-        samples[i] = as_sample(took);
-    }
-}
-
-#ifdef ENGINE_HAS_LIMIT
-
-/* limit: as hold, but the loop handles 64 timers at most between two looks at
- * its sockets. Every such call is timed by the wall clock. */
-#define LIMIT 64
-
-/* Calls until nothing is left at this tick; returns the number of samples. */
-static size_t limited_calls(uint32_t *samples, size_t count, size_t capacity)
-{
-    uint64_t deadline;
-
-    do {
-        uint64_t began = bench_wall_time(), took;
-
-        engine_advance_limit(&run.engine, run.now, LIMIT);
-        took = bench_wall_time() - began;
-        if (count < capacity)
-            samples[count++] = as_sample(took);
-    } while (engine_next(&run.engine, &deadline) && deadline <= run.now);
-    return count;
-}
-
-static void workload_limit(const bench_job *job, bench_result *result)
-{
-    size_t capacity = (size_t)(job->n * job->rounds / 4) + 1000000;
-    uint32_t *samples = bench_alloc(capacity * sizeof(*samples));
-    size_t count = 0;
-
-    build(job, result);
-    build_items(job->seed, on_rearm);
-    fill(result);
-    phase_begin();
-    while (run.fired < run.n * job->rounds &&
-           engine_next(&run.engine, &run.now)) {
-        run.wakeups++;
-        count = limited_calls(samples, count, capacity);
-    }
-    phase_end(result, "limit", run.fired, true);
-    result->calls = count;
-    quantiles_of(samples, count, result->quantiles);
-    idle_calls(samples, count, result->quantiles[0]);
-    quantiles_of(samples, count, result->idle);
-    free(samples);
-    finish(result);
-}
-
-#else
-#define workload_limit NULL
-#endif
-
-/* calls-*: a busy loop moves the clock by one tick in every call of
- * engine_advance, and every call is timed by the wall clock. A timer that fires
- * is started again at a random delay. In calls-idle packets postpone random
- * timers to the longest delay, so hardly any timer fires. The slice of another
- * engine leaves cold caches: the first calls of a slice give no sample. */
-#define CALLS_PER_SLICE 10000
-#define CALLS_WITHOUT_SAMPLE 500
-
-static struct {
-    uint32_t *samples; /* ns of a call each                                */
-    size_t count;      /* samples so far                                   */
-    size_t left;       /* calls to come                                    */
-    size_t total;
-    uint64_t longest;    /* ticks, the longest delay                       */
-    uint64_t packets;    /* timers postponed before each call              */
-    uint64_t moved;      /* timers moved in all calls                      */
-    uint64_t most_moved; /* timers moved in the call that moved the most   */
-    uint64_t fired_with_most; /* timers fired in the same call             */
-    double ns;                /* process time of all slices                */
-    bool over; /* timers that fire are not started again                   */
-} calls;
-
-static inline uint64_t calls_delay(uint64_t random)
-{
-    return 1 + bench_below(random, calls.longest);
-}
-
-/* An idle time-out that fires is started again in full. */
-static void on_call(engine *e, node *t)
-{
-    item *it = item_of(t);
-    uint64_t delay = calls.longest;
-
-    note_fired(it);
-    if (calls.packets == 0)
-        delay = calls_delay(bench_next(&it->user.random));
-    if (!calls.over)
-        engine_start(e, t, run.now + delay);
-}
-
-/* Handles the packets of a tick, then moves the clock. Returns the ns of the
- * call that moves the clock. */
-static inline uint32_t timed_call(void)
-{
-    uint64_t began, i;
-
-    for (i = 0; i < calls.packets; i++)
-        engine_postpone(&run.engine, random_timer(bench_random(&run.random)),
-                        run.now + calls.longest);
-    run.now++;
-    began = bench_wall_time();
-    engine_advance(&run.engine, run.now);
-    return as_sample(bench_wall_time() - began);
-}
-
-/* Starts all timers and makes the calls of one round without samples: later
- * rounds have the same distribution of deadlines. */
-static void calls_begin(const bench_job *job, bench_result *result)
-{
-    uint64_t i;
-
-    build(job, result);
-    memset(&calls, 0, sizeof(calls));
-    calls.total = (size_t)(job->longest * job->rounds);
-    calls.left = calls.total;
-    calls.samples = bench_alloc(calls.total * sizeof(*calls.samples));
-    calls.longest = job->longest;
-    calls.packets = job->packets;
-    build_items(job->seed, on_call);
-    phase_begin();
-    for (i = 0; i < run.n; i++)
-        engine_start(&run.engine, &run.items[i].user.timer,
-                     calls_delay(bench_random(&run.random)));
-    phase_end(result, "fill", run.n, false);
-    note_bytes(result);
-    phase_begin();
-    for (i = 0; i < job->longest; i++)
-        timed_call();
-    phase_end(result, "settle", job->longest, false);
-    phase_begin();
-}
-
-static bool calls_slice(void)
-{
-    double began = bench_process_time();
-    size_t i;
-
-    for (i = 0; i < CALLS_PER_SLICE && calls.left > 0; i++, calls.left--) {
-        uint64_t moved = engine_moved(&run.engine), fired = run.fired;
-        uint32_t ns = timed_call();
-
-        if (i >= CALLS_WITHOUT_SAMPLE)
-            calls.samples[calls.count++] = ns;
-        moved = engine_moved(&run.engine) - moved;
-        calls.moved += moved;
-        if (moved > calls.most_moved) {
-            calls.most_moved = moved;
-            calls.fired_with_most = run.fired - fired;
-        }
-    }
-    calls.ns += bench_process_time() - began;
-    return calls.left > 0;
-}
-
-/* Ends the run. All timers fire, so the checksum covers all deadlines. */
-static void calls_end(bench_result *result)
-{
-    run.began = bench_process_time() - calls.ns;
-    phase_end(result, "calls", calls.total, true);
-    calls.over = true;
-    while (sleep_to_next())
-        continue;
-    result->calls = calls.count;
-    result->moved = (double)calls.moved / (double)calls.total;
-    result->most_moved = calls.most_moved;
-    result->fired_with_most = calls.fired_with_most;
-    quantiles_of(calls.samples, calls.count, result->quantiles);
-    idle_calls(calls.samples, calls.count, result->quantiles[0]);
-    quantiles_of(calls.samples, calls.count, result->idle);
-    free(calls.samples);
-    finish(result);
-}
-
-static const bench_calls calls_table = {calls_begin, calls_slice, calls_end};
-#define CALLS_TABLE &calls_table
+#include "calls.h"
+#include "objects.h"
 
 #else
 #define CALLS_TABLE NULL
@@ -976,23 +778,36 @@ static const bench_calls calls_table = {calls_begin, calls_slice, calls_end};
 #define workload_burst NULL
 #define workload_trace NULL
 #define workload_limit NULL
+#define workload_object_restart NULL
+#define workload_object_cancel NULL
 #endif
 
 /* ---------------------------------------------------------------- table --- */
 
-const bench_engine ENGINE_TABLE = {ENGINE_NAME,
-                                   ENGINE_WHAT,
-                                   {
-                                       workload_hold,
-                                       workload_expire,
-                                       workload_restart,
-                                       workload_postpone,
-                                       workload_startstop,
-                                       workload_sparse,
-                                       workload_burst,
-                                       workload_trace,
-                                       workload_limit,
-                                       workload_still_restart,
-                                       workload_still_postpone,
-                                   },
-                                   CALLS_TABLE};
+static bench_engine bench_this_engine = {
+    ENGINE_NAME,
+    ENGINE_WHAT,
+    {
+        workload_hold,
+        workload_expire,
+        workload_restart,
+        workload_postpone,
+        workload_startstop,
+        workload_sparse,
+        workload_burst,
+        workload_trace,
+        workload_limit,
+        workload_callback_restart,
+        workload_callback_postpone,
+        workload_object_restart,
+        workload_object_cancel,
+    },
+    CALLS_TABLE,
+    NULL,
+};
+
+/* Runs before main. */
+static void __attribute__((constructor)) bench_register_this_engine(void)
+{
+    bench_register(&bench_this_engine);
+}
