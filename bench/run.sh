@@ -52,7 +52,10 @@ if ! command -v hyperfine >/dev/null 2>&1; then
     echo 'hyperfine runs the bench: apt-get install hyperfine' >&2
     exit 1
 fi
-[ -x $timers ] || { echo 'Build the bench first: make bench/timers' >&2; exit 1; }
+if [ ! -x $timers ]; then
+    echo 'Build the bench first: make bench/timers' >&2
+    exit 1
+fi
 
 work=$(mktemp -d)
 child=
@@ -72,8 +75,9 @@ interrupted() {
 # ----------------------------------------------------------------- the grid --
 
 # A cell is one workload with one input, and the engines to compare:
-#   <workload> <size or trace> <rounds, 0 = default> <object, 0 = none> <engine>...
-# All engines of a cell make the same rounds, because the checksums are compared.
+#   <workload> <size or trace> <rounds> <object> <engine>...
+# Rounds and object may be 0, the default. All engines of a cell make the same
+# rounds, because the checksums are compared.
 $timers --engines >"$work/engines"
 
 # can WORKLOAD: the engines that can run the workload. wheel-late is the wheel
@@ -318,10 +322,11 @@ collect() {
 
 # done_already WORKLOAD INPUT OBJECT ENGINE...: cells.tsv has all engines.
 done_already() {
-    done_key=$(printf '%s\t%s\t%s\t' "$1" "$2" "$3")
+    done_cell=$(printf '%s\t%s\t%s' "$1" "$2" "$3")
     shift 3
     for engine in "$@"; do
-        grep -qF "$done_key$engine	" "$cells" || return 1
+        cut -f 1-4 "$cells" |
+            grep -qxF "$(printf '%s\t%s' "$done_cell" "$engine")" || return 1
     done
 }
 
@@ -339,9 +344,8 @@ machine() {
 
 mkdir -p "$results"
 if [ -z "${ADD:-}${CONTINUE:-}" ] || [ ! -e "$cells" ]; then
-    printf '# workload\tinput\tobject\tengine\trounds\toperations\truns\tns\t%s' \
-        'least' >"$cells"
-    printf '\tmost\tchecksum\tmore\n' >>"$cells"
+    echo '# workload input object engine rounds operations runs ns least most' \
+        'checksum more' | tr ' ' '\t' >"$cells"
     machine >"$results/machine.txt"
 fi
 grid | chosen >"$work/grid"
