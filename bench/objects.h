@@ -13,6 +13,7 @@ static struct {
     char *memory;
     size_t bytes; /* per object                                            */
     uint64_t seed;
+    uint32_t *order; /* the objects in another random order, or NULL       */
     bool over; /* timers that fire are not started again                   */
 } objects;
 
@@ -50,18 +51,21 @@ static void build_objects(const bench_job *job)
     objects.bytes = (objects.bytes + 7) / 8 * 8;
     objects.memory = bench_alloc(run.n * objects.bytes);
     objects.seed = job->seed;
+    objects.order = NULL;
     objects.over = false;
     memset(objects.memory, 0, run.n * objects.bytes);
     for (i = 0; i < run.n; i++)
         node_init(&run.engine, object_at(i), on_object);
 }
 
+/* Starts all objects, in random memory order if there is one. */
 static void start_objects(void)
 {
     size_t i;
 
     for (i = 0; i < run.n; i++)
-        engine_start(&run.engine, object_at(i),
+        engine_start(&run.engine,
+                     object_at(objects.order != NULL ? objects.order[i] : i),
                      run.now + random_delay(bench_random(&run.random)));
 }
 
@@ -72,6 +76,7 @@ static void finish_objects(bench_result *result)
     while (sleep_to_next())
         continue;
     free(objects.memory);
+    free(objects.order);
     finish(result);
 }
 
@@ -117,51 +122,49 @@ static void pass_cancelled(void)
     engine_advance(&run.engine, run.now);
 }
 
-/* Adds a phase with a part of the process time since phase_begin. */
-static void add_share(bench_result *result, const char *name, double share,
-                      uint64_t operations, bool counted)
+/* object-cancel: start n timers in a random order, cancel all in another random
+ * order, move the clock past all deadlines. Starting does not count. Moving the
+ * clock counts, because some engines leave work of a cancel to that moment. */
+static void cancel_all(bench_result *result, uint64_t rounds)
 {
-    bench_phase *phase = &result->phases[result->phase_count++];
+    static const char *const names[] = {"start", "cancel", "pass"};
+    double ns[3] = {0, 0, 0};
+    uint64_t operations = run.n * rounds, i;
+    size_t k;
 
-    phase->name = name;
-    phase->operations = operations;
-    phase->ns = (bench_process_time() - run.began) * share;
-    phase->counted = counted;
-    if (counted)
-        result->ns += phase->ns;
+    for (i = 0; i < rounds; i++) {
+        double t0 = bench_process_time(), t1, t2;
+
+        start_objects();
+        t1 = bench_process_time();
+        cancel_objects(run.n);
+        t2 = bench_process_time();
+        pass_cancelled();
+        ns[0] += t1 - t0;
+        ns[1] += t2 - t1;
+        ns[2] += bench_process_time() - t2;
+    }
+    for (k = 0; k < 3; k++) {
+        bench_phase phase = {names[k], operations, ns[k], k > 0};
+
+        result->phases[result->phase_count++] = phase;
+    }
+    result->operations = operations;
+    result->ns = ns[1] + ns[2];
 }
 
-/* object-cancel: start n timers, cancel all in random order, move the clock
- * past all deadlines. Starting does not count. Moving the clock counts, because
- * some engines leave work of a cancel to that moment. */
 static void workload_object_cancel(const bench_job *job, bench_result *result)
 {
-    uint64_t starting = 0, cancelling = 0, passing = 0, i;
-    double all;
-
     build(job, result);
     build_order();
     build_objects(job);
-    phase_begin();
-    for (i = 0; i < job->rounds; i++) {
-        uint64_t t0 = bench_wall_time(), t1, t2;
-
-        start_objects();
-        if (i == 0)
-            note_bytes(result);
-        starting += (t1 = bench_wall_time()) - t0;
-        cancel_objects(run.n);
-        cancelling += (t2 = bench_wall_time()) - t1;
-        pass_cancelled();
-        passing += bench_wall_time() - t2;
-    }
-    all = (double)(starting + cancelling + passing);
-    result->operations = run.n * job->rounds;
-    add_share(result, "start", (double)starting / all, result->operations,
-              false);
-    add_share(result, "cancel", (double)cancelling / all, result->operations,
-              true);
-    add_share(result, "pass", (double)passing / all, result->operations, true);
+    objects.order = bench_alloc(run.n * sizeof(*objects.order));
+    shuffle(objects.order, run.n, &run.random);
+    start_objects();
+    note_bytes(result);
+    cancel_objects(run.n);
+    pass_cancelled();
+    cancel_all(result, job->rounds);
     if (run.fired > 0)
         result->failure = "a cancelled timer fired";
     start_objects();

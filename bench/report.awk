@@ -161,10 +161,10 @@ function against(workload, input,    heap, wheel)
 function print_engines(name, heading, text, what, names,    w, s, i, n, list,
     row, any, count, input, value)
 {
-    if (!part(name, heading))
+    n = used(engines, engine_count, list, names)
+    if (n == 0 || !part(name, heading))
         return
     print text "\n"
-    n = used(engines, engine_count, list, names)
     head("workload | N | " join_names(list, n))
     count = split(names, wanted, " ")
     for (w = 1; w <= count; w++)
@@ -308,10 +308,15 @@ function print_objects(    w, s, o, count, wanted, object, n, list, bare)
     split("0 96 512", object, " ")
     list[1] = "wheel"; list[2] = "list"; list[3] = "timeout"
     for (i = 1; i <= 3; i++)
-        bare = bare (i > 1 ? ", " : "") list[i] " " \
-            more[cell("object-restart", 1000, list[i]), "timer_bytes"]
-    print "ns per operation; *bare*: an object is a timer and nothing else (" \
-        bare " bytes):\n"
+        for (s = 1; s <= most_sizes; s++)
+            if (cell(wanted[1], sizes[s], list[i]) in seen) {
+                bare = bare (i > 1 ? ", " : "") list[i] " " \
+                    more[cell(wanted[1], sizes[s], list[i]), "timer_bytes"]
+                break
+            }
+    print "ns per operation. *bare*: an object is a timer and nothing else (" \
+        bare " bytes). Cancel is two figures if the engine has work left when" \
+        " the clock passes: cancel + pass.\n"
     head("workload | N | bare: wheel | list | timeout | 96 bytes: wheel |" \
         " list | timeout | 512 bytes: wheel | list | timeout")
     for (w = 1; w <= count; w++)
@@ -325,10 +330,19 @@ function print_object_row(workload, input, object, list,    o, i, row, any)
     for (o = 1; o <= 3; o++)
         for (i = 1; i <= 3; i++) {
             any = any figure(cell(workload, input, list[i], object[o]))
-            row = row " " figure(cell(workload, input, list[i], object[o])) " |"
+            row = row " " \
+                in_parts(cell(workload, input, list[i], object[o])) " |"
         }
     if (any != "")
         print row
+}
+
+function in_parts(key)
+{
+    if (more[key, "phase_pass"] < 0.5)
+        return figure(key)
+    return sprintf("%.1f + %.1f", more[key, "phase_cancel"],
+        more[key, "phase_pass"])
 }
 
 # Five cells of a table, in us.

@@ -128,7 +128,7 @@ callback_cells() {
 # Small and large objects, for the wheel and for wheels of linked lists.
 object_cells() {
     for object in 0 96 512; do
-        for n in ${SIZES:-1000 100000 1000000}; do
+        for n in ${SIZES:-10000 100000 1000000}; do
             echo "$1 $n 0 $object wheel $(present list timeout)"
         done
     done
