@@ -67,7 +67,10 @@ end_line() { [ ! -t 2 ] || echo >&2; }
 
 interrupted() {
     end_line
-    [ -z "$child" ] || kill "$child" 2>/dev/null
+    if [ -n "$child" ]; then
+        pkill -TERM -P "$child" 2>/dev/null || :
+        kill "$child" 2>/dev/null || :
+    fi
     echo 'Interrupted. CONTINUE=1 goes on from here.' >&2
     exit 130
 }
@@ -107,21 +110,17 @@ sizes() {
     fi
 }
 
-# With more than a million timers, only the fast engines run.
+# With more than 10,000 timers, list takes a minute per run. With more than a
+# million, only the fast engines run.
 cells_of() {
     for n in $(sizes); do
-        if [ "$n" -le 1000000 ]; then
+        if [ "$n" -le 10000 ]; then
             echo "$1 $n 0 0 $(can "$1")"
+        elif [ "$n" -le 1000000 ]; then
+            echo "$1 $n 0 0 $(can "$1" | sed 's/list //')"
         else
             echo "$1 $n 0 0 wheel heap4"
         fi
-    done
-}
-
-# Workloads of engines with a clock of their own, which are slow at 10 million.
-callback_cells() {
-    for n in $(sizes); do
-        [ "$n" -gt 1000000 ] || echo "$1 $n 0 0 $(can "$1")"
     done
 }
 
@@ -200,10 +199,9 @@ grid() {
         $($full && echo full)}; do
         case $workload in
         callback)
-            callback_cells callback-restart
-            callback_cells callback-postpone
+            cells_of callback-restart
+            cells_of callback-postpone
             ;;
-        callback-*) callback_cells "$workload" ;;
         object)
             object_cells object-restart
             object_cells object-cancel
