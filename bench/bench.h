@@ -37,30 +37,29 @@ typedef enum bench_workload {
     BENCH_WORKLOADS
 } bench_workload;
 
-/* One call of a recorded program: start a timer, or cancel it. */
+/* One call of a recorded program: start or cancel a timer. */
 typedef struct bench_call {
     uint64_t moment; /* microseconds since the first call                  */
-    uint64_t due;    /* when it is due, by the same clock; or BENCH_CANCEL */
-    uint32_t timer;  /* which one                                          */
+    uint64_t due;    /* due time, by the same clock, or BENCH_CANCEL       */
+    uint32_t timer;  /* number of the timer                                */
 } bench_call;
 
 #define BENCH_CANCEL UINT64_MAX
 
-/* A recording, with what its replay must fire. */
+/* A recording, and the timers that a replay must fire. */
 typedef struct bench_trace {
     bench_call *calls;
     size_t count;      /* calls                                            */
     size_t timers;     /* different timers                                 */
-    uint64_t fires;    /* timers that nobody cancelled or started again
-                          before they were due                             */
-    uint64_t key_sum;  /* sum of their keys                                */
-    uint64_t when_sum; /* sum of key times due                             */
+    uint64_t fires;    /* timers that fire                                 */
+    uint64_t key_sum;  /* sum of the keys of fired timers                  */
+    uint64_t when_sum; /* sum of key * due time of fired timers            */
 } bench_trace;
 
-/* What is to be run. */
+/* The description of a run. */
 typedef struct bench_job {
     size_t n;        /* timers                                             */
-    uint64_t seed;   /* of all random numbers                              */
+    uint64_t seed;   /* seed of all random numbers                         */
     uint64_t rounds; /* a round is n operations; calls-*: `longest` calls  */
     const bench_trace *trace;
     uint64_t longest; /* calls-*: ticks, the longest delay                 */
@@ -68,37 +67,36 @@ typedef struct bench_job {
     size_t object;    /* object-*: bytes per object; 0 = the timer alone   */
 } bench_job;
 
-/* A part of a run. A phase that does not count prepares the one that does. */
+/* A part of a run. Phases that do not count prepare the others. */
 typedef struct bench_phase {
     const char *name;
     uint64_t operations;
-    double ns; /* process time of all of them                              */
+    double ns; /* process time of all operations                           */
     bool counted;
 } bench_phase;
 
 #define BENCH_PHASES 4
 #define BENCH_QUANTILES 5
 
-/* What came of it. */
+/* The result of a run. */
 typedef struct bench_result {
     bench_phase phases[BENCH_PHASES];
     size_t phase_count;
-    uint64_t operations; /* those that count                               */
-    double ns;           /* process time of all that counts                */
-    double floor_ns;     /* per timer; 0 where it was not measured         */
-    uint64_t fired;      /* in the phases that count, as wakeups           */
-    uint64_t wakeups;
-    uint64_t checksum; /* of what fired when, in the whole run           */
-    size_t bytes;      /* that the engine holds, all timers pending; 0 if
-                          it does not tell                                 */
+    uint64_t operations; /* in the phases that count                       */
+    double ns;           /* process time of the phases that count          */
+    double floor_ns;     /* per timer; 0 = not measured                    */
+    uint64_t fired;      /* in the phases that count                       */
+    uint64_t wakeups;    /* in the phases that count                       */
+    uint64_t checksum;   /* sum of tick * key, over all fired timers       */
+    size_t bytes; /* held with all timers pending; 0 = unknown             */
     size_t timer_size;
-    uint64_t calls; /* limit and calls-*: calls measured              */
-    double quantiles[BENCH_QUANTILES]; /* of these, in ns                  */
-    double idle[BENCH_QUANTILES]; /* of loops that wait for their median    */
+    uint64_t calls; /* limit and calls-*: calls measured                   */
+    double quantiles[BENCH_QUANTILES]; /* ns of the calls                   */
+    double idle[BENCH_QUANTILES]; /* ns of loops that wait for the median   */
     double moved;        /* calls-*: timers moved without firing, per call */
     uint64_t most_moved; /* in the call that moved the most                */
     uint64_t fired_with_most; /* timers fired in the same call             */
-    const char *failure; /* NULL, or what went wrong                       */
+    const char *failure; /* NULL, or a message                             */
 } bench_result;
 
 /* One workload of one engine, with the functions of the engine compiled in.
@@ -134,13 +132,13 @@ void bench_trace_free(bench_trace *trace);
  * exit code, or -1 for any other workload. */
 int bench_threads(int argc, char **argv);
 
-/* Ends the program: a run without memory measures nothing. */
+/* Ends the program with a message. */
 void bench_out_of_memory(void);
 
 /* Returns memory at a multiple of 64, or ends the program. */
 void *bench_alloc(size_t size);
 
-/* splitmix64: the n-th number does not wait for the one before. */
+/* splitmix64: a number does not depend on the number before. */
 static inline uint64_t bench_random(uint64_t *state)
 {
     uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -150,7 +148,7 @@ static inline uint64_t bench_random(uint64_t *state)
     return x ^ (x >> 31);
 }
 
-/* The first state of a timer's own random numbers: never 0. */
+/* Returns the first state of the random numbers of a timer: never 0. */
 static inline uint64_t bench_key(uint64_t seed, uint64_t id)
 {
     uint64_t state = seed + (id << 32);
@@ -158,7 +156,7 @@ static inline uint64_t bench_key(uint64_t seed, uint64_t id)
     return bench_random(&state) | 1;
 }
 
-/* xorshift64, for a timer's own random numbers. */
+/* xorshift64, for the random numbers of a timer. */
 static inline uint64_t bench_next(uint64_t *state)
 {
     uint64_t x = *state;
@@ -169,13 +167,13 @@ static inline uint64_t bench_next(uint64_t *state)
     return *state = x;
 }
 
-/* A number from 0 to limit - 1 out of a random one, for limits up to 2^32. */
+/* Returns a number from 0 to limit - 1, for limits up to 2^32. */
 static inline uint64_t bench_below(uint64_t random, uint64_t limit)
 {
     return ((random >> 32) * limit) >> 32;
 }
 
-/* Process time in nanoseconds. */
+/* Returns process time in nanoseconds. */
 static inline double bench_process_time(void)
 {
     struct timespec t;
@@ -184,7 +182,7 @@ static inline double bench_process_time(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Wall clock time in nanoseconds: cheaper to read, for short spans. */
+/* Returns wall clock time in nanoseconds: cheap to read, for short spans. */
 static inline uint64_t bench_wall_time(void)
 {
     struct timespec t;

@@ -27,8 +27,8 @@ static uint32_t as_sample(uint64_t ns)
     return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
 }
 
-/* What the machine adds by itself: as many loops that do nothing until `ns`
- * have passed, and how long they take. */
+/* Measures the noise of the machine: the times of loops that do nothing until
+ * `ns` have passed. */
 static void idle_calls(uint32_t *samples, size_t count, double ns)
 {
     size_t i;
@@ -45,11 +45,11 @@ static void idle_calls(uint32_t *samples, size_t count, double ns)
 
 #ifdef ENGINE_HAS_LIMIT
 
-/* limit: as hold, but the loop handles 64 timers at most between two looks at
- * its sockets. Every such call is timed by the wall clock. */
+/* limit: as hold, but a call handles at most 64 timers. Every call is timed by
+ * the wall clock. */
 #define LIMIT 64
 
-/* Calls until nothing is left at this tick; returns the number of samples. */
+/* Calls until no timer is due. Returns the number of samples. */
 static size_t limited_calls(uint32_t *samples, size_t count, size_t capacity)
 {
     uint64_t deadline;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * registry.c - the list of engines. Each engine adds itself before main begins,
- * so no other file names an engine.
+ * registry.c - the list of engines. Every engine registers before main begins,
+ * so no file names the engines.
  */
 #define _POSIX_C_SOURCE 200809L
 

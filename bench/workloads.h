@@ -35,10 +35,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A user's object with a timer in it: one cache line, whatever the engine. */
+/* An object of the user with a timer: one cache line, for every engine. */
 typedef struct user {
     node timer;
-    uint64_t random; /* this timer's own random numbers, and its key       */
+    uint64_t random; /* random numbers of this timer, and the key          */
 } user;
 
 typedef union item {
@@ -46,13 +46,13 @@ typedef union item {
     char line[64];
 } item;
 
-/* The run that is going on. A process runs one workload once. */
+/* The current run. A process runs one workload once. */
 static struct {
     engine engine;
     item *items;
     uint32_t *order; /* the items in random memory order, or NULL        */
     size_t n;
-    uint64_t random; /* the program's random numbers                     */
+    uint64_t random; /* random numbers of the program                    */
     uint64_t now;    /* virtual time                                     */
     uint64_t fired;
     uint64_t wakeups;
@@ -72,7 +72,7 @@ static inline uint64_t random_delay(uint64_t random)
     return 1 + bench_below(random, BENCH_LONGEST);
 }
 
-/* Builds the input: n items with that callback, touched once. */
+/* Prepares a run with n items, all memory touched once. */
 static void build(const bench_job *job, bench_result *result)
 {
     memset(result, 0, sizeof(*result));
@@ -120,10 +120,10 @@ static void phase_end(bench_result *result, const char *name,
     }
 }
 
-/* What a timer costs in memory, asked for while all n are pending. */
+/* Notes the memory of the engine, while all n timers are pending. */
 static void note_bytes(bench_result *result)
 {
-#ifndef ENGINE_HAS_CLOCK /* a library does not tell */
+#ifndef ENGINE_HAS_CLOCK /* the memory of a library is unknown */
     result->bytes = engine_bytes(&run.engine);
     result->timer_size = sizeof(node);
 #else
@@ -141,7 +141,7 @@ static void finish(bench_result *result)
 
 /* --------------------------------------------------------------- timers --- */
 
-/* A product, so that two timers which change places change the sum. */
+/* Adds a product, so that two exchanged timers change the sum. */
 static inline void note_fired(const item *it)
 {
     run.fired++;
@@ -169,13 +169,13 @@ static void fill(bench_result *result)
 
 /* ----------------------------------------------------------- operations --- */
 
-/* How many packets come in a tick, in restart and postpone. */
+/* Returns the number of packets per tick, in restart and postpone. */
 static uint64_t packets_per_tick(void)
 {
     return run.n / 600 > 64 ? run.n / 600 : 64;
 }
 
-/* Operations, one for a packet, and what happens when a tick has passed. */
+/* Runs operations, one per packet, and `tick` after each tick. */
 static void pass(uint64_t operations, void (*operate)(uint64_t),
                  void (*tick)(void))
 {
@@ -193,8 +193,9 @@ static inline node *random_timer(uint64_t random)
     return &run.items[bench_below(random, run.n)].user.timer;
 }
 
-/* restart: cancel a random timer and start it for another deadline. One random
- * number makes both: its upper half the timer, its lower half the deadline. */
+/* restart: cancels a random timer and starts the timer for another deadline.
+ * The upper half of a random number selects the timer, the lower half the
+ * deadline. */
 static void restart_for(uint64_t operations)
 {
     uint64_t i;
@@ -208,7 +209,7 @@ static void restart_for(uint64_t operations)
     }
 }
 
-/* postpone: push a random timer back to the longest delay from now. */
+/* postpone: postpones a random timer to the longest delay from now. */
 static void postpone_for(uint64_t operations)
 {
     uint64_t i;
@@ -218,7 +219,7 @@ static void postpone_for(uint64_t operations)
                         run.now + BENCH_LONGEST);
 }
 
-/* startstop: start and stop one more timer while n are pending. */
+/* startstop: starts and cancels one more timer while n are pending. */
 static void startstop_for(uint64_t operations)
 {
     node *t = &run.items[run.n].user.timer;
@@ -245,7 +246,8 @@ static inline uint64_t engine_moved(const engine *e)
 
 #endif
 
-/* Sleeps until the next timer is due and lets it fire; false if none is. */
+/* Sleeps to the next deadline and fires the due timers. Returns false if no
+ * timer is pending. */
 static inline bool sleep_to_next(void)
 {
     uint64_t deadline;
@@ -259,8 +261,8 @@ static inline bool sleep_to_next(void)
     return true;
 }
 
-/* Packets keep the loop awake: the clock moves by one tick. It counts as a
- * wake-up if timers were the reason for it. */
+/* Moves the clock by one tick, because packets keep the loop awake. Counts a
+ * wake-up if a timer is due. */
 static inline void move_one_tick(void)
 {
     uint64_t deadline;
@@ -289,9 +291,9 @@ static void on_put_off(engine *e, node *t)
 
 /* ----------------------------------------------- while the clock stands --- */
 
-/* The workloads that engines with a clock of their own can do as well: nobody
- * tells the engine that time passes, and nothing fires. In the end it is seen
- * which timers are pending for when: engines in virtual time let them fire. */
+/* The workloads for engines with a clock of their own too: the clock of the
+ * engine stands, and no timer fires. At the end, the checksum covers the
+ * deadlines of all pending timers. Engines in virtual time fire the timers. */
 #ifdef ENGINE_HAS_CLOCK
 
 static void see_pending(void)
@@ -303,7 +305,8 @@ static void see_pending(void)
             note_fired(&run.items[i]);
 }
 
-/* All deadlines are an hour away; a timer that fires now makes one too many. */
+/* Makes a turn of the loop. All deadlines are an hour away, so any timer that
+ * fires is a failure. */
 static void take_turn(bench_result *result)
 {
     run.began = bench_process_time();
@@ -378,7 +381,7 @@ static void workload_startstop(const bench_job *job, bench_result *result)
     stand_still(job, result, "startstop", startstop_for);
 }
 
-/* Deadlines go on with the packets, as in restart and postpone. */
+/* Moves the deadlines on with the packets, as in restart and postpone. */
 static void pass_unseen(void)
 {
     run.now++;
@@ -410,7 +413,7 @@ static void workload_callback_postpone(const bench_job *job,
 
 #ifndef ENGINE_HAS_CLOCK
 
-/* hold: every timer that fires is armed again; the loop sleeps. */
+/* hold: every timer that fires starts again; the loop sleeps. */
 static void hold_for(uint64_t operations)
 {
     while (run.fired < operations && sleep_to_next())
@@ -431,7 +434,7 @@ static void workload_hold(const bench_job *job, bench_result *result)
     finish(result);
 }
 
-/* What the floors consist of: an item that is only touched. */
+/* An item for the floors, which only touch the memory. */
 typedef struct floor_item floor_item;
 
 struct floor_item {
@@ -455,14 +458,14 @@ static void shuffle(uint32_t *order, size_t n, uint64_t *random)
     }
 }
 
-/* The items in random memory order, for the workloads that ask for it. */
+/* Makes a random order of the items. */
 static void build_order(void)
 {
     run.order = bench_alloc(run.n * sizeof(*run.order));
     shuffle(run.order, run.n, &run.random);
 }
 
-/* The floor of expire: each item is written once, then read and called. */
+/* The floor of expire writes each item once, then reads and calls the item. */
 static void floor_call(floor_item *it)
 {
     run.checksum += it->deadline;
@@ -523,8 +526,9 @@ static void start_all_at_once(void)
         engine_start(&run.engine, &run.items[i].user.timer, deadline);
 }
 
-/* Starts all, lets all fire, and so on. With few timers a round is too short
- * to read the clock twice in each: the split is then taken from one in 32. */
+/* Starts all timers and lets all fire, in rounds. With few timers, a round is
+ * too short to read the clock: then only 1 round in 32 is split into two
+ * phases. */
 static void rounds_of(const bench_job *job, bench_result *result,
                       void (*start_all)(void))
 {
@@ -562,7 +566,7 @@ static void rounds_of(const bench_job *job, bench_result *result,
     result->phase_count = 2;
 }
 
-/* expire: start n in random memory order, sleep until all have fired. */
+/* expire: starts n timers in random memory order, and lets all fire. */
 static void workload_expire(const bench_job *job, bench_result *result)
 {
     double floor_ns;
@@ -576,7 +580,7 @@ static void workload_expire(const bench_job *job, bench_result *result)
     finish(result);
 }
 
-/* burst: start n for the same tick, let them fire. */
+/* burst: starts n timers for the same tick, and lets all fire. */
 static void workload_burst(const bench_job *job, bench_result *result)
 {
     build(job, result);
@@ -585,7 +589,7 @@ static void workload_burst(const bench_job *job, bench_result *result)
     finish(result);
 }
 
-/* restart: while the clock moves, and what is due is armed again. */
+/* restart: the clock moves, and due timers start again. */
 static void workload_restart(const bench_job *job, bench_result *result)
 {
     build(job, result);
@@ -597,7 +601,7 @@ static void workload_restart(const bench_job *job, bench_result *result)
     finish(result);
 }
 
-/* The floor of postpone: a random item is read and written. */
+/* Returns the floor of postpone: a random item is read and written. */
 static double floor_of_postpone(void)
 {
     const uint64_t operations = 4000000;
@@ -615,7 +619,7 @@ static double floor_of_postpone(void)
     return (bench_process_time() - began) / (double)operations;
 }
 
-/* postpone: the same. */
+/* postpone: the clock moves, and due timers start again. */
 static void workload_postpone(const bench_job *job, bench_result *result)
 {
     double floor_ns;
@@ -633,16 +637,16 @@ static void workload_postpone(const bench_job *job, bench_result *result)
 
 #if !defined(ENGINE_HAS_TICK) && !defined(ENGINE_HAS_RANGE)
 
-/* sparse: as hold, with a nanosecond as tick and delays from 1 us to 1 h, as
- * many from 1 to 2 us as from 30 to 60 minutes. The powers are worked out in
- * advance at SPARSE_STEPS places; between two of them the line is straight. */
+/* sparse: as hold, with ticks of 1 ns and delays from 1 us to 1 h. There are as
+ * many delays from 1 to 2 us as from 30 to 60 minutes. SPARSE_STEPS powers are
+ * computed before, with straight lines between two powers. */
 #define SPARSE_STEPS 1024u
 #define SPARSE_SHORTEST 1e3
 #define SPARSE_LONGEST 3.6e12
 
 static uint64_t sparse_delays[SPARSE_STEPS + 1];
 
-/* x to the power of 1 / 1024: ten square roots, by Newton, to need no libm. */
+/* Returns x to the power of 1 / 1024: ten square roots, without libm. */
 static double root_1024(double x)
 {
     int i, k;
@@ -708,8 +712,8 @@ static void workload_sparse(const bench_job *job, bench_result *result)
 #define workload_sparse NULL
 #endif
 
-/* Lets fire what is due up to a moment, each at its time; then it is `moment`
- * because something else woke the loop. */
+/* Fires the timers due up to a moment, each at its time. Then moves the clock
+ * to the moment, because a call of the trace woke the loop. */
 static inline void move_to(uint64_t moment)
 {
     uint64_t deadline;
@@ -739,10 +743,10 @@ static void replay(const bench_trace *trace)
     }
 }
 
-/* trace: the calls of a recorded program, at their moments; a round ends when
- * all has fired that is left. The reader of the trace said what must fire. A
- * start may be one again, of a timer that is pending: hence postpone, which
- * of a timer that is not, or to an earlier time, is start in every engine. */
+/* trace: the calls of a recorded program, at the recorded times. A round ends
+ * after the last timer has fired. trace.c computed the timers that must fire. A
+ * started timer may be pending, so the replay calls postpone. For an idle
+ * timer, postpone is start in every engine. */
 static void workload_trace(const bench_job *job, bench_result *result)
 {
     const bench_trace *trace = job->trace;
