@@ -43,6 +43,10 @@ function add(engine, x, y)
         least = y
     if (y > most)
         most = y
+    if (first_x == "" || x + 0 < first_x)
+        first_x = x + 0
+    if (x + 0 > last_x)
+        last_x = x + 0
 }
 
 function add_calls(engine, text,    count, pairs, pair, i, value)
@@ -131,23 +135,35 @@ function begin_plot(height)
     print "set style line 100 lc rgb 'gray' lw 0.5 dt solid"
 }
 
-# Labels at the ends of the lines, at least `gap` of the height apart.
-function label_lines(bottom, top, gap,    e, i, y, place, moved)
+# Labels at the ends of the lines, at least `gap` of the height apart. A line that
+# ends inside of the plot has its label there.
+function label_lines(bottom, top, gap,    e, i, n, place, moved, ends)
 {
-    for (e = 1; e <= engine_count; e++)
-        place[e] = (log(last_y(engines[e])) - log(bottom)) / \
+    for (e = 1; e <= engine_count; e++) {
+        if (point_x[engines[e], points[engines[e]]] + 0 < last_x) {
+            label(engines[e], point_x[engines[e], points[engines[e]]] "," \
+                last_y(engines[e]) " offset 0.7,0")
+            continue
+        }
+        ends[++n] = engines[e]
+        place[n] = (log(last_y(ends[n])) - log(bottom)) / \
             (log(top) - log(bottom))
+    }
     for (i = 1; i <= 200; i++)
-        for (e = 2; e <= engine_count; e++)
+        for (e = 2; e <= n; e++)
             if (place[e] - place[e - 1] < gap) {
                 moved = (gap - (place[e] - place[e - 1])) / 2
                 place[e] += moved
                 place[e - 1] -= moved
             }
-    for (e = 1; e <= engine_count; e++)
-        printf "set label %d \"%s\" at graph 1.02,%.4f left textcolor rgb" \
-            " '%s'\n", e + 2, name_of(engines[e]), place[e],
-            colour_of(engines[e])
+    for (e = 1; e <= n; e++)
+        label(ends[e], sprintf("graph 1.02,%.4f", place[e]))
+}
+
+function label(engine, place)
+{
+    printf "set label \"%s\" at %s left textcolor rgb '%s'\n",
+        name_of(engine), place, colour_of(engine)
 }
 
 function data_and_plot(    e, i, engine, line)
@@ -193,7 +209,7 @@ function plot_lines()
     begin_plot(400)
     margins()
     print "set logscale x"
-    print "set xrange [80:*]"
+    print "set xrange [" first_x * 0.8 ":*]"
     print "set xtics ('100' 1e2, '1,000' 1e3, '10,000' 1e4, '100,000' 1e5," \
         " '1 million' 1e6, '10 million' 1e7) nomirror scale 0.5"
     print "set xlabel 'timers pending'"

@@ -30,11 +30,6 @@ draw postpone lines postpone 0 'nanoseconds per timer' \
     'Postpone a random timer, while time passes'
 draw sparse lines sparse 0 'nanoseconds per timer' \
     'A timer fires and starts again: delays from 1 us to 1 h, ticks of 1 ns'
-draw callback-restart lines callback-restart 0 'nanoseconds per timer' \
-    'Cancel a random timer and start it again, in a callback'
-draw callback-postpone lines callback-postpone 0 'nanoseconds per timer' \
-    'Postpone a random timer, in a callback'
-
 # calls: the largest number of timers that was run.
 size=$(awk -F '\t' '$1 == "calls-minute" && $2 > n { n = $2 }
     END { print n + 0 }' "$cells")
@@ -45,10 +40,14 @@ esac
 draw calls calls calls-minute "$size" 'microseconds per call' \
     "One call that moves the clock by 1 ms; $count timers fire within a minute"
 
-# The chart of the README: one workload, the wheel, the best heap, event loops.
+# Event loops, the wheel and the best heap. README.md shows event-loops.svg.
 awk -F '\t' '$4 ~ /^(wheel|heap4|libev|libuv|libevent|glib)$/' "$cells" \
     >"$results/loops"
 cells=$results/loops
+draw callback-restart lines callback-restart 0 'nanoseconds per timer' \
+    'Cancel a random timer and start it again, in a callback'
+draw callback-postpone lines callback-postpone 0 'nanoseconds per timer' \
+    'Postpone a random timer, in a callback'
 draw event-loops bars callback-restart 100000 '' \
     'Cancel a random one of 100,000 timers and start it again'
 rm -f "$results/loops"
