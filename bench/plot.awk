@@ -91,7 +91,7 @@ function round_up(y,    below)
 
 function with_commas(y,    text)
 {
-    text = y < 1000 ? y "" : sprintf("%d", y)
+    text = y < 999 ? sprintf("%.4g", y) : sprintf("%.0f", y)
     while (match(text, /[0-9][0-9][0-9][0-9](,|$)/))
         text = substr(text, 1, RSTART) "," substr(text, RSTART + 1)
     return text
@@ -187,18 +187,19 @@ function y_axis(    y, bottom, top, line, step)
     bottom = round_down(least)
     top = round_up(most)
     for (y = bottom; y <= top * 1.001; y = round_up(y * 1.01))
-        line = line (line == "" ? "" : ", ") "'" with_commas(y) "' " y
+        if (top < 1500 * bottom || sprintf("%e", y) ~ /^1.0/)
+            line = line (line == "" ? "" : ", ") "'" with_commas(y) "' " y
     print "set logscale y"
     print "set yrange [" bottom ":" top "]"
     print "set ytics (" line ") nomirror scale 0.5"
-    print "set ylabel \"" unit "\""
+    print "set label \"" unit "\" at screen 0.018,0.54 center rotate by 90"
     print "set grid ytics ls 100"
     label_lines(bottom, top, 0.052)
 }
 
 function margins()
 {
-    print "set lmargin at screen 0.11"
+    print "set lmargin at screen 0.125"
     print "set rmargin at screen 0.80"
     print "set tmargin at screen 0.88"
     print "set bmargin at screen 0.20"
