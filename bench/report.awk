@@ -58,6 +58,20 @@ function fail(message)
     failed = 1
 }
 
+# Prints a paragraph in lines of at most 98 characters.
+function say(text,    count, word, i, line)
+{
+    count = split(text, word, " ")
+    for (i = 1; i <= count; i++) {
+        if (line != "" && length(line) + length(word[i]) > 97) {
+            print line
+            line = ""
+        }
+        line = line (line == "" ? "" : " ") word[i]
+    }
+    print line "\n"
+}
+
 # Begins a part of the report. Returns true if the part is wanted.
 function part(name, heading)
 {
@@ -123,8 +137,8 @@ function print_ratios(    w, s, row, heap, wheel, columns, any)
 {
     if (!part("ratios", "heap4 against the wheel"))
         return
-    print "ns per operation of heap4 / wheel, and **how many times faster the" \
-        " wheel is**:\n"
+    say("ns per operation of heap4 / wheel, and **how many times faster the" \
+        " wheel is**:")
     columns = "workload"
     for (s = 1; s <= most_sizes; s++)
         if (cell("hold", sizes[s], "heap4") in seen)
@@ -164,7 +178,7 @@ function print_engines(name, heading, text, what, names,    w, s, i, n, list,
     n = used(engines, engine_count, list, names)
     if (n == 0 || !part(name, heading))
         return
-    print text "\n"
+    say(text)
     head("workload | N | " join_names(list, n))
     count = split(names, wanted, " ")
     for (w = 1; w <= count; w++)
@@ -202,9 +216,9 @@ function print_floors(    s, columns, expire, postpone)
 {
     if (!part("floors", "Floors"))
         return
-    print "ns for the memory alone. expire: a timer's memory written, then" \
+    say("ns for the memory alone. expire: a timer's memory written, then" \
         " prefetched, read and called. postpone: a random timer's memory read" \
-        " and written.\n"
+        " and written.")
     for (s = 1; s <= most_sizes; s++)
         if (cell("expire", sizes[s], "wheel") in seen) {
             columns = columns " | " short_number(sizes[s])
@@ -227,8 +241,8 @@ function print_libraries(    w, s, i, n, list, count, wanted, wheel, row, any)
 {
     if (!part("libraries", "Timers of event loops"))
         return
-    print "Called as in a callback, while the clock stands: ns per operation," \
-        " and **how many times faster the wheel is**:\n"
+    say("Called as in a callback, while the clock stands: ns per operation," \
+        " and **how many times faster the wheel is**:")
     n = used(libraries, library_count, list, "callback-restart startstop")
     head("workload | N | wheel | heap4 | " join_names(list, n))
     list[0] = "heap4"
@@ -263,8 +277,8 @@ function print_turns(    s, i, n, list, row, any, value)
 {
     if (!part("turns", "One turn of an event loop"))
         return
-    print "After callback-restart, with N timers pending and none due, in" \
-        " us:\n"
+    say("After callback-restart, with N timers pending and none due, in" \
+        " us:")
     n = used(libraries, library_count, list, "callback-restart")
     head("N | " join_names(list, n))
     for (s = 1; s <= most_sizes; s++) {
@@ -286,8 +300,8 @@ function print_pages(    s, small, huge)
 {
     if (!part("pages", "Huge pages"))
         return
-    print "expire in pages of 4 KiB / with" \
-        " `GLIBC_TUNABLES=glibc.malloc.hugetlb=1`, ns per timer:\n"
+    say("expire in pages of 4 KiB / with" \
+        " `GLIBC_TUNABLES=glibc.malloc.hugetlb=1`, ns per timer:")
     head("N | wheel | floor")
     for (s = 1; s <= most_sizes; s++) {
         small = cell("expire-small-pages", sizes[s], "wheel")
@@ -314,9 +328,9 @@ function print_objects(    w, s, o, count, wanted, object, n, list, bare)
                     more[cell(wanted[1], sizes[s], list[i]), "timer_bytes"]
                 break
             }
-    print "ns per operation. *bare*: an object is a timer and nothing else (" \
+    say("ns per operation. *bare*: an object is a timer and nothing else (" \
         bare " bytes). Cancel is two figures if the engine has work left when" \
-        " the clock passes: cancel + pass.\n"
+        " the clock passes: cancel + pass.")
     head("workload | N | bare: wheel | list | timeout | 96 bytes: wheel |" \
         " list | timeout | 512 bytes: wheel | list | timeout")
     for (w = 1; w <= count; w++)
@@ -358,12 +372,12 @@ function print_calls(    w, s, i, n, count, wanted, list, key)
 {
     if (!part("calls", "Times of single calls"))
         return
-    print "calls-*: one `tw_advance_clock` that moves the clock by a tick." \
+    say("calls-*: one `tw_advance_clock` that moves the clock by a tick." \
         " limit: one `tw_advance_clock_limit` with a limit of 64. Wall clock" \
         " in us: medians of the runs, and the least maximum. *waiting*: as" \
         " many loops that only wait for the wheel's p50. *moved*: timers moved" \
         " without firing, per call and in the call that moved the most;" \
-        " *fired*: in the same call.\n"
+        " *fired*: in the same call.")
     head("workload | N | engine | p50 | p99 | p99.9 | p99.99 | max | moved" \
         " per call | moved at most | fired")
     count = split("calls-minute calls-hour calls-idle limit", wanted, " ")
@@ -409,8 +423,8 @@ function print_threads(    i, f, t, count, threads, flight, key, row)
         }
     if (cell("shard", 1, "wheel") in seen)
         printf "\nshard: %.1f million timers per second with one thread," \
-            " %.1f with two threads and a wheel each: **%.2f** times as" \
-            " many.\n", rate("shard", 1, "wheel"), rate("shard", 2, "wheel"),
+            " %.1f with two threads:\n**%.2f** times as many.\n",
+            rate("shard", 1, "wheel"), rate("shard", 2, "wheel"),
             rate("shard", 2, "wheel") / rate("shard", 1, "wheel")
 }
 
