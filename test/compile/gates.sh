@@ -457,13 +457,13 @@ sources() {
 # The other programs, held to the same warnings; what needs a package that is
 # missing here is left out by the benchmark too. The recipes for event loops are
 # held to them by recipes.sh, which knows their libraries; those in test/hosts
-# need the sources of the hosts, and are compiled with them. your_loop.c needs
-# lines of README.md, and is compiled by examples.sh.
+# need the sources of the hosts, and are compiled with them. Those in test/docs
+# need lines of README.md or of the manual, and are compiled by examples.sh.
 gate_programs() {
     glib=$(pkg-config --cflags glib-2.0 2>/dev/null) || glib=
     for file in test/recipes/epoll.c \
         $(find test bench -path test/recipes -prune -o -path test/hosts -prune \
-            -o -name '*.c' ! -name your_loop.c -print); do
+            -o -name '*.c' ! -path 'test/docs/*' -print) test/docs/dump.c; do
         for compiler in gcc clang; do
             have $compiler || continue
             # shellcheck disable=SC2086

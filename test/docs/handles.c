@@ -50,7 +50,8 @@ static size_t start_without_memory(void)
     for (size_t i = 0; i < STARTS; i++) {
         struct handle *handle = &handles[i % HANDLES];
         random = random * UINT64_C(6364136223846793005) + 1442695040888963407U;
-        handle_start(&host, handle, tw_after(now, 1 + (random >> 24 >> i % 40)));
+        uint64_t delay = 1 + (random >> 24 >> i % 40);
+        handle_start(&host, handle, tw_after(now, delay));
         refused += !tw_is_pending(&handle->timeout);
         if (i % 100 == 0)
             tw_advance_clock(&host.tw, now += random >> 54);

@@ -280,7 +280,8 @@ if have arm-none-eabi-gcc && have qemu-system-arm; then
     without_malloc steps-back 16 -DSTEPS_BACK
     without_malloc jumps 16 -DJUMPS
 else
-    skip 'superloop and static' 'arm-none-eabi-gcc or qemu-system-arm is missing'
+    skip 'superloop and static' \
+        'arm-none-eabi-gcc or qemu-system-arm is missing'
 fi
 judge_all
 if have wineserver64; then
