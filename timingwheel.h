@@ -157,10 +157,11 @@
     9. tw_next_deadline is never late. The result can be early only after a
        timer of the earliest bucket was cancelled, postponed or restarted, even
        if the bucket has no timer left. Each such timer costs at most one call
-       that fires nothing. Requests with one time-out, all answered in time,
-       wake the loop at most once per bucket used. If few requests share a
-       bucket, the loop wakes about once per time-out, or a few times if the
-       bucket spans much of a time-out. Cascading ahead of time wakes nothing.
+       that fires nothing. Requests with one time-out, answered within half of
+       it, wake the loop at most once per bucket used, and at most twice per
+       time-out if there are up to ten per time-out. Requests answered later can
+       wake the loop more often, at most once per answer. Cascading ahead of
+       time wakes nothing.
    10. tw_wait returns 0 if a timer is due, else the time until the next
        deadline, at most `longest`. If the clock can reach no pending timer,
        tw_wait returns `longest`.
