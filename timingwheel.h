@@ -158,10 +158,10 @@
        timer of the earliest bucket was cancelled, postponed or restarted, even
        if the bucket has no timer left. Each such timer costs at most one call
        that fires nothing. Requests with one time-out, answered within half of
-       it, wake the loop at most once per bucket used, and at most twice per
-       time-out if there are up to ten per time-out. Requests answered later can
-       wake the loop more often, at most once per answer. Cascading ahead of
-       time wakes nothing.
+       the time-out, wake the loop at most once per bucket used. Up to ten such
+       requests per time-out wake the loop at most twice per time-out. Requests
+       answered later can wake the loop more often, at most once per answer.
+       Cascading ahead of time wakes nothing.
    10. tw_wait returns 0 if a timer is due, else the time until the next
        deadline, at most `longest`. If the clock can reach no pending timer,
        tw_wait returns `longest`.
@@ -212,16 +212,17 @@
 
    IN A LARGER PROGRAM
 
-   tw_poll fires timers through a dispatch of your own. To schedule a timer
-   again is tw_postpone, for a timer in any state. A loop in another thread has
-   to be woken if a start makes tw_next_deadline earlier.
+   tw_poll fires timers through a dispatch of your own. tw_postpone schedules a
+   timer again, whatever the state of the timer. If another thread runs the
+   loop, wake that thread when a start makes tw_next_deadline earlier.
 
        while ((timer = tw_poll(&tw, now)) != NULL)
            dispatch(timer);
 
-   A start cannot fail if a reserve covers the timer. A program whose start
-   function returns void reserves when it makes a handle, where it can report an
-   error. The reserve is a total: a closed handle leaves its part to the next.
+   A start cannot fail if a reserve covers the timer. If the
+   start function of your program returns void, reserve when a handle is made,
+   and report an error there. The reserve is a total: the memory of a closed
+   handle serves the next handle.
 
    example: handles.c
        int handle_open(struct host *host, struct handle *handle)
@@ -1011,9 +1012,9 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
                         dead slot                             free slots
 
    A cancel writes NULL into the timer's slot. (The slot of the last start is
-   free again instead, if the slot is still the last.) Chunks without
-   timers are found later: a start that needs a chunk while many slots are dead
-   first looks at two other chunks, slab by slab.
+   free again instead, if the slot is still the last.) Chunks without timers are
+   found later: a start that needs a chunk while many slots are dead first looks
+   at two other chunks, slab by slab.
 
    NO SPIKES. A large bucket moves down while the clock is in the step before
    the bucket's own step: some chunks per call, in proportion to the time that
@@ -1052,7 +1053,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
        twi_move_ahead   its bucket is large and the next: down to a finer wheel
        twi_sort_or_cascade   its bucket has come up: sorted, or moved down
        twi_place_again  it was postponed: as if started now
-       twi_pop_next    it is due
+       twi_pop_next     it is due
 
    ALWAYS TRUE between two calls and in every callback. (tw_check finds what a
    pass over the memory can find.)
@@ -1553,19 +1554,24 @@ static inline void twi_init_bucket(twi_bucket *bucket)
     bucket->front = bucket->back = NULL;
 }
 
-/* Notes that a bucket may become too large to be sorted. */
-TWI_WRAPS TWI_COLD void twi_expect_large(timingwheel *tw,
-                                         const twi_bucket *bucket)
+/* True if the address `bucket` is that of a bucket of `wheel`, which may be
+ * NULL. */
+TWI_WRAPS static inline bool twi_has_bucket(const timingwheel *tw,
+                                            const twi_wheel *wheel,
+                                            const twi_bucket *bucket)
 {
-    for (unsigned level = 1; level < TWI_LEVELS; level++) {
-        twi_wheel *wheel = tw->wheels[level];
-        if (wheel != NULL &&
-            (uintptr_t)bucket - (uintptr_t)wheel->buckets <=
-                tw->bucket_mask * sizeof(twi_bucket)) {
-            wheel->may_have_large = true;
+    return wheel != NULL && (uintptr_t)bucket - (uintptr_t)wheel->buckets <=
+                                tw->bucket_mask * sizeof(twi_bucket);
+}
+
+/* Notes that a bucket may become too large to be sorted. */
+TWI_COLD void twi_expect_large(timingwheel *tw, const twi_bucket *bucket)
+{
+    for (unsigned level = 1; level < TWI_LEVELS; level++)
+        if (twi_has_bucket(tw, tw->wheels[level], bucket)) {
+            tw->wheels[level]->may_have_large = true;
             tw->ahead_at = 0;
         }
-    }
 }
 
 /* Links an unused chunk behind the last chunk of a bucket. The caller has
@@ -1983,7 +1989,7 @@ static void twi_requeue(timingwheel *tw, twi_wheel *wheel)
  * mark, extends the span, and enters the wheel in the delay queue if the bucket
  * is the wheel's first. */
 static inline void twi_timer_added(timingwheel *tw, twi_wheel *wheel,
-                               uint32_t index, uint64_t tick)
+                                   uint32_t index, uint64_t tick)
 {
     twi_bucket *bucket = &wheel->buckets[index];
     twi_mark(wheel, index);
@@ -2002,7 +2008,7 @@ static inline void twi_timer_added(timingwheel *tw, twi_wheel *wheel,
 /* Calls `visit` for the timers of one bucket. Returns how many. A visitor may
  * cancel the visited timer. The end of each chunk is read before its visits. */
 TWI_COLD size_t twi_visit_bucket(const twi_bucket *bucket, tw_visitor *visit,
-                               void *context)
+                                 void *context)
 {
     size_t visited = 0;
     tw_timer **slot = twi_is_empty(bucket) ? NULL : bucket->front;
@@ -2130,13 +2136,11 @@ TWI_WRAPS static inline bool twi_is_elsewhere(const timingwheel *tw,
 {
     if (!twi_is_pending(timer))
         return false;
-    uintptr_t bucket = (uintptr_t)twi_chunk_of(twi_slot_of(timer))->bucket;
-    if (bucket - (uintptr_t)tw->outside < sizeof(tw->outside))
+    const twi_bucket *bucket = twi_chunk_of(twi_slot_of(timer))->bucket;
+    if ((uintptr_t)bucket - (uintptr_t)tw->outside < sizeof(tw->outside))
         return false;
     for (unsigned level = 0; level < TWI_LEVELS; level++)
-        if (tw->wheels[level] != NULL &&
-            bucket - (uintptr_t)tw->wheels[level]->buckets <=
-                tw->bucket_mask * sizeof(twi_bucket))
+        if (twi_has_bucket(tw, tw->wheels[level], bucket))
             return false;
     return true;
 }
@@ -2237,7 +2241,7 @@ TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
     }
     uint64_t tick = twi_tick_of(tw, deadline);
     tw_timer **slot = tick > tw->clock_tick ? twi_slot_for(tw, tick)
-                                       : twi_slot_for_overdue(tw, tick);
+                                            : twi_slot_for_overdue(tw, tick);
     if (slot == NULL)
         return TW_ENOMEM;
     twi_set_slot(tw, timer, deadline, slot);
@@ -2274,7 +2278,7 @@ TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
         return TW_EINVAL;
     TWI_RULE_READY(tw);
     TWI_RULE_OWN(tw, timer);
-    uint64_t tick = deadline; /* last_wheel is NULL for other units of a tick */
+    uint64_t tick = deadline; /* last_wheel is NULL if a tick is more units */
     twi_wheel *wheel = tw->last_wheel;
     if (wheel == NULL || TWI_UNLIKELY(tick < wheel->queue_tick) ||
         TWI_UNLIKELY(!twi_is_wheel_for(tw, wheel, tick)))
@@ -2349,12 +2353,12 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
 TWI_COLD int twi_postpone_slow(timingwheel *tw, tw_timer *timer,
                                uint64_t deadline)
 {
-    bool is_later = twi_is_pending(timer) && deadline >= timer->deadline &&
-                    twi_tick_of(tw, timer->deadline) > tw->clock_tick;
-    bool is_sorted = (timer->place & TWI_SORTED_BIT) != 0;
-    if (twi_is_pending(timer) && deadline == timer->deadline)
+    bool is_pending = twi_is_pending(timer);
+    if (is_pending && deadline == timer->deadline)
         return TW_OK;
-    if (!is_later || is_sorted) {
+    bool is_later = is_pending && deadline > timer->deadline &&
+                    twi_tick_of(tw, timer->deadline) > tw->clock_tick;
+    if (!is_later || (timer->place & TWI_SORTED_BIT) != 0) {
         int status = tw_start(tw, timer, deadline);
         if (status == TW_OK || !is_later)
             return status;
