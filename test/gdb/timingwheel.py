@@ -58,7 +58,7 @@ def place_of(timer):
 
 
 def is_set_up(tw):
-    return int(tw["state"]) != 0
+    return int(tw["activity"]) != 0
 
 
 class TimerPrinter:
