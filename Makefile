@@ -79,11 +79,14 @@ TARGETS_PACKAGES = musl-tools qemu-user qemu-system-arm gcc-avr avr-libc simavr 
 	gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
 	gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
 	gcc-mingw-w64-x86-64-win32 wine64 emscripten
-# The event loops of the recipes are engines of the bench, too.
-RECIPES_PACKAGES = pkg-config liburing-dev libuv1-dev libev-dev libevent-dev \
+# Event loops, for the recipes and for the engines of the bench.
+LOOP_PACKAGES = pkg-config liburing-dev libuv1-dev libev-dev libevent-dev \
 	libglib2.0-dev libsystemd-dev
+RECIPES_PACKAGES = $(LOOP_PACKAGES) libasio-dev g++ clang \
+	gcc-mingw-w64-x86-64-win32 wine64 emscripten \
+	gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
 HOSTS_PACKAGES = cmake dpkg-dev
-BENCH_PACKAGES = hyperfine gnuplot-nox libbsd-dev $(RECIPES_PACKAGES)
+BENCH_PACKAGES = hyperfine gnuplot-nox libbsd-dev $(LOOP_PACKAGES)
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 help:
@@ -151,11 +154,14 @@ mutate:
 hosts:
 	@test/hosts/hosts.sh $(HOSTS_OPTIONS)
 
-bench: bench/timers
-	@bench/run.sh
+# The engine timeout comes from a source package, if Debian's can be had.
+bench-sources:
+	@bench/sources.sh
 
-bench-full: bench/timers
-	@bench/run.sh --full
+bench bench-full:
+	@bench/sources.sh || true
+	@$(MAKE) -s --no-print-directory bench/timers
+	@bench/run.sh $(if $(filter bench-full,$@),--full)
 
 install: export PC = $(PKGCONFIG_FILE)
 install: export CONFIG = $(CMAKE_FILE)
@@ -200,18 +206,19 @@ $(BUILD)/portable: test/unit/promises.c
 $(DEMO): test/recipes/epoll.c timingwheel.h $(BUILD)/flags
 	$(CC) -std=c99 $(CFLAGS) -o $@ $<
 
-# Every bench/engine_NAME.c is an engine, and empty without its library. C11 and
-# -pthread are for bench/post.c.
-bench/timers: $(wildcard bench/*.[ch]) timingwheel.h $(BUILD)/flags \
-    $(BUILD)/libraries
-	$(CC) -std=c11 -pthread $(CFLAGS) -o $@ $(filter bench/%.c,$^) \
-	    $$(cat $(BUILD)/libraries)
+# bench/engines.sh names the engines that can be built here. C11 and -pthread are
+# for bench/post.c.
+BENCH_SOURCES = $(wildcard bench/*.c)
+bench/timers: $(wildcard bench/*.[ch] bench/engines/*.[ch]) timingwheel.h \
+    $(BUILD)/flags $(BUILD)/bench/engines
+	$(CC) -std=c11 -pthread $(CFLAGS) -o $@ $(BENCH_SOURCES) \
+	    $$(cat $(BUILD)/bench/engines)
 
 # These change only when the compiler, its flags or the libraries do, so that
 # everything is then built again.
-$(BUILD)/libraries: FORCE
-	@mkdir -p $(BUILD)
-	@CC='$(CC)' CFLAGS='$(CFLAGS)' bench/libraries.sh >$@.new
+$(BUILD)/bench/engines: FORCE
+	@mkdir -p $(BUILD)/bench
+	@CC='$(CC)' CFLAGS='$(CFLAGS)' bench/engines.sh >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 $(BUILD)/flags: FORCE
@@ -219,5 +226,5 @@ $(BUILD)/flags: FORCE
 	@echo '$(CC) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(CFLAGS)' >$@
 
 .PHONY: help all demo test check soak fuzz targets coverage prove mutate hosts \
-	bench bench-full install uninstall clean FORCE \
+	bench bench-full bench-sources install uninstall clean FORCE \
 	deps deps-check deps-targets deps-recipes deps-hosts deps-bench

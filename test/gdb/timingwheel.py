@@ -115,9 +115,9 @@ class WheelPrinter:
             if int(wheel) != 0:
                 yield "wheel %d" % level, self.buckets(wheel) or "empty"
         queue = [self.tw["queue"][i] for i in range(int(self.tw["queued"]))]
-        queue.sort(key=lambda w: (int(w["earliest"]), -int(w["level"])))
+        queue.sort(key=lambda w: (int(w["queue_tick"]), -int(w["level"])))
         yield "queue", ", ".join(
-            "wheel %d at tick %d" % (int(w["level"]), int(w["earliest"]))
+            "wheel %d at tick %d" % (int(w["level"]), int(w["queue_tick"]))
             for w in queue) or "empty"
         for i, name in enumerate(ASIDES):
             count = count_timers(self.tw["outside"][i])
