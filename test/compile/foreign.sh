@@ -87,11 +87,12 @@ more_cxx='-std=c++11 -Wall -Wextra -Winline -Wshadow -Wpadded -Wcast-qual
     -Wconversion -Wold-style-cast -Wzero-as-null-pointer-constant'
 
 # known COMPILER FLAG...: prints those that the compiler knows.
+# shellcheck disable=SC2086
 known() {
     known_by=$1
     shift
     for flag; do
-        ! "$known_by" -Werror "$flag" -fsyntax-only \
+        ! "$known_by" -Werror $language "$flag" -fsyntax-only \
             test/compile/empty.c >/dev/null 2>&1 || echo "$flag"
     done
 }
@@ -111,49 +112,51 @@ compile_each() {
 }
 
 # host NAME COMPILER FLAG...: every way to include the header in a host.
+# shellcheck disable=SC2046,SC2086
 host() {
     name=$1 compiler=$2
     shift 2
+    known "$compiler" "$@" >"$build/flags"
+    echo "# $compiler knows $(wc -l <"$build/flags") of $# flags of $name"
     for file in declarations implementation twice static static_twice \
         static_types types_only; do
         expect "$compiler, warnings of $name, $file" \
-            compile_each "$compiler" $file "$@"
+            compile_each "$compiler" $file $language $(cat "$build/flags")
     done
 }
 
 # host_names COMPILER FLAG...: the header after the host's global names.
+# shellcheck disable=SC2086
 host_names() {
     compiler=$1
     shift
     for kind in types variables functions; do
         expect "$compiler, a host with global $kind of common names" \
-            compile_each "$compiler" host_names "$@" -Wshadow \
+            compile_each "$compiler" host_names $language "$@" -Wshadow \
             "-DHOST_$(echo $kind | tr '[:lower:]' '[:upper:]')"
     done
 }
 
-# shellcheck disable=SC2046,SC2086
-for compiler in gcc clang; do
-    if ! have $compiler; then
-        skip "$compiler, warnings of hosts" "$compiler is missing"
-        continue
-    fi
-    for name in curl frr tor more; do
-        eval "flags=\$$name"
-        known $compiler $flags >"$build/flags"
-        echo "# $compiler knows $(wc -l <"$build/flags") of" \
-            "$(echo $flags | wc -w) flags of $name"
-        host $name $compiler $(cat "$build/flags")
-    done
-    host_names $compiler -std=c11 -Wall -Wextra
-done
 # shellcheck disable=SC2086
-for compiler in g++ clang++; do
+for compiler in gcc clang g++ clang++; do
     if ! have $compiler; then
         skip "$compiler, warnings of hosts" "$compiler is missing"
         continue
     fi
-    host more $compiler -x c++ $more_cxx
-    host_names $compiler -x c++ -std=c++11 -Wall -Wextra
+    case $compiler in
+    *++)
+        language='-x c++'
+        host more $compiler $more_cxx
+        host_names $compiler -std=c++11 -Wall -Wextra
+        ;;
+    *)
+        language='-x c'
+        host curl $compiler $curl
+        host FRRouting $compiler $frr
+        host Tor $compiler $tor
+        host more $compiler $more
+        host_names $compiler -std=c11 -Wall -Wextra
+        ;;
+    esac
 done
 tap_end

@@ -56,6 +56,7 @@ gate_programs() {
 
 # ----------------------------------------------------------------- style ---
 
+# shellcheck disable=SC2016
 long_lines() {
     sources | xargs awk 'length($0) > 80 { print FILENAME ":" FNR }'
 }
