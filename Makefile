@@ -1,7 +1,10 @@
 # Makefile - SPDX-License-Identifier: MIT
 #
 # The library is timingwheel.h alone and needs no building; this is for its
-# tests, its demo and its benchmark. `make help` lists what there is.
+# tests, its demo and its benchmark. `make help` lists what there is. Needs GNU
+# make, on some systems called gmake. The next line is a variable to GNU make,
+# and an error that says so to the make of BSD.
+.error = This Makefile needs GNU make: run gmake
 
 CFLAGS ?= -O2 -g -Wall -Wextra
 PREFIX ?= /usr/local
@@ -64,11 +67,11 @@ endef
 # machines. gcc-12-multilib and not gcc-multilib, which cannot be there together
 # with cross compilers.
 CHECK_PACKAGES = clang clang-tidy libclang-rt-dev cppcheck valgrind \
-	universal-ctags libc6-dev-i386 \
+	universal-ctags clang-format shellcheck libc6-dev-i386 \
 	gcc-$(shell gcc -dumpversion 2>/dev/null)-multilib \
 	clang-19 clang-tidy-19 libclang-rt-19-dev llvm-19 python3 \
 	frama-c-base why3 z3 tcc spin pkg-config cmake git meson gdb
-TARGET_PACKAGES = musl-tools qemu-user qemu-system-arm gcc-avr avr-libc simavr \
+TARGETS_PACKAGES = musl-tools qemu-user qemu-system-arm gcc-avr avr-libc simavr \
 	gcc-arm-none-eabi libnewlib-arm-none-eabi \
 	gcc-s390x-linux-gnu libc6-dev-s390x-cross \
 	gcc-powerpc-linux-gnu libc6-dev-powerpc-cross \
@@ -76,13 +79,14 @@ TARGET_PACKAGES = musl-tools qemu-user qemu-system-arm gcc-avr avr-libc simavr \
 	gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
 	gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
 	gcc-mingw-w64-x86-64-win32 wine64 emscripten
-# For the recipes, and for the engines of the bench that are libraries.
+# Event loops, for the recipes and for the engines of the bench.
 LOOP_PACKAGES = pkg-config liburing-dev libuv1-dev libev-dev libevent-dev \
-	libglib2.0-dev libsystemd-dev libasio-dev g++ clang \
+	libglib2.0-dev libsystemd-dev
+RECIPES_PACKAGES = $(LOOP_PACKAGES) libasio-dev g++ clang \
 	gcc-mingw-w64-x86-64-win32 wine64 emscripten \
 	gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
 HOSTS_PACKAGES = cmake dpkg-dev
-BENCH_PACKAGES = hyperfine gnuplot-nox libbsd-dev
+BENCH_PACKAGES = hyperfine gnuplot-nox libbsd-dev $(LOOP_PACKAGES)
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 help:
@@ -101,19 +105,27 @@ help:
 	@echo 'make all         builds tests, demo and benchmark, runs nothing'
 	@echo 'make install     the header, for pkg-config and CMake, to $$PREFIX'
 	@echo '                 ($(PREFIX)); make uninstall takes it away again'
-	@echo 'make deps        apt-get installs what check and bench need (6 GB)'
+	@echo 'make deps        apt-get installs what check and bench need (6 GB);'
+	@echo '                 or deps-check, -targets, -recipes, -hosts, -bench'
 	@echo 'make clean       removes what was built'
 	@echo
 	@echo 'CC, CFLAGS and PREFIX can be overridden: make test CC=clang'
 
-all: $(TEST_PROGRAMS) $(DEMO) bench/timers
+# The demo needs epoll, which Linux has. The engines of the benchmark that need
+# a library are left out without that library.
+all: $(TEST_PROGRAMS) bench/timers
+	@if echo '#include <sys/epoll.h>' | $(CC) -E - >/dev/null 2>&1; then \
+	    $(MAKE) --no-print-directory $(DEMO); \
+	else \
+	    echo 'left out: the demo, which needs epoll (Linux)'; \
+	fi
 
 demo: $(DEMO)
 	$(DEMO) $(DEMO_OPTIONS)
 
 # The compiler takes longer than most of the tests: two of it at a time.
 test:
-	@$(MAKE) -s --no-print-directory \
+	@$(MAKE) --no-print-directory \
 	    $(if $(findstring j,$(MAKEFLAGS)),,-j2) $(TEST_PROGRAMS)
 	@CC='$(CC)' CFLAGS='$(CFLAGS)' \
 	    test/run.sh $(TEST_PROGRAMS) $(TEST_SCRIPTS)
@@ -166,15 +178,20 @@ uninstall:
 	rm -f '$(INCLUDE_DIR)/timingwheel.h' '$(PKGCONFIG_DIR)/timingwheel.pc'
 	rm -rf '$(CMAKE_DIR)'
 
-# With APT_OPTIONS='-o Dpkg::Options::=--force-unsafe-io' it is faster, where a
-# power cut would do no harm.
-deps:
+# What to install is said by the name of the target. With
+# APT_OPTIONS='-o Dpkg::Options::=--force-unsafe-io' it is faster, where a power
+# cut would do no harm.
+deps: PACKAGES = $(CHECK_PACKAGES) $(TARGETS_PACKAGES) $(RECIPES_PACKAGES) \
+	$(HOSTS_PACKAGES) $(BENCH_PACKAGES)
+deps-check: PACKAGES = $(CHECK_PACKAGES)
+deps-targets: PACKAGES = $(TARGETS_PACKAGES)
+deps-recipes: PACKAGES = $(RECIPES_PACKAGES)
+deps-hosts: PACKAGES = $(HOSTS_PACKAGES)
+deps-bench: PACKAGES = $(BENCH_PACKAGES)
+deps deps-check deps-targets deps-recipes deps-hosts deps-bench:
 	$(SUDO) apt-get update
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y \
-	    --no-install-recommends $(APT_OPTIONS) \
-	    $(CHECK_PACKAGES) $(TARGET_PACKAGES) $(LOOP_PACKAGES) \
-	    $(HOSTS_PACKAGES) \
-	    $(BENCH_PACKAGES)
+	    --no-install-recommends $(APT_OPTIONS) $(sort $(PACKAGES))
 
 clean:
 	rm -rf $(BUILD) bench/timers
@@ -209,4 +226,5 @@ $(BUILD)/flags: FORCE
 	@echo '$(CC) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(CFLAGS)' >$@
 
 .PHONY: help all demo test check soak fuzz targets coverage prove mutate hosts \
-	bench bench-full bench-sources install uninstall deps clean FORCE
+	bench bench-full bench-sources install uninstall clean FORCE \
+	deps deps-check deps-targets deps-recipes deps-hosts deps-bench

@@ -4,48 +4,69 @@
 # run.sh - runs test programs that print TAP and merges what they print.
 #
 #     test/run.sh PROGRAM...
+#     LIMIT=1800 KEEP=.build/said test/run.sh PROGRAM... + PROGRAM...
 #
-# As many run at a time as there are processors, or JOBS. The output is one TAP
-# stream, in the order of the programs whichever ends first: every result,
-# renumbered, the name of its program in front, and the plan last; after it
-# stands the plain line `N passed, N failed`. A program that crashes, fails
-# without having said which case, or runs another number of cases than it
-# planned counts as one failed test of its own. Exits with 1 if a test failed or
-# none ran.
+# As many run at a time as there are processors, or JOBS; those behind a `+`
+# begin when all in front of it have ended. The output is one TAP stream, in the
+# order of the programs whichever ends first: every result, renumbered, the name
+# of its program in front, and the plan last; after it stands the plain line
+# `N passed, N failed`. A program that crashes, fails without having said which
+# case, runs another number of cases than it planned, or takes longer than LIMIT
+# seconds counts as one failed test of its own. What each program prints is kept
+# in the folder KEEP, if that is set. Exits with 1 if a test failed or none ran.
 
 jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)}
 mark='@run.sh@' # begins the lines that show_all adds for merge
-kept=$(mktemp -d)
-trap 'rm -rf "$kept"' EXIT
+kept=${KEEP:-$(mktemp -d)}
+[ -n "${KEEP:-}" ] || trap 'rm -rf "$kept"' EXIT
 
-# run_one NUMBER PROGRAM: keeps what it says, and how it ended.
+# run_one PROGRAM: keeps what it says, and how it ended: its status, how many
+# seconds it took, and how many of a processor.
 cat >"$kept/run_one" <<'END'
-"$2" >"${0%/*}/$1" 2>&1 </dev/null
-echo $? >"${0%/*}/$1.new"
-mv "${0%/*}/$1.new" "${0%/*}/$1.end"
+said=${0%/*}/${1##*/}
+[ ! -e "${0%/*}/stopped" ] || exit 255 # ends xargs
+began=$(date +%s)
+${LIMIT:+timeout -k 10 "$LIMIT"} "$1" >"$said" 2>&1 </dev/null &
+echo $! >"$said.pid"
+wait $!
+status=$?
+rm "$said.pid"
+times >"$said.times"
+used=$(awk -F '[ms ]+' 'NR == 2 { print int($1 * 60 + $2 + $3 * 60 + $4) }' \
+    "$said.times")
+echo "$status $(($(date +%s) - began)) $used" >"$said.new"
+mv "$said.new" "$said.end"
 END
 
 run_all() {
-    number=0
-    for program; do
-        number=$((number + 1))
-        printf '%d\n%s\n' "$number" "$program"
-    done | xargs -n 2 -P "$jobs" sh "$kept/run_one"
+    group=
+    for program in "$@" +; do
+        if [ "$program" != + ]; then
+            group="$group $program"
+            continue
+        fi
+        # shellcheck disable=SC2086
+        [ -z "$group" ] || printf '%s\n' $group |
+            xargs -n 1 -P "$jobs" sh "$kept/run_one"
+        group=
+    done
+    : >"$kept/all.end"
 }
 
 # Shows what every program said; before it which that is, and after it how it
 # ended.
 show_all() {
-    number=0
     for program; do
-        number=$((number + 1))
-        until [ -e "$kept/$number.end" ]; do
+        [ "$program" != + ] || continue
+        said=$kept/${program##*/}
+        printf "%s begin %s\n" "$mark" "${program##*/}"
+        until [ -e "$said.end" ] || [ -e "$kept/all.end" ]; do
             sleep 0.1
         done
-        printf "%s begin %s\n" "$mark" "${program##*/}"
-        cat "$kept/$number"
+        [ -e "$said.end" ] || echo '129 0 0' >"$said.end" # its runner died
+        cat "$said"
         # A crash may have left half a line behind.
-        printf '\n%s end %d\n' "$mark" "$(cat "$kept/$number.end")"
+        printf '\n%s end %s\n' "$mark" "$(cat "$said.end")"
     done
 }
 
@@ -69,29 +90,34 @@ case_result() {
 }
 
 begin() {
-    program=$1 planned= ran=0 said_why=
+    program=$1 planned='' ran=0 said_why=''
+    printf '# %s ...\n' "$program"
 }
 
-# end STATUS: judges the program that has just ended.
+# end STATUS SECONDS USED: judges the program that has just ended.
 end() {
-    if [ "$1" -gt 128 ]; then
+    if [ -n "${LIMIT:-}" ] && [ "$1" = 124 ]; then
+        result 'not ok' "$program: stopped after $LIMIT s"
+    elif [ "$1" -gt 128 ]; then
         result 'not ok' "$program: killed by signal $(($1 - 128))"
     elif [ "$1" -ne 0 ] && [ -z "$said_why" ]; then
         result 'not ok' "$program: exited with $1, but no case failed"
     elif [ "$planned" != "$ran" ]; then
         result 'not ok' "$program: ran $ran of ${planned:-unplanned} cases"
     fi
+    printf '# %s: %s s, of a processor %s s\n' "$program" "$2" "$3"
     program=
 }
 
 # Reads what show_all prints. The loop is the shell's own, not awk's, so that
 # every line is passed on at once.
+# shellcheck disable=SC2086
 merge() {
     number=0 failed=0 program=
     while IFS= read -r line; do
         case $line in
         "$mark begin "*) begin "${line#"$mark begin "}" ;;
-        "$mark end "*) end "${line#"$mark end "}" ;;
+        "$mark end "*) end ${line#"$mark end "} ;;
         'not ok' | 'not ok '*) case_result 'not ok' "$line" ;;
         ok | 'ok '*) case_result ok "$line" ;;
         1..[0-9]*) planned=${line#1..} planned=${planned%%[!0-9]*} ;;
@@ -101,12 +127,25 @@ merge() {
         esac
     done
     if [ -n "$program" ]; then
-        end 129
+        end 129 0 0
     fi
     printf '1..%d\n%d passed, %d failed\n' "$number" \
         $((number - failed)) "$failed"
     [ "$failed" -eq 0 ] && [ "$number" -gt 0 ]
 }
 
+# A program that runs in the background does not notice Ctrl-C by itself.
+# shellcheck disable=SC2317
+stop() {
+    trap - INT TERM
+    : >"$kept/stopped"
+    cat "$kept"/*.pid 2>/dev/null | xargs kill 2>/dev/null
+    wait "$running"
+    exit 130
+}
+
+export LIMIT
 [ $# = 0 ] || run_all "$@" &
+running=$!
+trap stop INT TERM
 show_all "$@" | merge

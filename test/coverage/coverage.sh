@@ -99,84 +99,7 @@ merge() {
 }
 expect 'the measurements can be merged' merge
 
-# Prints `percent KIND PERCENT COVERED ALL` a kind, and a line for each gap.
-cat >"$build/report.py" <<'EOF'
-import json, re, sys
-
-header = open('timingwheel.h').read().split('\n')
-code, branches, conditions = {}, {}, {}
-
-def text(at):
-    first, begin, last, end = at
-    if first == last:
-        return header[first - 1][begin - 1:end - 1].strip()
-    lines = [header[first - 1][begin - 1:]] + header[first:last - 1]
-    return ' '.join(s.strip() for s in lines + [header[last - 1][:end - 1]])
-
-# The conditions of a decision, as text, in the order of their evaluation.
-def parts(at):
-    return [s.strip() for s in re.split(r'&&|\|\|', text(at))]
-
-for function in json.load(open(sys.argv[1]))['data'][0]['functions']:
-    files = [name.endswith('/timingwheel.h') for name in function['filenames']]
-    for region in function['regions']:
-        if files[region[5]] and region[7] == 0:
-            at = tuple(region[:4])
-            code[at] = code.get(at, 0) + region[4]
-    for branch in function['branches']:
-        if files[branch[6]]:
-            at = tuple(branch[:4])
-            was = branches.get(at, (0, 0))
-            branches[at] = (was[0] + branch[4], was[1] + branch[5])
-    for record in function['mcdc_records']:
-        if files[record[4]] and files[0]:
-            at = tuple(record[:4])
-            was = conditions.get(at, [False] * len(record[-1]))
-            conditions[at] = [a or b for a, b in zip(was, record[-1])]
-
-gaps = []
-wanted = []
-for at, shown in conditions.items():
-    names = parts(at)
-    if len(names) != len(shown):
-        gaps.append((at[0], 'cannot tell the conditions of: ' + text(at)))
-        names = [text(at)] * len(shown)
-    for name, done in zip(names, shown):
-        wanted.append(done)
-        if not done:
-            gaps.append((at[0], 'does not decide: %s in: %s'
-                         % (name, text(at))))
-
-# A line counts as what the innermost region that holds its first character is.
-lines = {}
-for at in sorted(code, key=lambda at: (at[0], at[1], -at[2], -at[3])):
-    for number in range(at[0], at[2] + 1):
-        source = header[number - 1]
-        first = len(source) - len(source.lstrip()) + 1
-        if number > at[0] or at[1] <= first or number not in lines:
-            if (number, first) <= (at[2], at[3]) and source.strip():
-                lines[number] = code[at]
-
-gaps += [(n, 'line') for n, hits in lines.items() if hits == 0]
-gaps += [(at[0], 'region: ' + text(at)) for at in code if code[at] == 0]
-for at, hits in branches.items():
-    for side, count in zip(('true', 'false'), hits):
-        if count == 0:
-            gaps.append((at[0], 'branch never %s: %s' % (side, text(at))))
-
-def report(kind, covered, total):
-    print('percent', kind, '%.2f' % (100 * covered / total), covered, total)
-
-report('lines', sum(h > 0 for h in lines.values()), len(lines))
-report('regions', sum(h > 0 for h in code.values()), len(code))
-report('branches', sum((a > 0) + (b > 0) for a, b in branches.values()),
-       2 * len(branches))
-report('mcdc', sum(wanted), len(wanted))
-for number, what in sorted(gaps):
-    print('# timingwheel.h:%d: %s' % (number, what))
-EOF
-
-python3 "$build/report.py" "$build/coverage.json" >"$build/report"
+python3 test/coverage/report.py "$build/coverage.json" >"$build/report"
 
 # reaches KIND: the case of one percentage.
 reaches() {
@@ -194,20 +117,8 @@ reaches mcdc
 
 # ----------------------------------------------------------------- ratio ---
 
-# lines_of_code FILE...: without comments and blank lines.
 lines_of_code() {
-    python3 - "$@" <<'EOF'
-import re, sys
-
-token = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|//[^\n]*|/\*.*?\*/',
-                   re.S)
-
-def strip(match):
-    return match[0] if match[0][0] in '"\'' else re.sub('[^\n]', '', match[0])
-
-print(sum(bool(line.strip()) for name in sys.argv[1:]
-          for line in token.sub(strip, open(name).read()).split('\n')))
-EOF
+    python3 test/coverage/lines_of_code.py "$@"
 }
 
 header_lines=$(lines_of_code timingwheel.h)

@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2154
 # tap.sh - the test harness of the shell scripts: TAP on standard output.
 #
 #     . test/lib/tap.sh

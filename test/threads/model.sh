@@ -48,7 +48,7 @@ fi
 
 # search NUMBER: goes through the model with this mistake; 0 is none.
 search() {
-    rm -rf "$build/$1"
+    rm -rf "${build:?}/$1"
     mkdir -p "$build/$1"
     cp "$model" "$build/$1"
     (cd "$build/$1" && spin -DBROKEN="$1" -a mailbox.pml &&

@@ -1,0 +1,4 @@
+/* declarations.c - the declarations alone.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "../../timingwheel.h"
