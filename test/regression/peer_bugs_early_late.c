@@ -731,9 +731,9 @@ static size_t wheels_after_idling(uint64_t clock, bool told, uint64_t delay,
     world_open(&w, 1, 16, 0);
     if (told)
         world_advance(&w, clock);
-    size_t before = w.mem.calls;
+    size_t before = w.memory.calls;
     world_add(&w, &p, clock + delay);
-    *calls = w.mem.calls - before;
+    *calls = w.memory.calls - before;
     tw_get_stats(&w.wheel, &stats);
     CHECK(stats.buckets == 1);
     if (!told && delay != 0)

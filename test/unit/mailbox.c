@@ -43,16 +43,15 @@ static void let_others_run(void)
 /* While a start is applied, which wants memory. */
 static bool out_of_memory;
 
-static void *take_memory(size_t size)
+static bool refuses(void)
 {
-    if (!out_of_memory)
-        return malloc(size);
-    let_others_run();
-    return NULL;
+    if (out_of_memory)
+        let_others_run();
+    return out_of_memory;
 }
 
-#define TW_MALLOC(size, context) ((void)(context), take_memory(size))
-#define TW_FREE(pointer, context) ((void)(context), free(pointer))
+#include "../lib/heap.h"
+
 #define TW_STATIC
 #define TIMINGWHEEL_THREADS
 #define TIMINGWHEEL_IMPLEMENTATION
@@ -90,6 +89,7 @@ static void wake(void *context)
 static void set_up_full(size_t max_pending)
 {
     tw_config config = {0};
+    heap_by_default.refuses = refuses;
     config.max_pending = max_pending;
     CHECK(tw_init(&tw, &config) == TW_OK);
     memset((void *)&box, 0xa5, sizeof(box));

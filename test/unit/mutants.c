@@ -152,9 +152,9 @@ static void no_sort_of_nothing(void)
     world_add(&w, &p[1], 3);
     CHECK(world_cancel(&w, &p[0]) && world_cancel(&w, &p[1]));
     tw_trim(&w.wheel);
-    size_t calls = w.mem.calls;
+    size_t calls = w.memory.calls;
     CHECK(world_advance(&w, 101) == 0);
-    CHECK(w.mem.calls == calls);
+    CHECK(w.memory.calls == calls);
     world_close(&w);
 }
 
@@ -177,12 +177,12 @@ static void reserve_of_long_ticks(void)
                   TW_OK);
             CHECK(w.wheel.wheels[1] != NULL || horizons[i] < 8);
             CHECK(w.wheel.wheels[1] == NULL || horizons[i] > 7 || before != 0);
-            size_t calls = w.mem.calls;
+            size_t calls = w.memory.calls;
             for (uint64_t j = 0; j < 10 && j <= horizons[i]; j++)
                 world_add(&w, &p[j], 5000000 + 1000 * (horizons[i] - j));
-            CHECK(w.mem.calls == calls);
+            CHECK(w.memory.calls == calls);
             CHECK(world_exhaust(&w));
-            CHECK(w.mem.calls == calls);
+            CHECK(w.memory.calls == calls);
             world_close(&w);
         }
 }
@@ -325,8 +325,8 @@ static void deferred_and_cancelled(void)
 static void start_one_more(probe *p)
 {
     world_add(p->world, p->other, 3);
-    p->world->mem.fail_at = 1;
-    p->world->mem.sticky = true;
+    p->world->memory.fail_at = 1;
+    p->world->memory.for_ever = true;
 }
 
 static void check_inside(probe *p)
@@ -383,12 +383,12 @@ static void stranded_before_the_reading(void)
         world_add(&w, &p[i], 820);
         world_postpone(&w, &p[i], 1400 - 2 * i);
     }
-    w.mem.fail_at = 1;
-    w.mem.sticky = true;
+    w.memory.fail_at = 1;
+    w.memory.for_ever = true;
     CHECK(world_advance(&w, 820) == 0);
-    w.mem.fail_at = 0;
+    w.memory.fail_at = 0;
     CHECK(world_advance(&w, 821) == 0);
-    w.mem.fail_at = 1;
+    w.memory.fail_at = 1;
     CHECK(world_advance(&w, 1400) == 2);
     world_close(&w);
 }
@@ -445,12 +445,12 @@ static void reserve_or_nothing(void)
         memset(&p, 0, sizeof p);
         world_open(&w, 1, 4, 0);
         world_add(&w, &p, 40); /* in wheel 2 */
-        size_t held = w.wheel.bytes_held, blocks = w.mem.blocks;
-        w.mem.fail_at = w.mem.calls + fail_at;
+        size_t held = w.wheel.bytes_held, blocks = w.memory.blocks;
+        w.memory.fail_at = w.memory.calls + fail_at;
         status = tw_reserve(&w.wheel, 100, 200);
         if (status != TW_OK) {
             CHECK(status == TW_ENOMEM);
-            CHECK(w.wheel.bytes_held == held && w.mem.blocks == blocks);
+            CHECK(w.wheel.bytes_held == held && w.memory.blocks == blocks);
             CHECK(w.wheel.wheels[2] != NULL && w.wheel.wheels[0] == NULL);
         } else {
             CHECK(fail_at == 5); /* wheels 0, 1 and 3, and a slab */
