@@ -66,11 +66,10 @@ PROMISES = [name for name, file in PROGRAMS.items()
             if '"../lib/letters.h"' in open(file).read()]
 
 FAST = [
-    Test('mutants', TCC),
+    Test('structure', TCC),
     Test('corruption', TCC, only=INSPECTION),
     Test('misuse', TCC, only=MISUSE),
     *(Test(name, TCC) for name in PROMISES),
-    Test('corners', TCC),
     Test('ahead', TCC),
     Test('work', TCC, 'moves: none', 'moves: 13', 'moves: crowded',
          'moves: a crowded', 'moves: no bucket', 'moves: only', 'moves: one'),
@@ -92,7 +91,7 @@ SLOW = [
 ]
 SANITIZED = [
     *(Test(name, ASAN) for name in PROMISES),
-    Test('mutants', ASAN),
+    Test('structure', ASAN),
     Test('memory', ASAN),
     Test('ahead', ASAN),
     Test('random', ASAN, '--operations', '100000'),

@@ -135,14 +135,32 @@ static void destroy_twice(void)
     CHECK(tw_count(&tw) == 0);
 }
 
-/* tw_reserve took memory that nobody would give back. */
-static void destroyed_takes_nothing(void)
+static void visit_none(tw_timer *timer, void *context)
 {
+    (void)context;
+    CHECK(timer == NULL);
+}
+
+static void destroyed_refuses(void)
+{
+    tw_stats s, none;
+    memset(&none, 0, sizeof none);
     begin();
     tw_destroy(&tw);
     CHECK(start('a', 5) == TW_EINVAL);
+    CHECK(postpone('a', 5) == TW_EINVAL);
     CHECK(start_within('a', 5, 9) == TW_EINVAL);
     CHECK(tw_reserve(&tw, 5, 5) == TW_EINVAL);
+    CHECK(tw_foreach(&tw, visit_none, NULL) == 0);
+    CHECK(tw_advance_clock(&tw, 5) == 0 && tw_now(&tw) == 0);
+    CHECK(tw_poll(&tw, 5) == NULL && tw_now(&tw) == 0);
+    CHECK(!tw_is_pending(timer_of('a')) && tw_count(&tw) == 0);
+    memset(&s, 1, sizeof s);
+    tw_get_stats(&tw, &s);
+    CHECK(memcmp(&s, &none, sizeof s) == 0);
+    memset(&s, 1, sizeof s);
+    tw_get_stats(NULL, &s);
+    CHECK(memcmp(&s, &none, sizeof s) == 0);
     CHECK(memory.blocks == 0);
 }
 
@@ -756,7 +774,7 @@ static const tap_case functions_cases[] = {
     {"tw_init: alloc_context is handed on", alloc_context_is_handed_on},
     {"tw_destroy: pending timers become idle", destroy_makes_idle},
     {"tw_destroy: twice is harmless", destroy_twice},
-    {"tw_destroy: nothing can be started or reserved", destroyed_takes_nothing},
+    {"tw_destroy: a destroyed wheel refuses every call", destroyed_refuses},
     {"tw_destroy: tw_init makes it usable again", destroy_then_init},
     {"tw_destroy: leaves fired and cancelled timers alone",
      destroy_leaves_fired_and_cancelled},

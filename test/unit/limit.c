@@ -179,6 +179,19 @@ static void limit_reached_exactly(void)
     end();
 }
 
+/* The timers due use up the limit and leave a later timer in their bucket. */
+static void limit_met_in_a_bucket(void)
+{
+    begin();
+    start('a', 1000);
+    start('b', 1000);
+    start('c', 1001);
+    FIRES_AT_MOST(2, 1000, "ab");
+    CHECK(next() == 1001);
+    CHECK(tw_wait(&tw, 1000, 50) == 1);
+    end();
+}
+
 static const tap_case limit_cases[] = {
     {"promise 13: limit 0 does nothing", limit_zero},
     {"promise 13: one by one, and tw_wait 0 in between", limit_one_by_one},
@@ -196,6 +209,8 @@ static const tap_case limit_cases[] = {
     {"promise 13: left over, then backwards", limit_backwards},
     {"promise 13: nothing is left, so the next deadline is the next timer's",
      limit_reached_exactly},
+    {"promise 13: a limit just met in a bucket leaves the next deadline exact",
+     limit_met_in_a_bucket},
 };
 
 TAP_MAIN(limit_cases)

@@ -241,6 +241,20 @@ static void overdue_every_tick(void)
     end();
 }
 
+/* To sort overdue timers takes memory, and none of these is left. */
+static void overdue_cancelled_is_not_sorted(void)
+{
+    begin_at(100);
+    start('a', 5);
+    start('b', 3);
+    CHECK(cancel('a') && cancel('b'));
+    tw_trim(&tw);
+    size_t calls = memory.calls;
+    FIRES(101, "");
+    CHECK(memory.calls == calls);
+    end();
+}
+
 static const tap_case overdue_cases[] = {
     {"promise 5: overdue fires in the next call, whatever its argument",
      overdue_fires_next},
@@ -271,6 +285,8 @@ static const tap_case overdue_cases[] = {
      overdue_from_callback_cancelled},
     {"promise 5: what a tick has passed is decided by whole ticks",
      overdue_every_tick},
+    {"promise 5: cancelled overdue timers are not sorted",
+     overdue_cancelled_is_not_sorted},
 };
 
 TAP_MAIN(overdue_cases)

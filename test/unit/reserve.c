@@ -341,6 +341,63 @@ static void too_many_to_reserve(void)
     end();
 }
 
+/* Ten timers of the last ten ticks up to `horizon` need no more memory. With
+ * `above`, a coarser wheel exists before the reserve. */
+static void reserve_up_to(uint64_t horizon, uint64_t above)
+{
+    const uint64_t now = 5000000, tick = 1000;
+    size_t started = 0;
+    set_up(tick, now, 4, 0);
+    if (above != 0)
+        start('z', now + above);
+    CHECK(tw_reserve(&tw, 11, now + tick * horizon) == TW_OK);
+    CHECK(tw.wheels[1] != NULL || horizon < 8);
+    CHECK(tw.wheels[1] == NULL || horizon > 7 || above != 0);
+    size_t calls = memory.calls;
+    for (; started < 10 && started <= horizon; started++)
+        start((char)('a' + started), now + tick * (horizon - started));
+    CHECK(memory.calls == calls);
+    clear_log();
+    CHECK(tw_advance_clock(&tw, now + tick * 100) == started + (above != 0));
+    for (size_t i = 1; i < fired_count; i++)
+        CHECK(fired_at[i - 1] <= fired_at[i]);
+    CHECK(memory.calls == calls);
+    end();
+}
+
+static void reserve_with_long_ticks(void)
+{
+    static const uint64_t horizons[] = {0,  1,  3,  7,  8,  15, 16,
+                                        31, 32, 33, 63, 64, 100};
+    for (size_t i = 0; i < sizeof horizons / sizeof *horizons; i++) {
+        reserve_up_to(horizons[i], 0);
+        reserve_up_to(horizons[i], 8000);
+        reserve_up_to(horizons[i], 40000);
+    }
+}
+
+/* Each allocation of the reserve fails in turn: wheels 0, 1 and 3, a slab. */
+static void reserve_or_nothing(void)
+{
+    for (size_t fail_at = 1; fail_at <= 5; fail_at++) {
+        set_up(1, 0, 4, 0);
+        start('a', 40); /* in wheel 2 */
+        size_t held = stats().bytes_held, blocks = memory.blocks;
+        heap_fail(&memory, fail_at, false);
+        int status = tw_reserve(&tw, 100, 200);
+        CHECK(status == (fail_at < 5 ? TW_ENOMEM : TW_OK));
+        if (status == TW_OK) {
+            CHECK(tw.chunks >= 100);
+        } else {
+            CHECK(stats().bytes_held == held && memory.blocks == blocks);
+            CHECK(tw.wheels[2] != NULL && tw.wheels[0] == NULL);
+        }
+        CHECK(tw_check(&tw));
+        FIRES(40, "a");
+        end();
+    }
+}
+
 static const tap_case reserve_cases[] = {
     {"promise 14: no block per timer", never_one_block_a_timer},
     {"promise 14: cancel and postpone allocate nothing",
@@ -375,6 +432,9 @@ static const tap_case reserve_cases[] = {
      overdue_beside_stuck},
     {"promise 15: more than there can be is refused at once",
      too_many_to_reserve},
+    {"promise 14: a reserve with long ticks has every wheel up to its horizon",
+     reserve_with_long_ticks},
+    {"promise 15: a reserve succeeds or changes nothing", reserve_or_nothing},
 };
 
 TAP_MAIN(reserve_cases)

@@ -131,6 +131,15 @@ static void window_is_kept(void)
     }
 }
 
+static void window_back_to_zero(void)
+{
+    begin_at(UINT64_MAX);
+    CHECK(start_within('a', 0, UINT64_MAX) == TW_OK);
+    CHECK(tw_deadline(timer_of('a')) == 0);
+    FIRES(UINT64_MAX, "a");
+    end();
+}
+
 static const tap_case start_within_cases[] = {
     {"tw_start_within: promise 12: the roundest tick of the window",
      roundest_tick},
@@ -150,6 +159,8 @@ static const tap_case start_within_cases[] = {
      windows_share_a_wake_up},
     {"tw_start_within: promise 12: never outside of its window",
      window_is_kept},
+    {"tw_start_within: promise 12: window that reaches back to 0: picks tick 0",
+     window_back_to_zero},
 };
 
 TAP_MAIN(start_within_cases)

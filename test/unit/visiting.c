@@ -309,6 +309,40 @@ static void drain_at_max_pending(void)
     end();
 }
 
+static void visit_cancel_and_start(tw_timer *timer, void *context)
+{
+    (void)context;
+    CHECK(tw_cancel(&tw, timer));
+    CHECK(tw_start(&tw, timer, 10) == TW_EBUSY);
+}
+
+static void foreach_cancels_the_last(void)
+{
+    begin();
+    start('a', 10);
+    CHECK(tw_foreach(&tw, visit_cancel_and_start, NULL) == 1);
+    CHECK(tw_count(&tw) == 0);
+    end();
+}
+
+static void visit_no_deadline(tw_timer *timer, void *context)
+{
+    uint64_t deadline;
+    (void)context;
+    CHECK(!tw_is_pending(timer));
+    CHECK(!tw_next_deadline(&tw, &deadline));
+    CHECK(tw_wait(&tw, 0, 99) == 99);
+}
+
+static void drain_leaves_no_deadline(void)
+{
+    set_up(1, 0, 16, 0);
+    for (char name = 'a'; name <= 'e'; name++)
+        start(name, (uint64_t)(name - 'a') * 30);
+    CHECK(tw_drain(&tw, visit_no_deadline, NULL) == 5);
+    end();
+}
+
 static const tap_case visiting_cases[] = {
     {"tw_foreach: visits every pending timer once", foreach_visits_all},
     {"tw_foreach: from the first bucket to the last",
@@ -329,6 +363,10 @@ static const tap_case visiting_cases[] = {
     {"tw_drain: a visitor may not advance, poll, trim or destroy",
      drain_refuses},
     {"tw_drain: makes room below max_pending", drain_at_max_pending},
+    {"tw_foreach: a visitor that cancels the last timer cannot start it",
+     foreach_cancels_the_last},
+    {"tw_drain: a visitor sees no deadline of drained timers",
+     drain_leaves_no_deadline},
 };
 
 TAP_MAIN(visiting_cases)
