@@ -303,6 +303,170 @@ static void idle_wake_ups_are_few(void)
     end();
 }
 
+/* --------------------------------- requests with one time-out, answered --- */
+
+/* A request, and the next one that is answered in the same millisecond. */
+typedef struct request {
+    tw_timer timer;
+    struct request *next;
+} request;
+
+/* A client and its loop. The client sends `rate` requests per time-out, and
+ * each is answered after 1 to `slowest` ms, before the time-out. */
+typedef struct client {
+    uint64_t time_out; /* ms                                                */
+    uint64_t slowest;  /* ms                                                */
+    size_t rate;
+    uint64_t clock;     /* what the loop reads, from 0                     */
+    size_t sent;        /* requests                                        */
+    request *requests;  /* every request that can be under way             */
+    request *unused;    /* requests not under way, a list                  */
+    request **answers;  /* for each ms of a time-out: the requests         */
+    uint64_t bucket[8]; /* in each wheel: the last bucket used             */
+    size_t buckets;     /* used                                            */
+    size_t wake_ups;    /* for timers, and for no request and no answer    */
+} client;
+
+static void client_open(client *c)
+{
+    size_t most = 2 * c->rate + 2;
+    c->requests = (request *)calloc(most, sizeof *c->requests);
+    c->answers = (request **)calloc(c->time_out, sizeof *c->answers);
+    if (!CHECK(c->requests != NULL && c->answers != NULL))
+        abort();
+    for (size_t i = 0; i < most; i++) {
+        c->requests[i].next = c->unused;
+        c->unused = &c->requests[i];
+    }
+    for (size_t i = 0; i < 8; i++)
+        c->bucket[i] = UINT64_MAX;
+}
+
+static void client_close(client *c)
+{
+    free(c->requests);
+    free(c->answers);
+}
+
+/* The requests are sent at even distances. */
+static uint64_t client_next_request(const client *c)
+{
+    return 1 + c->sent * c->time_out / c->rate;
+}
+
+static void client_send(client *c)
+{
+    request *r = c->unused;
+    uint64_t deadline = c->clock + c->time_out;
+    uint64_t answered = c->clock + 1 + random_below(c->slowest);
+    unsigned level = twi_level_of(&tw, deadline);
+    c->unused = r->next;
+    tw_timer_init(&r->timer, NULL);
+    CHECK(tw_start(&tw, &r->timer, deadline) == TW_OK);
+    if (c->bucket[level] != deadline >> (8 * level)) {
+        c->bucket[level] = deadline >> (8 * level);
+        c->buckets++;
+    }
+    r->next = c->answers[answered % c->time_out];
+    c->answers[answered % c->time_out] = r;
+    c->sent++;
+}
+
+/* Takes the answers of this millisecond. */
+static void client_receive(client *c)
+{
+    request **answered = &c->answers[c->clock % c->time_out];
+    while (*answered != NULL) {
+        request *r = *answered;
+        *answered = r->next;
+        CHECK(tw_cancel(&tw, &r->timer));
+        r->next = c->unused;
+        c->unused = r;
+    }
+}
+
+/* One turn of the loop: sleeps until a request, an answer or a deadline. */
+static void client_turn(client *c)
+{
+    uint64_t next = c->clock + 1, request = client_next_request(c);
+    while (next < request && c->answers[next % c->time_out] == NULL)
+        next++;
+    uint64_t wait = tw_wait(&tw, c->clock, next - c->clock);
+    c->wake_ups += wait < next - c->clock;
+    c->clock += wait;
+    CHECK(tw_advance_clock(&tw, c->clock) == 0);
+    if (c->clock < next)
+        return;
+    client_receive(c);
+    while (client_next_request(c) <= c->clock)
+        client_send(c);
+}
+
+/* The loop runs for some time-outs: few of them if there are many requests. */
+static unsigned client_run(client *c, uint64_t time_out, uint64_t slowest,
+                           size_t rate)
+{
+    unsigned time_outs = rate > 1000 ? 4 : 20;
+    c->time_out = time_out;
+    c->slowest = slowest;
+    c->rate = rate;
+    begin();
+    client_open(c);
+    while (c->clock < time_outs * c->time_out)
+        client_turn(c);
+    tw_drain(&tw, NULL, NULL);
+    client_close(c);
+    return time_outs;
+}
+
+static const uint64_t time_outs[] = {100,   256,   300,   512,   1000,
+                                     30000, 65536, 70000, 150000};
+#define TIME_OUTS (sizeof time_outs / sizeof *time_outs)
+
+/* More than 1,000 requests are sent for some of the time-outs alone. */
+static bool is_too_much(size_t rate, size_t i)
+{
+    return (rate > 1000 && i % 2 == 0 && i + 1 < TIME_OUTS) ||
+           (rate > 10000 && i + 2 < TIME_OUTS && i != 3);
+}
+
+/* Answered within half of the time-out. A large bucket that moves down uses
+ * buckets, too: those of its timers are counted in stats().cascaded. */
+static void a_wake_up_per_bucket(void)
+{
+    random_state = 78;
+    for (size_t i = 0; i < TIME_OUTS; i++)
+        for (size_t rate = 1; rate <= 100000; rate *= 10)
+            for (uint64_t part = 2; part <= 10; part += 8) {
+                client c = {0};
+                if (is_too_much(rate, i))
+                    continue;
+                unsigned ran =
+                    client_run(&c, time_outs[i], time_outs[i] / part, rate);
+                CHECK(c.wake_ups <= c.buckets + stats().cascaded);
+                CHECK(rate > 10 || c.wake_ups <= 2 * ran);
+                end();
+            }
+}
+
+/* Answered shortly before the time-out, too: while a bucket is due, some of its
+ * requests wait for their answers. */
+static void a_wake_up_per_answer(void)
+{
+    random_state = 79;
+    for (size_t i = 0; i < TIME_OUTS; i++)
+        for (size_t rate = 1; rate <= 10000; rate *= 10) {
+            client c = {0};
+            if (is_too_much(rate, i))
+                continue;
+            unsigned ran = client_run(&c, time_outs[i], time_outs[i] - 1, rate);
+            CHECK(c.wake_ups <= c.sent);
+            CHECK(rate > 10 || c.wake_ups <= 4 * ran);
+            CHECK(rate > 100 || c.wake_ups <= 15 * ran);
+            end();
+        }
+}
+
 /* -------------------------------------------------------------- promise 10 --- */
 
 static void wait_table(void)
@@ -404,8 +568,13 @@ static const tap_case waking_up_cases[] = {
      exact_if_a_later_one_leaves},
     {"promise 9: never late in random use", never_later_than_due},
     {"promise 9: as many wake-ups as distinct ticks", a_wake_up_per_tick},
-    {"promise 9: requests wake the loop at most once a time-out's length",
+    {"promise 9: up to three requests at a time: a wake-up each per time-out",
      a_wake_up_per_time_out},
+    {"promise 9: requests answered in half of their time-out: a wake-up per "
+     "bucket used",
+     a_wake_up_per_bucket},
+    {"promise 9: requests answered just in time: a wake-up per answer at most",
+     a_wake_up_per_answer},
     {"promise 9: wake-ups for nothing at most one a postponed timer",
      idle_wake_ups_are_few},
     {"promise 10: table of clocks and longest waits", wait_table},
