@@ -284,21 +284,22 @@ static void dump_from_inside(void)
 }
 
 static const tap_case inspection_cases[] = {
-    {"tw_get_stats: nothing at first", stats_fresh},
-    {"tw_get_stats: timers, buckets and wheels", stats_count},
-    {"tw_get_stats: cascaded timers", stats_cascaded},
-    {"tw_get_stats: bytes held are those got from TW_MALLOC", stats_bytes},
-    {"tw_get_stats: a polled timer has fired", stats_of_a_poll},
-    {"tw_get_stats: cancelled and drained ones have not", stats_ignore_cancels},
-    {"tw_dump: nothing at first", dump_of_nothing},
-    {"tw_dump: of NULL, of what was destroyed, and to nobody",
-     dump_of_no_wheel},
-    {"tw_dump: wheels from the clock's own bucket on, the queue in order",
+    {"tw_get_stats: a new wheel has nothing", stats_fresh},
+    {"tw_get_stats: counts timers, buckets and wheels", stats_count},
+    {"tw_get_stats: counts cascaded timers", stats_cascaded},
+    {"tw_get_stats: bytes held are the bytes from TW_MALLOC", stats_bytes},
+    {"tw_get_stats: a polled timer counts as fired", stats_of_a_poll},
+    {"tw_get_stats: cancelled and drained timers do not count as fired",
+     stats_ignore_cancels},
+    {"tw_dump: draws a new wheel", dump_of_nothing},
+    {"tw_dump: NULL and a destroyed wheel are no wheel", dump_of_no_wheel},
+    {"tw_dump: draws wheels from the clock's bucket, and the queue in order",
      dump_of_wheels},
-    {"tw_dump: how full the buckets are", dump_of_crowds},
-    {"tw_dump: overdue timers", dump_of_overdue},
-    {"tw_dump: up to 100 columns, to the end of time", dump_at_the_end_of_time},
-    {"tw_dump: in a callback and in a visitor", dump_from_inside},
+    {"tw_dump: draws how full the buckets are", dump_of_crowds},
+    {"tw_dump: counts overdue timers", dump_of_overdue},
+    {"tw_dump: draws at most 100 columns, up to 2^64 - 1",
+     dump_at_the_end_of_time},
+    {"tw_dump: works in a callback and in a visitor", dump_from_inside},
 };
 
 TAP_MAIN(inspection_cases)

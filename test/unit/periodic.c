@@ -173,16 +173,20 @@ static void periodic_to_the_end(void)
 }
 
 static const tap_case periodic_cases[] = {
-    {"periodic: table of tw_next_period", next_period_table},
-    {"periodic: missed may be NULL", next_period_without_missed},
+    {"periodic: tw_next_period returns the first period after now",
+     next_period_table},
+    {"periodic: `missed` may be NULL", next_period_without_missed},
     {"periodic: tw_next_period keeps the phase", next_period_keeps_phase},
-    {"periodic: burst catches up on all", periodic_burst},
-    {"periodic: delay counts from now", periodic_delay},
-    {"periodic: skip keeps the phase", periodic_skip},
-    {"periodic: skip after a long absence", periodic_skip_long},
-    {"periodic: no drift in 5,000 late wake-ups", periodic_no_drift},
-    {"periodic: every period of three turns", periodic_every_period},
-    {"periodic: up to the end of time", periodic_to_the_end},
+    {"periodic: the catch-up policy fires every period", periodic_burst},
+    {"periodic: the drift policy counts from now", periodic_delay},
+    {"periodic: the skip policy keeps the phase", periodic_skip},
+    {"periodic: the skip policy fires once after a long sleep",
+     periodic_skip_long},
+    {"periodic: 5,000 late wake-ups cause no drift", periodic_no_drift},
+    {"periodic: every period of three turns fires in time",
+     periodic_every_period},
+    {"periodic: a period that saturates fires at 2^64 - 1",
+     periodic_to_the_end},
 };
 
 TAP_MAIN(periodic_cases)

@@ -208,24 +208,34 @@ static void no_allocation_once_warm(void)
 
 static const tap_case postpone_cases[] = {
     {"promise 11: postponing to later is one store", postpone_is_one_store},
-    {"promise 11: postponing to the same time changes nothing",
+    {"promise 11: postponing to the same deadline changes nothing",
      postpone_to_the_same},
-    {"promise 11: postponing to earlier starts again", postpone_earlier},
-    {"promise 11: postponing into the past", postpone_into_the_past},
-    {"promise 11: postponing starts what is not pending", postpone_starts},
-    {"promise 11: postponed, then less so", postpone_there_and_back},
-    {"promise 11: postponed to the end of time", postpone_for_ever},
-    {"promise 11: postponed 10,000 times, moved once a bucket",
+    {"promise 11: postponing to an earlier time starts the timer again",
+     postpone_earlier},
+    {"promise 11: a timer postponed into the past is overdue",
+     postpone_into_the_past},
+    {"promise 11: postponing starts a timer that is not pending",
+     postpone_starts},
+    {"promise 11: a timer postponed and then less so fires at the last "
+     "deadline",
+     postpone_there_and_back},
+    {"promise 11: a timer postponed to 2^64 - 1 fires there",
+     postpone_for_ever},
+    {"promise 11: a timer postponed 10,000 times moves once per bucket",
      postpone_at_every_packet},
-    {"promise 11: postponed within its tick", postpone_within_its_tick},
-    {"promise 11: postponed by each power of two", postpone_over_every_wheel},
-    {"promise 11: postponed behind another of its bucket",
+    {"promise 11: a timer postponed within its tick fires in that tick",
+     postpone_within_its_tick},
+    {"promise 11: a timer postponed to each power of two fires there",
+     postpone_over_every_wheel},
+    {"promise 11: the next timer of a sorted bucket is postponed after the "
+     "last",
      postpone_behind_another},
-    {"promise 11: postponed in a bucket, not the next one",
+    {"promise 11: a later timer of a sorted bucket is postponed: exact "
+     "wake-ups",
      postpone_behind_the_next},
-    {"promise 11: half of a bucket postponed", postpone_many_of_a_bucket},
-    {"promise 11: cancel and start again take no memory",
-     no_allocation_once_warm},
+    {"promise 11: half of a bucket is postponed and fires in time",
+     postpone_many_of_a_bucket},
+    {"promise 11: restarts take no more memory", no_allocation_once_warm},
 };
 
 TAP_MAIN(postpone_cases)
