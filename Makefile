@@ -78,7 +78,9 @@ TARGET_PACKAGES = musl-tools qemu-user qemu-system-arm gcc-avr avr-libc simavr \
 	gcc-mingw-w64-x86-64-win32 wine64 emscripten
 # For the recipes, and for the engines of the bench that are libraries.
 LOOP_PACKAGES = pkg-config liburing-dev libuv1-dev libev-dev libevent-dev \
-	libglib2.0-dev libsystemd-dev
+	libglib2.0-dev libsystemd-dev libasio-dev g++ clang \
+	gcc-mingw-w64-x86-64-win32 wine64 emscripten \
+	gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
 HOSTS_PACKAGES = cmake dpkg-dev
 BENCH_PACKAGES = hyperfine gnuplot-nox libbsd-dev
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
@@ -140,11 +142,14 @@ mutate:
 hosts:
 	@test/hosts/hosts.sh $(HOSTS_OPTIONS)
 
-bench: bench/timers
-	@bench/run.sh
+# The engine timeout comes from a source package, if Debian's can be had.
+bench-sources:
+	@bench/sources.sh
 
-bench-full: bench/timers
-	@bench/run.sh --full
+bench bench-full:
+	@bench/sources.sh || true
+	@$(MAKE) -s --no-print-directory bench/timers
+	@bench/run.sh $(if $(filter bench-full,$@),--full)
 
 install: export PC = $(PKGCONFIG_FILE)
 install: export CONFIG = $(CMAKE_FILE)
@@ -184,18 +189,19 @@ $(BUILD)/portable: $(wildcard test/unit/*.c)
 $(DEMO): test/recipes/epoll.c timingwheel.h $(BUILD)/flags
 	$(CC) -std=c99 $(CFLAGS) -o $@ $<
 
-# Every bench/engine_NAME.c is an engine, and empty without its library. C11 and
-# -pthread are for bench/post.c.
-bench/timers: $(wildcard bench/*.[ch]) timingwheel.h $(BUILD)/flags \
-    $(BUILD)/libraries
-	$(CC) -std=c11 -pthread $(CFLAGS) -o $@ $(filter bench/%.c,$^) \
-	    $$(cat $(BUILD)/libraries)
+# bench/engines.sh names the engines that can be built here. C11 and -pthread are
+# for bench/post.c.
+BENCH_SOURCES = $(wildcard bench/*.c)
+bench/timers: $(wildcard bench/*.[ch] bench/engines/*.[ch]) timingwheel.h \
+    $(BUILD)/flags $(BUILD)/bench/engines
+	$(CC) -std=c11 -pthread $(CFLAGS) -o $@ $(BENCH_SOURCES) \
+	    $$(cat $(BUILD)/bench/engines)
 
 # These change only when the compiler, its flags or the libraries do, so that
 # everything is then built again.
-$(BUILD)/libraries: FORCE
-	@mkdir -p $(BUILD)
-	@CC='$(CC)' CFLAGS='$(CFLAGS)' bench/libraries.sh >$@.new
+$(BUILD)/bench/engines: FORCE
+	@mkdir -p $(BUILD)/bench
+	@CC='$(CC)' CFLAGS='$(CFLAGS)' bench/engines.sh >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 $(BUILD)/flags: FORCE
@@ -203,4 +209,4 @@ $(BUILD)/flags: FORCE
 	@echo '$(CC) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(CFLAGS)' >$@
 
 .PHONY: help all demo test check soak fuzz targets coverage prove mutate hosts \
-	bench bench-full install uninstall deps clean FORCE
+	bench bench-full bench-sources install uninstall deps clean FORCE

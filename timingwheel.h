@@ -209,6 +209,65 @@
        tw_start(tw, t, tw_next_period(tw_deadline(t), period, now, &missed));
 
 
+   IN A LARGER PROGRAM
+
+   tw_poll fires timers through a dispatch of your own. To schedule a timer
+   again is tw_postpone, for a timer in any state. A loop in another thread has
+   to be woken if a start makes tw_next_deadline earlier.
+
+       while ((timer = tw_poll(&tw, now)) != NULL)
+           dispatch(timer);
+
+   A start cannot fail if a reserve covers the timer. A program whose start
+   function returns void reserves when it makes a handle, where it can report an
+   error. The reserve is a total: a closed handle leaves its part to the next.
+
+   example: handles.c
+       int handle_open(struct host *host, struct handle *handle)
+       {
+           int status = tw_reserve(&host->tw, host->handles + 1, UINT64_MAX);
+           if (status != TW_OK)
+               return status;
+           host->handles++;
+           tw_timer_init(&handle->timeout, on_timeout);
+           return TW_OK;
+       }
+
+       void handle_start(struct host *host, struct handle *handle, uint64_t at)
+       {
+           (void)tw_start(&host->tw, &handle->timeout, at); // cannot fail
+       }
+
+       void handle_close(struct host *host, struct handle *handle)
+       {
+           (void)tw_cancel(&host->tw, &handle->timeout);
+           host->handles--;
+       }
+
+   After tw_trim, reserve again for all handles.
+
+   To pause a wheel, subtract the pauses from the clock. Line 1 begins a pause,
+   line 2 ends the pause. In a pause do not advance the wheel. Lines 3 and 4
+   pause and resume one pending timer.
+
+   example: pause.c
+       pause_began = clock_ms();
+       paused += clock_ms() - pause_began; // and now = clock_ms() - paused
+       left = tw_remaining(timer, now), tw_cancel(tw, timer);
+       tw_start(tw, timer, tw_after(now, left));
+
+   A struct timeval becomes microseconds, a struct timespec nanoseconds. A wheel
+   has no negative time: count a negative difference as 0.
+
+   example: timeval.c
+       now = (uint64_t)tv.tv_sec * 1000000 + (uint64_t)tv.tv_usec;
+       tv.tv_sec = (time_t)(wait / 1000000);
+       tv.tv_usec = (suseconds_t)(wait % 1000000); // wait from tw_wait
+
+   A program in C90 compiles the file with the implementation as C99. In its
+   makefile: wheel.o: CFLAGS += -std=gnu99. All other files stay C90.
+
+
    TIMERS FROM OTHER THREADS, with TIMINGWHEEL_THREADS defined
 
    A wheel takes no locks and belongs to the thread of its loop. Other threads
@@ -743,13 +802,19 @@ TW_DEF uint64_t tw_remaining(const tw_timer *timer, uint64_t now);
  * deadlines up to `horizon` (an absolute time) cannot fail. Starting, advancing
  * and sorting the timers allocates nothing. A reserve takes the wheels up to
  * `horizon`, 144 bytes per timer (each timer may need a chunk of its own), and
- * about 1 KB. A 32-bit machine needs half. `timers` is a total: if you need
- * more later, pass the new total. TW_ENOMEM changes nothing. TW_EINVAL: tw is
- * NULL or destroyed.
+ * about 1 KB. A 32-bit machine needs half per timer, and three quarters per
+ * wheel. `timers` is a total: if you need more later, pass the new total.
+ * TW_ENOMEM changes nothing. TW_EINVAL: tw is NULL or destroyed.
  *
- *     wheel_size    wheels up to an hour of ms    wheels up to UINT64_MAX
- *     256           50 KB                         134 KB
- *     16            8 KB                          20 KB                     */
+ * A reserve for one timer, in KB, with ticks of a millisecond and a new clock:
+ *
+ *     wheel_size   to a minute   an hour   a year   100 years   UINT64_MAX
+ *     8                 5            7        10       12           17
+ *     16                6            9        13       15           22
+ *     64               14           19        27       32           49
+ *     256              35           51        85      101          135
+ *     timers            1           10       100    1,000       10,000
+ *     KB more           0            1        14      147        1,480      */
 TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon);
 
 /* Frees memory that holds no timer, reserves included. If much can be saved,
@@ -1103,6 +1168,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winline"
+#pragma GCC diagnostic ignored "-Wshadow"
 #ifdef __cplusplus
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 #pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench.h - what the bench program and the engines that it compares share:
- * random numbers, clocks, the description of a job and of its result.
+ * bench.h - shared by the bench program and its engines: random numbers,
+ * clocks, the description of a job and of a result.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -13,7 +13,7 @@
 
 #define BENCH_LONGEST 60000u /* ticks, the longest delay of most workloads */
 
-/* What engines with a clock of their own add to all deadlines: an hour. */
+/* Engines with a clock of their own add an hour to all deadlines. */
 #define BENCH_FAR_MS UINT64_C(3600000)
 
 /* The workloads, in the order in which they are listed. */
@@ -27,79 +27,80 @@ typedef enum bench_workload {
     BENCH_BURST,
     BENCH_TRACE,
     BENCH_LIMIT,
-    BENCH_STILL_RESTART,
-    BENCH_STILL_POSTPONE,
+    BENCH_CALLBACK_RESTART,
+    BENCH_CALLBACK_POSTPONE,
+    BENCH_OBJECT_RESTART,
+    BENCH_OBJECT_CANCEL,
     BENCH_CALLS_MINUTE,
     BENCH_CALLS_HOUR,
     BENCH_CALLS_IDLE,
     BENCH_WORKLOADS
 } bench_workload;
 
-/* One call of a recorded program: start a timer, or cancel it. */
+/* One call of a recorded program: start or cancel a timer. */
 typedef struct bench_call {
     uint64_t moment; /* microseconds since the first call                  */
-    uint64_t due;    /* when it is due, by the same clock; or BENCH_CANCEL */
-    uint32_t timer;  /* which one                                          */
+    uint64_t due;    /* due time, by the same clock, or BENCH_CANCEL       */
+    uint32_t timer;  /* number of the timer                                */
 } bench_call;
 
 #define BENCH_CANCEL UINT64_MAX
 
-/* A recording, with what its replay must fire. */
+/* A recording, and the timers that a replay must fire. */
 typedef struct bench_trace {
     bench_call *calls;
     size_t count;      /* calls                                            */
     size_t timers;     /* different timers                                 */
-    uint64_t fires;    /* timers that nobody cancelled or started again
-                          before they were due                             */
-    uint64_t key_sum;  /* sum of their keys                                */
-    uint64_t when_sum; /* sum of key times due                             */
+    uint64_t fires;    /* timers that fire                                 */
+    uint64_t key_sum;  /* sum of the keys of fired timers                  */
+    uint64_t when_sum; /* sum of key * due time of fired timers            */
 } bench_trace;
 
-/* What is to be run. */
+/* The description of a run. */
 typedef struct bench_job {
     size_t n;        /* timers                                             */
-    uint64_t seed;   /* of all random numbers                              */
+    uint64_t seed;   /* seed of all random numbers                         */
     uint64_t rounds; /* a round is n operations; calls-*: `longest` calls  */
     const bench_trace *trace;
     uint64_t longest; /* calls-*: ticks, the longest delay                 */
     uint64_t packets; /* calls-idle: packets per tick; 0 in the others     */
+    size_t object;    /* object-*: bytes per object; 0 = the timer alone   */
 } bench_job;
 
-/* A part of a run. A phase that does not count prepares the one that does. */
+/* A part of a run. Phases that do not count prepare the others. */
 typedef struct bench_phase {
     const char *name;
     uint64_t operations;
-    double ns; /* process time of all of them                              */
+    double ns; /* process time of all operations                           */
     bool counted;
 } bench_phase;
 
 #define BENCH_PHASES 4
 #define BENCH_QUANTILES 5
 
-/* What came of it. */
+/* The result of a run. */
 typedef struct bench_result {
     bench_phase phases[BENCH_PHASES];
     size_t phase_count;
-    uint64_t operations; /* those that count                               */
-    double ns;           /* process time of all that counts                */
-    double floor_ns;     /* per timer; 0 where it was not measured         */
-    uint64_t fired;      /* in the phases that count, as wakeups           */
-    uint64_t wakeups;
-    uint64_t checksum; /* of what fired when, in the whole run           */
-    size_t bytes;      /* that the engine holds, all timers pending; 0 if
-                          it does not tell                                 */
+    uint64_t operations; /* in the phases that count                       */
+    double ns;           /* process time of the phases that count          */
+    double floor_ns;     /* per timer; 0 = not measured                    */
+    uint64_t fired;      /* in the phases that count                       */
+    uint64_t wakeups;    /* in the phases that count                       */
+    uint64_t checksum;   /* sum of tick * key, over all fired timers       */
+    size_t bytes; /* held with all timers pending; 0 = unknown             */
     size_t timer_size;
-    uint64_t calls; /* limit and calls-*: calls measured              */
-    double quantiles[BENCH_QUANTILES]; /* of these, in ns                  */
-    double idle[BENCH_QUANTILES]; /* of loops that wait for their median    */
+    uint64_t calls; /* limit and calls-*: calls measured                   */
+    double quantiles[BENCH_QUANTILES]; /* ns of the calls                   */
+    double idle[BENCH_QUANTILES]; /* ns of loops that wait for the median   */
     double moved;        /* calls-*: timers moved without firing, per call */
     uint64_t most_moved; /* in the call that moved the most                */
     uint64_t fired_with_most; /* timers fired in the same call             */
-    const char *failure; /* NULL, or what went wrong                       */
+    const char *failure; /* NULL, or a message                             */
 } bench_result;
 
-/* The table of operations of one engine: its copy of each workload, with the
- * engine's own functions compiled into it. NULL: the engine cannot do that. */
+/* One workload of one engine, with the functions of the engine compiled in.
+ * NULL in the table of an engine: the engine cannot run the workload. */
 typedef void bench_function(const bench_job *job, bench_result *result);
 
 /* The workloads calls-*, in parts: engines in one process take turns. */
@@ -114,54 +115,30 @@ typedef struct bench_engine {
     const char *what;
     bench_function *workloads[BENCH_WORKLOADS]; /* all except calls-*      */
     const bench_calls *calls;
+    struct bench_engine *next; /* in the list of all engines               */
 } bench_engine;
 
-/* What is not here, or does not link (libraries.sh tried), is left out. */
-#if defined(__has_include)
-#if __has_include(<bsd/sys/tree.h>)
-#define BENCH_HAS_RBTREE 1
-#endif
-#if __has_include(<ev.h>) && !defined(BENCH_WITHOUT_LIBEV)
-#define BENCH_HAS_LIBEV 1
-#endif
-#if __has_include(<uv.h>) && !defined(BENCH_WITHOUT_LIBUV)
-#define BENCH_HAS_LIBUV 1
-#endif
-#if __has_include(<event2/event.h>) && !defined(BENCH_WITHOUT_LIBEVENT)
-#define BENCH_HAS_LIBEVENT 1
-#endif
-#if __has_include(<glib.h>) && !defined(BENCH_WITHOUT_GLIB)
-#define BENCH_HAS_GLIB 1
-#endif
-#endif
+/* The engines, in order of name. An engine calls bench_register by itself, in
+ * the last lines of workloads.h. */
+void bench_register(bench_engine *engine);
+const bench_engine *bench_first_engine(void);
 
-extern const bench_engine bench_wheel;
-extern const bench_engine bench_wheel_late;
-extern const bench_engine bench_heap4;
-extern const bench_engine bench_heap2;
-extern const bench_engine bench_rbtree;
-extern const bench_engine bench_list;
-extern const bench_engine bench_libev;
-extern const bench_engine bench_libuv;
-extern const bench_engine bench_libevent;
-extern const bench_engine bench_glib;
-
-/* Reads a recording, through gzip if its name ends in .gz; NULL and a message
- * on stderr if it cannot be read. `seed` makes the keys of its timers. */
+/* Reads a recording, through gzip if the name ends in .gz. Returns NULL, after
+ * a message on stderr, on failure. `seed` makes the keys of the timers. */
 bench_trace *bench_trace_read(const char *path, uint64_t seed);
 void bench_trace_free(bench_trace *trace);
 
-/* The workloads with threads, of post.c, if that is what was asked for: the
- * exit code. -1 if it was something else. */
+/* Runs a workload with threads (post.c) if the arguments name one. Returns the
+ * exit code, or -1 for any other workload. */
 int bench_threads(int argc, char **argv);
 
-/* Ends the program: a run without memory measures nothing. */
+/* Ends the program with a message. */
 void bench_out_of_memory(void);
 
-/* Memory from an address that is a multiple of 64, or the end. */
+/* Returns memory at a multiple of 64, or ends the program. */
 void *bench_alloc(size_t size);
 
-/* splitmix64: the n-th number does not wait for the one before. */
+/* splitmix64: a number does not depend on the number before. */
 static inline uint64_t bench_random(uint64_t *state)
 {
     uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -171,7 +148,7 @@ static inline uint64_t bench_random(uint64_t *state)
     return x ^ (x >> 31);
 }
 
-/* The first state of a timer's own random numbers: never 0. */
+/* Returns the first state of the random numbers of a timer: never 0. */
 static inline uint64_t bench_key(uint64_t seed, uint64_t id)
 {
     uint64_t state = seed + (id << 32);
@@ -179,7 +156,7 @@ static inline uint64_t bench_key(uint64_t seed, uint64_t id)
     return bench_random(&state) | 1;
 }
 
-/* xorshift64, for a timer's own random numbers. */
+/* xorshift64, for the random numbers of a timer. */
 static inline uint64_t bench_next(uint64_t *state)
 {
     uint64_t x = *state;
@@ -190,13 +167,13 @@ static inline uint64_t bench_next(uint64_t *state)
     return *state = x;
 }
 
-/* A number from 0 to limit - 1 out of a random one, for limits up to 2^32. */
+/* Returns a number from 0 to limit - 1, for limits up to 2^32. */
 static inline uint64_t bench_below(uint64_t random, uint64_t limit)
 {
     return ((random >> 32) * limit) >> 32;
 }
 
-/* Process time in nanoseconds. */
+/* Returns process time in nanoseconds. */
 static inline double bench_process_time(void)
 {
     struct timespec t;
@@ -205,7 +182,7 @@ static inline double bench_process_time(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Wall clock time in nanoseconds: cheaper to read, for short spans. */
+/* Returns wall clock time in nanoseconds: cheap to read, for short spans. */
 static inline uint64_t bench_wall_time(void)
 {
     struct timespec t;

@@ -1,88 +1,53 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# plot.sh DIRECTORY - draws one SVG per workload from DIRECTORY/medians.tsv: ns
-# per operation over the number of timers, one line per engine. calls.svg, from
-# DIRECTORY/calls.tsv, shows the quantiles of one call in calls-minute.
+# plot.sh DIRECTORY - draws the plots from DIRECTORY/cells.tsv, by gnuplot.
 set -eu
-cd "$1"
 
-# style ENGINE: how gnuplot draws the line of an engine, or of loops that only
-# wait.
-style() {
-    case $1 in
-    wheel) echo 'lw 3.5 pt 7 lc rgb "#d33682"' ;;
-    wheel-late) echo 'lw 1.5 pt 6 dt 2 lc rgb "#d33682"' ;;
-    heap4) echo 'lw 2 pt 5 lc rgb "#268bd2"' ;;
-    heap2) echo 'lw 1.5 pt 4 lc rgb "#6c9fc4"' ;;
-    rbtree) echo 'lw 1.5 pt 9 lc rgb "#859900"' ;;
-    list) echo 'lw 1.5 pt 13 lc rgb "#b58900"' ;;
-    libev) echo 'lw 1.5 pt 6 lc rgb "#2aa198"' ;;
-    libuv) echo 'lw 1.5 pt 8 lc rgb "#6c71c4"' ;;
-    libevent) echo 'lw 1.5 pt 10 lc rgb "#cb4b16"' ;;
-    glib) echo 'lw 1.5 pt 12 lc rgb "#586e75"' ;;
-    waiting) echo 'lw 2 pt 1 dt 3 lc rgb "#657b83"' ;;
-    esac
+cd "$(dirname "$0")"
+results=$1
+cells=$results/cells.tsv
+
+# "processor, cores, system; compiler; date, seed, runs" without the compiler.
+machine=$(sed 's/;.*;/;/' "$results/machine.txt")
+
+# draw FILE KIND WORKLOAD N UNIT TITLE: no file if there are no such cells.
+draw() {
+    commands=$(awk -v kind="$2" -v workload="$3" -v n="$4" -v unit="$5" \
+        -v title="$6" -v machine="$machine" -f plot.awk "$cells")
+    [ -n "$commands" ] || return 0
+    echo "$commands" | gnuplot | awk -f svg.awk >"$results/$1.svg"
 }
 
-for workload in hold expire restart postpone startstop burst sparse \
-    still-restart still-postpone; do
-    lines=
-    for engine in wheel heap4 heap2 rbtree list libev libuv libevent glib; do
-        awk -F '\t' -v w="$workload" -v e="$engine" \
-            '$1 == w && $3 == e { print $2, $4 }' medians.tsv |
-            sort -n >"$workload.$engine.dat"
-        [ ! -s "$workload.$engine.dat" ] ||
-            lines="${lines:+$lines, }'$workload.$engine.dat' \
-with linespoints title '$engine' $(style $engine)"
-    done
-    [ -z "$lines" ] || gnuplot <<PLOT
-set terminal svg size 640,360 font 'sans-serif,12' background rgb 'white'
-set output '$workload.svg'
-set title '$workload: ns per operation'
-set xlabel 'timers pending'
-set logscale xy
-set xtics ('100' 1e2, '1 k' 1e3, '10 k' 1e4, '100 k' 1e5, '1 M' 1e6, \\
-    '10 M' 1e7, '100 M' 1e8)
-set offsets graph 0.03, graph 0.03
-set key outside right
-set grid
-set yrange [1:*]
-plot $lines
-PLOT
-    rm -f "$workload".*.dat
-done
-
-[ -e calls.tsv ] || exit 0
-
-# The largest number of timers that calls-minute was run with.
+rm -f "$results"/*.svg
+draw hold lines hold 0 'nanoseconds per timer' \
+    'A timer fires and starts again'
+draw expire lines expire 0 'nanoseconds per timer' \
+    'Start all timers, then let all timers fire'
+draw restart lines restart 0 'nanoseconds per timer' \
+    'Cancel a random timer and start it again, while time passes'
+draw postpone lines postpone 0 'nanoseconds per timer' \
+    'Postpone a random timer, while time passes'
+draw sparse lines sparse 0 'nanoseconds per timer' \
+    'A timer fires and starts again: delays from 1 us to 1 h, ticks of 1 ns'
+# calls: the largest number of timers that was run.
 size=$(awk -F '\t' '$1 == "calls-minute" && $2 > n { n = $2 }
-    END { print n }' calls.tsv)
+    END { print n + 0 }' "$cells")
 case $size in
-*000000) pending="${size%000000} M" ;;
-*) pending=$size ;;
+*000000) count="${size%000000} million" ;;
+*) count=$size ;;
 esac
-lines=
-for engine in wheel heap4 wheel-late waiting; do
-    awk -F '\t' -v n="$size" -v e="$engine" \
-        '$1 == "calls-minute" && $2 == n && $3 == e { print $4, $5 / 1000 }' \
-        calls.tsv >"calls.$engine.dat"
-    [ ! -s "calls.$engine.dat" ] ||
-        lines="${lines:+$lines, }'calls.$engine.dat' \
-with linespoints title '$engine' $(style $engine)"
-done
-[ -z "$lines" ] || gnuplot <<PLOT
-set terminal svg size 640,360 font 'sans-serif,12' background rgb 'white'
-set output 'calls.svg'
-set title 'calls-minute: us per call, $pending timers'
-set xlabel 'quantile of all calls'
-set logscale y
-set xrange [0.8:5.2]
-set xtics ('50 %%' 1, '99 %%' 2, '99.9 %%' 3, '99.99 %%' 4, 'max' 5)
-set ytics ('0.1' 1e-1, '1' 1e0, '10' 1e1, '100' 1e2, '1,000' 1e3, \\
-    '10,000' 1e4, '100,000' 1e5)
-set key outside right
-set grid
-plot $lines
-PLOT
-rm -f calls.*.dat
+draw calls calls calls-minute "$size" 'microseconds per call' \
+    "One call that moves the clock by 1 ms; $count timers fire within a minute"
+
+# Event loops, the wheel and the best heap. README.md shows event-loops.svg.
+awk -F '\t' '$4 ~ /^(wheel|heap4|libev|libuv|libevent|glib)$/' "$cells" \
+    >"$results/loops"
+cells=$results/loops
+draw callback-restart lines callback-restart 0 'nanoseconds per timer' \
+    'Cancel a random timer and start it again, in a callback'
+draw callback-postpone lines callback-postpone 0 'nanoseconds per timer' \
+    'Postpone a random timer, in a callback'
+draw event-loops bars callback-restart 100000 '' \
+    'Cancel a random one of 100,000 timers and start it again'
+rm -f "$results/loops"

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * post.c - the bench's part with threads, in real time:
+ * post.c - the workloads with threads, in real time:
  *
  *     timers mailbox post P [N]    P threads post to the mailbox of one loop
  *     timers mutex post P [N]      the same wheel behind a mutex, no mailbox
  *     timers shard T               T threads with a wheel each
  *
- * README.md beside it says what they do and how to read the figures.
+ * Options: --seed S, --json, --log FILE. README.md explains the figures.
  */
 #define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,10 +30,10 @@
 
 /* ----------------------------------------------------------------- post --- */
 
-#define TIMERS 4096   /* of each producer, used in turn                     */
-#define IN_FLIGHT 64  /* of these, started and not cancelled yet: the default */
-#define LOOP_NS 20000 /* the loop's other work between two looks            */
-#define POSTS 10000000 /* of all producers                                   */
+#define TIMERS 4096    /* per producer, used in turn                         */
+#define IN_FLIGHT 64   /* started and not yet cancelled: the default        */
+#define LOOP_NS 20000  /* other work of the loop between two turns           */
+#define POSTS 40000000 /* of all producers together                          */
 
 typedef union item {
     tw_remote remote;
@@ -55,13 +56,55 @@ static unsigned in_flight;
 static int wake_pipe[2];
 static atomic_uint wake_ups;
 static atomic_uint running;
-static pthread_barrier_t line_up;
+static atomic_uint missing_threads;
 
 static struct {
     uint64_t turns;
-    double ns;  /* thread time of taking over posts and advancing            */
-    double max; /* wall time of the longest of these                         */
+    double ns;  /* thread time of collecting posts and advancing             */
+    double max; /* wall time of the longest turn                             */
 } loop;
+
+/* What the command line says. */
+typedef struct thread_options {
+    uint64_t seed;
+    bool json;
+    const char *log;
+} thread_options;
+
+/* One run of post. */
+typedef struct post_run {
+    const char *engine;
+    unsigned producers;
+    uint64_t seed;
+    uint64_t posts;
+    double wall;   /* ns                                                   */
+    double cpu_ns; /* of all producers                                     */
+} post_run;
+
+static void expect_threads(unsigned count)
+{
+    atomic_store(&missing_threads, count);
+}
+
+/* Returns after all threads have called. pthread_barrier_t would do the same,
+ * but macOS has none. */
+static void wait_for_threads(void)
+{
+    atomic_fetch_sub(&missing_threads, 1);
+    while (atomic_load(&missing_threads) > 0)
+        sched_yield();
+}
+
+static FILE *open_log(const char *path)
+{
+    FILE *log = fopen(path, "a");
+
+    if (log == NULL) {
+        perror(path);
+        exit(2);
+    }
+    return log;
+}
 
 static double thread_time(void)
 {
@@ -114,14 +157,15 @@ static inline void cancel(tw_remote *remote)
     unlock();
 }
 
-/* Requests with a time-out that are all answered in time, in_flight at once. */
+/* Starts and cancels time-outs, in_flight at once. Each request is answered in
+ * time. */
 static void *produce(void *argument)
 {
     producer *p = argument;
     double began;
     uint64_t i;
 
-    pthread_barrier_wait(&line_up);
+    wait_for_threads();
     began = thread_time();
     for (i = 0; i < p->requests; i++) {
         uint64_t delay =
@@ -136,7 +180,7 @@ static void *produce(void *argument)
     return NULL;
 }
 
-/* One turn of the loop: its clock is milliseconds since the beginning. */
+/* Makes one turn of the loop at `now`, in ns since the beginning. */
 static void turn(uint64_t now)
 {
     double began = thread_time();
@@ -156,8 +200,8 @@ static void turn(uint64_t now)
     loop.turns++;
 }
 
-/* Turns until the producers are through; what it handles in between is so long
- * that it never sleeps, but it reads the pipe that wakes it. */
+/* Runs the loop until all producers are through. Between two turns the loop is
+ * busy for LOOP_NS, and never sleeps, but reads the pipe of the wake-ups. */
 static void run_loop(void)
 {
     uint64_t began = bench_wall_time(), now = began;
@@ -192,43 +236,87 @@ static void make_producer(producer *p, unsigned count, uint64_t seed)
         bench_out_of_memory();
 }
 
-/* The threads line up, so that none has begun before all are there. */
-static int post(const char *engine, unsigned count, uint64_t seed)
+static void print_post_text(const post_run *run)
 {
-    static producer producers[MOST_THREADS];
-    double cpu_ns = 0, wall;
-    uint64_t posts = 2 * (uint64_t)(POSTS / 2 / count) * count;
-    unsigned i;
+    double posts = (double)run->posts;
 
-    has_mailbox = strcmp(engine, "mailbox") == 0;
-    if (tw_init(&wheel, NULL) != TW_OK || pipe(wake_pipe) != 0 ||
-        pthread_barrier_init(&line_up, NULL, count + 1) != 0)
-        bench_out_of_memory();
-    tw_mailbox_init(&box, &wheel, wake, NULL);
-    atomic_store(&running, count);
-    for (i = 0; i < count; i++)
-        make_producer(&producers[i], count, bench_key(seed, i));
-    pthread_barrier_wait(&line_up);
-    wall = (double)bench_wall_time();
-    run_loop();
-    wall = (double)bench_wall_time() - wall;
-    for (i = 0; i < count; i++) {
-        pthread_join(producers[i].thread, NULL);
-        cpu_ns += producers[i].cpu_ns;
-    }
-    tw_collect(&box);
     printf("%s post, %u producers, %u in flight, seed %" PRIu64 ", %" PRIu64
            " posts in %.3f s\n",
-           engine, count, in_flight, seed, posts, wall / 1e9);
-    printf("  million posts a second       %10.2f\n",
-           (double)posts * 1e3 / wall);
-    printf("  ns a post, producer          %10.2f\n", cpu_ns / (double)posts);
-    printf("  ns a post, loop              %10.2f\n", loop.ns / (double)posts);
+           run->engine, run->producers, in_flight, run->seed, run->posts,
+           run->wall / 1e9);
+    printf("  million posts a second       %10.2f\n", posts * 1e3 / run->wall);
+    printf("  ns per post, producer        %10.2f\n", run->cpu_ns / posts);
+    printf("  ns per post, loop            %10.2f\n", loop.ns / posts);
     printf("  us of a turn, longest        %10.2f\n", loop.max / 1e3);
-    printf("  posts a turn                 %10.2f\n",
-           (double)posts / (double)loop.turns);
-    printf("  wake-ups a thousand posts    %10.2f\n",
-           (double)atomic_load(&wake_ups) * 1e3 / (double)posts);
+    printf("  posts per turn               %10.2f\n",
+           posts / (double)loop.turns);
+    printf("  wake-ups per thousand posts  %10.2f\n",
+           (double)atomic_load(&wake_ups) * 1e3 / posts);
+}
+
+static void print_post_json(FILE *out, const post_run *run)
+{
+    double posts = (double)run->posts;
+
+    fprintf(out,
+            "{\"engine\": \"%s\", \"workload\": \"post-%u\", \"n\": %u, "
+            "\"seed\": %" PRIu64 ", \"rounds\": 1, \"operations\": %" PRIu64
+            ", \"ns_per_operation\": %.3f, \"rate\": %.3f, "
+            "\"loop_ns\": %.3f, \"longest_us\": %.1f}\n",
+            run->engine, in_flight, run->producers, run->seed, run->posts,
+            run->cpu_ns / posts, posts * 1e3 / run->wall, loop.ns / posts,
+            loop.max / 1e3);
+}
+
+/* Prints the run as the options say, and to the log. */
+static void print_post(const post_run *run, const thread_options *o)
+{
+    FILE *log;
+
+    if (o->json)
+        print_post_json(stdout, run);
+    else
+        print_post_text(run);
+    if (o->log == NULL)
+        return;
+    log = open_log(o->log);
+    print_post_json(log, run);
+    fclose(log);
+}
+
+/* Sets up the loop and starts the threads, which wait for each other. */
+static void make_producers(producer *producers, const post_run *run)
+{
+    unsigned i;
+
+    has_mailbox = strcmp(run->engine, "mailbox") == 0;
+    if (tw_init(&wheel, NULL) != TW_OK || pipe(wake_pipe) != 0)
+        bench_out_of_memory();
+    tw_mailbox_init(&box, &wheel, wake, NULL);
+    atomic_store(&running, run->producers);
+    expect_threads(run->producers + 1);
+    for (i = 0; i < run->producers; i++)
+        make_producer(&producers[i], run->producers, bench_key(run->seed, i));
+}
+
+static int post(const char *engine, unsigned count, const thread_options *o)
+{
+    static producer producers[MOST_THREADS];
+    post_run run = {engine, count, o->seed, 0, 0, 0};
+    unsigned i;
+
+    run.posts = 2 * (uint64_t)(POSTS / 2 / count) * count;
+    make_producers(producers, &run);
+    wait_for_threads();
+    run.wall = (double)bench_wall_time();
+    run_loop();
+    run.wall = (double)bench_wall_time() - run.wall;
+    for (i = 0; i < count; i++) {
+        pthread_join(producers[i].thread, NULL);
+        run.cpu_ns += producers[i].cpu_ns;
+    }
+    tw_collect(&box);
+    print_post(&run, o);
     if (tw_count(&wheel) == (size_t)count * in_flight)
         return 0;
     fprintf(stderr, "timers: %zu timers are pending, instead of %u\n",
@@ -246,8 +334,8 @@ typedef struct shard_timer {
     uint64_t random;
 } shard_timer;
 
-/* A wheel of its own, whose timers start again when they fire. What a thread
- * writes is in no cache line with what another does. */
+/* A wheel per thread. Timers that fire start again. Two threads never write to
+ * one cache line. */
 typedef struct shard {
     char before[128];
     timingwheel wheel;
@@ -273,7 +361,7 @@ static void *run_shard(void *argument)
     uint64_t now, fired = 0;
     double began;
 
-    pthread_barrier_wait(&line_up);
+    wait_for_threads();
     began = thread_time();
     while (fired < SHARD_FIRES && tw_next_deadline(&s->wheel, &now))
         fired += tw_advance_clock(&s->wheel, now);
@@ -299,18 +387,48 @@ static void make_shard(shard *s, uint64_t seed, unsigned number)
         bench_out_of_memory();
 }
 
-static int run_shards(unsigned count, uint64_t seed)
+static void print_shards_json(FILE *out, unsigned count, uint64_t fired,
+                              double wall, double cpu_ns)
+{
+    fprintf(out,
+            "{\"engine\": \"wheel\", \"workload\": \"shard\", \"n\": %u, "
+            "\"rounds\": 1, \"operations\": %" PRIu64
+            ", \"ns_per_operation\": %.3f, \"rate\": %.3f}\n",
+            count, fired, cpu_ns / (double)fired, (double)fired * 1e3 / wall);
+}
+
+static void print_shards(unsigned count, uint64_t fired, double wall,
+                         double cpu_ns, const thread_options *o)
+{
+    FILE *log;
+
+    if (o->json)
+        print_shards_json(stdout, count, fired, wall, cpu_ns);
+    else
+        printf("shard, %u wheels of %d timers, seed %" PRIu64 ", %" PRIu64
+               " fired and started again in %.3f s\n"
+               "  millions a second            %10.2f\n"
+               "  ns of a thread per timer     %10.2f\n",
+               count, SHARD_TIMERS, o->seed, fired, wall / 1e9,
+               (double)fired * 1e3 / wall, cpu_ns / (double)fired);
+    if (o->log == NULL)
+        return;
+    log = open_log(o->log);
+    print_shards_json(log, count, fired, wall, cpu_ns);
+    fclose(log);
+}
+
+static int run_shards(unsigned count, const thread_options *o)
 {
     static shard shards[MOST_THREADS];
     uint64_t fired = 0;
     double wall, cpu_ns = 0;
     unsigned i;
 
-    if (pthread_barrier_init(&line_up, NULL, count + 1) != 0)
-        bench_out_of_memory();
+    expect_threads(count + 1);
     for (i = 0; i < count; i++)
-        make_shard(&shards[i], seed, i);
-    pthread_barrier_wait(&line_up);
+        make_shard(&shards[i], o->seed, i);
+    wait_for_threads();
     wall = (double)bench_wall_time();
     for (i = 0; i < count; i++) {
         pthread_join(shards[i].thread, NULL);
@@ -319,12 +437,7 @@ static int run_shards(unsigned count, uint64_t seed)
         tw_destroy(&shards[i].wheel);
     }
     wall = (double)bench_wall_time() - wall;
-    printf("shard, %u wheels of %d timers, seed %" PRIu64 ", %" PRIu64
-           " fired and started again in %.3f s\n"
-           "  millions a second            %10.2f\n"
-           "  ns of a thread for one       %10.2f\n",
-           count, SHARD_TIMERS, seed, fired, wall / 1e9,
-           (double)fired * 1e3 / wall, cpu_ns / (double)fired);
+    print_shards(count, fired, wall, cpu_ns, o);
     return 0;
 }
 
@@ -341,19 +454,35 @@ static unsigned number(const char *text, unsigned most)
     return (unsigned)value;
 }
 
+/* Reads the options at the end. Returns the number of arguments before them. */
+static int parse_options(int argc, char **argv, thread_options *o)
+{
+    for (;;) {
+        if (argc >= 3 && strcmp(argv[argc - 1], "--json") == 0) {
+            o->json = true;
+            argc--;
+        } else if (argc >= 4 && strcmp(argv[argc - 2], "--seed") == 0) {
+            o->seed = strtoull(argv[argc - 1], NULL, 10);
+            argc -= 2;
+        } else if (argc >= 4 && strcmp(argv[argc - 2], "--log") == 0) {
+            o->log = argv[argc - 1];
+            argc -= 2;
+        } else {
+            return argc;
+        }
+    }
+}
+
 int bench_threads(int argc, char **argv)
 {
-    uint64_t seed = 1;
+    thread_options o = {1, false, NULL};
 
-    if (argc >= 3 && strcmp(argv[argc - 2], "--seed") == 0) {
-        seed = strtoull(argv[argc - 1], NULL, 10);
-        argc -= 2;
-    }
+    argc = parse_options(argc, argv, &o);
     if (argc == 3 && strcmp(argv[1], "shard") == 0)
-        return run_shards(number(argv[2], MOST_THREADS), seed);
+        return run_shards(number(argv[2], MOST_THREADS), &o);
     if (argc < 4 || argc > 5 || strcmp(argv[2], "post") != 0 ||
         (strcmp(argv[1], "mailbox") != 0 && strcmp(argv[1], "mutex") != 0))
         return -1;
     in_flight = argc == 5 ? number(argv[4], TIMERS - 1) : IN_FLIGHT;
-    return post(argv[1], number(argv[3], MOST_THREADS), seed);
+    return post(argv[1], number(argv[3], MOST_THREADS), &o);
 }

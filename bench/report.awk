@@ -1,35 +1,56 @@
 # SPDX-License-Identifier: MIT
 #
-# report.awk - results.jsonl in; the tables of table.md out, and the medians as
-# a table for gnuplot in the file named by `medians`, those of single calls in
-# the file named by `calls`. Fails if two engines did not fire the same, or if
-# the wheel woke its loop more often than a heap.
+# report.awk - cells.tsv (see summary.awk) in, table.md out. With only=NAME the
+# output is the part of this name, without a heading. Fails if two engines did
+# not fire the same, or if the wheel woke its loop more often than a heap.
 
-function field(name,    at, value)
-{
-    at = index($0, "\"" name "\": ")
-    if (at == 0)
-        return ""
-    value = substr($0, at + length(name) + 4)
-    if (substr(value, 1, 1) == "\"")
-        return substr(value, 2, index(substr(value, 2), "\"") - 1)
-    return value + 0
+BEGIN {
+    FS = "\t"
+    engine_count = split("wheel heap4 heap2 rbtree list timeout radix", engines,
+        " ")
+    for (i = 1; i <= engine_count; i++)
+        known[engines[i]]
+    library_count = split("libev libuv libevent glib", libraries, " ")
+    for (i = 1; i <= library_count; i++)
+        known[libraries[i]]
+    known["wheel-late"]
+    known["mailbox"]
+    known["mutex"]
+    workload_count = split("hold expire restart postpone startstop burst" \
+        " sparse", workloads, " ")
+    most_sizes = split("100 1000 10000 100000 1000000 10000000 100000000",
+        sizes, " ")
 }
 
-# The phases, as "fill 16.0, hold 30.1".
-function phases(    text, n, i, part, words, list)
+/^#/ { next }
+
 {
-    text = $0
-    sub(/.*"phases": \{/, "", text)
-    sub(/\}.*/, "", text)
-    gsub(/"|:/, "", text)
-    n = split(text, part, ", ")
+    key = $1 SUBSEP $2 SUBSEP $3 SUBSEP $4
+    seen[key]
+    ns[key] = $8
+    checksum[key] = $11
+    n = split($12, pairs, " ")
     for (i = 1; i <= n; i++) {
-        split(part[i], words, " ")
-        list = list sprintf("%s%s %.1f", i > 1 ? ", " : "", words[1], words[2])
+        split(pairs[i], pair, "=")
+        more[key, pair[1]] = pair[2]
     }
-    return list
+    same = $1 SUBSEP $2 SUBSEP $3 SUBSEP $5
+    if ($11 != "" && same in first && first[same] != $11)
+        fail($1 " " $2 ": " $4 " did not fire what the others fired")
+    first[same] = $11
+    if (!($4 in known)) {
+        known[$4]
+        engines[++engine_count] = $4
+    }
+    present[$1]
+    inputs[$1, $2]
+    if ($1 == "trace" && !(($1, $2) in noted)) {
+        noted[$1, $2]
+        traces[++trace_count] = $2
+    }
 }
+
+# ---------------------------------------------------------------- helpers ---
 
 function fail(message)
 {
@@ -37,85 +58,38 @@ function fail(message)
     failed = 1
 }
 
+# Prints a paragraph in lines of at most 98 characters.
+function say(text,    count, word, i, line)
 {
-    engine = field("engine")
-    input = field("input")
-    place = field("workload") SUBSEP input
-    rounds = field("rounds")
-    key = place SUBSEP engine
-
-    same = place SUBSEP rounds
-    if (!(same in checksum)) {
-        checksum[same] = field("checksum")
-        first[same] = engine
-    } else if (checksum[same] != field("checksum")) {
-        fail(field("workload") " " input ": " engine " and " first[same] \
-             " did not fire the same timers at the same ticks")
-    }
-    if (!(place in seen)) {
-        seen[place] = 1
-        if (!(input in rank))
-            rank[input] = (input ~ /^[0-9]+$/) ? input + 0 : 0
-        places[++place_count] = place
-        if (field("workload") !~ /-pages$|^calls-/)
-            column[input]
-    }
-    # Of two cells with the same engine the one with more rounds counts.
-    if (rounds < most[key])
-        next
-    if (rounds > most[key])
-        count[key] = 0
-    most[key] = rounds
-    ns[key, ++count[key]] = field("ns_per_operation")
-    floor_ns[key, count[key]] = field("floor_ns")
-    woken[key] = field("wakeups_per_fired")
-    fired[key] = field("fired")
-    bytes[key] = field("bytes_per_timer")
-    detail[key] = phases()
-    turn[key, count[key]] = field("turn")
-    if (field("calls") != "") {
-        limit[key, count[key]] = quantiles("")
-        idle[key, count[key]] = quantiles("idle_")
-    }
-    if (field("workload") ~ /^calls-/) {
-        for (i = 1; i <= 5; i++) {
-            call[key, i, count[key]] = field(quantile[i])
-            wait[key, i, count[key]] = field("idle_" quantile[i])
+    count = split(text, word, " ")
+    for (i = 1; i <= count; i++) {
+        if (line != "" && length(line) + length(word[i]) > 97) {
+            print line
+            line = ""
         }
-        moved[key] = field("moved")
-        most_moved[key] = field("most_moved")
-        beside[key] = field("fired_with_most")
+        line = line (line == "" ? "" : " ") word[i]
     }
+    print line "\n"
 }
 
-BEGIN {
-    split("p50 p99 p99.9 p99.99 max", quantile, " ")
-}
-
-# A row of a table: how long calls took.
-function quantiles(prefix)
+# Begins a part of the report. Returns true if the part is wanted.
+function part(name, heading)
 {
-    return "| " field(prefix "p50") " | " field(prefix "p99") " | " \
-        field(prefix "p99.9") " | " field(prefix "p99.99") " | " \
-        field(prefix "max") " |"
+    if (only != "")
+        return only == name
+    print "\n## " heading "\n"
+    return 1
 }
 
-# The median of the first count[key] of values[key, ...].
-function median(values, key)
+function cell(workload, input, engine, object)
 {
-    return median_of(values, key, count[key])
+    return workload SUBSEP input SUBSEP (object + 0) SUBSEP engine
 }
 
-# The median of values[key, 1] to values[key, n].
-function median_of(values, key, n,    i, j, x, sorted)
+# Returns the ns of a cell, or an empty string.
+function figure(key)
 {
-    for (i = 1; i <= n; i++) {
-        x = values[key, i]
-        for (j = i - 1; j > 0 && sorted[j] > x; j--)
-            sorted[j + 1] = sorted[j]
-        sorted[j + 1] = x
-    }
-    return n % 2 ? sorted[(n + 1) / 2] : (sorted[n / 2] + sorted[n / 2 + 1]) / 2
+    return key in seen ? sprintf("%.1f", ns[key]) : ""
 }
 
 function short_number(n)
@@ -125,382 +99,412 @@ function short_number(n)
     return n >= 1000 ? n / 1000 " k" : n
 }
 
-function figure(key)
+# Prints the head of a table, of column names with | between them.
+function head(columns,    rule)
 {
-    return key in count ? sprintf("%.1f", median(ns, key)) : ""
+    print "| " columns " |"
+    rule = "| " columns " |"
+    gsub(/[^|]+/, "---", rule)
+    print rule
 }
 
-function ratio(place,    wheel, heap)
+# Returns the engines of a list that have a cell in one of the workloads.
+function used(list, count, result, names,    i, w, s, n, any, name)
 {
-    wheel = place SUBSEP "wheel"
-    heap = place SUBSEP "heap4"
-    if (!(wheel in count) || !(heap in count))
-        return ""
-    return sprintf("%.1f / %.1f **%.2f**", median(ns, heap),
-                   median(ns, wheel), median(ns, heap) / median(ns, wheel))
-}
-
-function sort_sizes(    i, j, input)
-{
-    for (input in column) {
-        if (rank[input] == 0)
-            continue
-        for (i = size_count++; i > 0 && rank[sizes[i]] > rank[input]; i--)
-            sizes[i + 1] = sizes[i]
-        sizes[i + 1] = input
-    }
-}
-
-# By workload and size, whenever they were measured; traces and limit last.
-function sort_places(    i, j, w, place, order)
-{
-    for (w = 1; w <= workload_count; w++)
-        order[workloads[w]] = w
-    order["trace"] = w
-    order["limit"] = w + 1
-    order["still-restart"] = w + 2
-    order["still-postpone"] = w + 3
-    order["expire-small-pages"] = w + 4
-    order["calls-minute"] = w + 5
-    order["calls-hour"] = w + 6
-    order["calls-idle"] = w + 7
-    for (i = 2; i <= place_count; i++) {
-        place = places[i]
-        for (j = i; j > 1 && comes_before(place, places[j - 1], order); j--)
-            places[j] = places[j - 1]
-        places[j] = place
-    }
-}
-
-function comes_before(a, b, order,    one, two)
-{
-    split(a, one, SUBSEP)
-    split(b, two, SUBSEP)
-    if (one[1] != two[1])
-        return order[one[1]] < order[two[1]]
-    return rank[one[2]] < rank[two[2]]
-}
-
-function print_ratios(    w, i, line, rule, any)
-{
-    line = "| workload |"
-    rule = "|---|"
-    for (i = 1; i <= size_count; i++) {
-        line = line " " short_number(sizes[i]) " |"
-        rule = rule "---|"
-    }
-    print "ns per operation of heap4 / wheel, and **how many times faster the" \
-        " wheel is**:\n"
-    print line "\n" rule
-    for (w = 1; w <= workload_count; w++) {
-        line = "| " workloads[w] " |"
+    n = 0
+    split(names, name, " ")
+    for (i = 1; i <= count; i++) {
         any = 0
-        for (i = 1; i <= size_count; i++) {
-            cell = ratio(workloads[w] SUBSEP sizes[i])
-            any = any || cell != ""
-            line = line " " cell " |"
-        }
+        for (w in name)
+            for (s = 1; s <= most_sizes; s++)
+                any = any || cell(name[w], sizes[s], list[i]) in seen
         if (any)
-            print line
+            result[++n] = list[i]
     }
-    for (i = 1; i <= place_count; i++) {
-        split(places[i], part, SUBSEP)
-        if (part[1] == "trace")
-            print "\nTrace " part[2] ": " ratio(places[i]) ", in ns per call"
-    }
+    return n
 }
 
-function print_all(    w, i, e, place, line, key)
+function join_names(list, n,    i, line)
 {
-    print "\nns per operation of all engines, wake-ups per fired timer (of" \
-        " the wheel and heap4; - where fewer than 1,000 fire), and bytes per" \
-        " timer with its share of the structure:\n"
-    line = "| workload | N |"
-    for (e = 1; e <= engine_count; e++)
-        line = line " " engines[e] " |"
-    print line " wake-ups | bytes | phases of the wheel (last run) |"
-    gsub(/[^|]+/, "---", line)
-    print line "---|---|---|"
-    for (i = 1; i <= place_count; i++) {
-        place = places[i]
-        split(place, part, SUBSEP)
-        if (part[1] ~ /^still-|-pages$|^calls-/)
-            continue
-        line = "| " part[1] " | " \
-            (rank[part[2]] ? short_number(rank[part[2]]) : part[2]) " |"
-        for (e = 1; e <= engine_count; e++)
-            line = line " " figure(place SUBSEP engines[e]) " |"
-        key = place SUBSEP "wheel"
-        line = line " " wakeups(key)
-        if ((place SUBSEP "heap4") in count)
-            line = line " / " wakeups(place SUBSEP "heap4")
-        line = line " | " sprintf("%.0f", bytes[key])
-        if ((place SUBSEP "heap4") in count)
-            line = line " / " sprintf("%.0f", bytes[place SUBSEP "heap4"])
-        print line " | " detail[key] " |"
-    }
-}
-
-# The engines that are libraries; a workload without one of them has no row.
-function print_libraries(    w, i, e, place, line, any)
-{
-    for (w = 1; w <= still_count; w++)
-        for (i = 1; i <= size_count; i++) {
-            place = stills[w] SUBSEP sizes[i]
-            line = "| " stills[w] " | " short_number(sizes[i]) " | " \
-                figure(place SUBSEP "wheel") " | " times(place, "heap4") " |"
-            any = 0
-            for (e = 1; e <= library_count; e++) {
-                line = line " " times(place, libraries[e]) " |"
-                any = any || (place SUBSEP libraries[e]) in count
-            }
-            if (any && !headed++)
-                print_libraries_head()
-            if (any)
-                print line
-        }
-}
-
-function print_libraries_head(    e, line)
-{
-    print "\nTimers of event loops, called as in a callback while the clock" \
-        " stands: ns per operation, and **how many times faster the wheel" \
-        " is**:\n"
-    line = "| workload | N | wheel | heap4 |"
-    for (e = 1; e <= library_count; e++)
-        line = line " " libraries[e] " |"
-    print line
-    gsub(/[^|]+/, "---", line)
-    print line
-}
-
-# The figure of an engine, and how many times as long as the wheel it takes.
-function times(place, engine,    key, wheel)
-{
-    key = place SUBSEP engine
-    wheel = place SUBSEP "wheel"
-    if (!(key in count) || !(wheel in count))
-        return ""
-    return sprintf("%s **%.1f**", figure(key),
-                   median(ns, key) / median(ns, wheel))
-}
-
-# What the starts of some of them leave to the loop.
-function print_turns(    i, e, key, cell, row, lines)
-{
-    for (i = 1; i <= place_count; i++) {
-        split(places[i], part, SUBSEP)
-        row = ""
-        for (e = 1; e <= library_count; e++) {
-            key = places[i] SUBSEP libraries[e]
-            cell = part[1] == "still-restart" && key in count ? \
-                sprintf("%.1f", median(turn, key) / 1000) : ""
-            row = row " " cell " |"
-        }
-        if (row ~ /[0-9]/)
-            lines = lines "\n| " short_number(rank[part[2]]) " |" row
-    }
-    if (lines == "")
-        return
-    print "\nOne turn of these loops after still-restart, with N pending and" \
-        " none due, in us:\n"
-    row = "| N |"
-    for (e = 1; e <= library_count; e++)
-        row = row " " libraries[e] " |"
-    print row
-    gsub(/[^|]+/, "---", row)
-    print row lines
-}
-
-# The same in pages of 4 KiB and in huge ones, and their floors.
-function print_pages(    i, small, huge, line)
-{
-    for (i = 1; i <= place_count; i++) {
-        split(places[i], part, SUBSEP)
-        small = places[i] SUBSEP "wheel"
-        huge = "expire-huge-pages" SUBSEP part[2] SUBSEP "wheel"
-        if (part[1] == "expire-small-pages" && huge in count)
-            line = line sprintf("\n| %s | %.1f / %.1f | %.1f / %.1f |",
-                short_number(rank[part[2]]), median(ns, small),
-                median(ns, huge), median(floor_ns, small),
-                median(floor_ns, huge))
-    }
-    if (line != "")
-        print "\nexpire in pages of 4 KiB / with" \
-            " `GLIBC_TUNABLES=glibc.malloc.hugetlb=1`, ns per timer:\n\n" \
-            "| N | wheel | floor |\n|---|---|---|" line
-}
-
-function wakeups(key)
-{
-    if (fired[key] < 1000)
-        return "-"
-    return sprintf("%.3f", woken[key])
-}
-
-# What touching the memory of a workload costs in the same run.
-function print_floors(workload, what,    i, key, line)
-{
-    for (i = 1; i <= place_count; i++) {
-        key = places[i] SUBSEP "wheel"
-        split(key, part, SUBSEP)
-        if (part[1] == workload && key in count)
-            line = line (line == "" ? "" : ", ") \
-                sprintf("%s %.1f", short_number(rank[part[2]]),
-                        median(floor_ns, key))
-    }
-    if (line != "")
-        print "\nFloor of " workload ", in ns (" what "): " line
-}
-
-function print_limits(    i, j, key)
-{
-    for (i = 1; i <= place_count; i++) {
-        key = places[i] SUBSEP "wheel"
-        split(key, part, SUBSEP)
-        if (part[1] != "limit")
-            continue
-        print "\nOne call of `tw_advance_clock_limit(..., 64)` with " \
-            short_number(rank[part[2]]) " timers pending, wall clock in ns," \
-            " a line per run:\n\n| p50 | p99 | p99.9 | p99.99 | max |\n" \
-            "|---|---|---|---|---|"
-        for (j = 1; j <= count[key]; j++)
-            print limit[key, j]
-        print "\nAs many loops that only wait for the p50:\n\n" \
-            "| p50 | p99 | p99.9 | p99.99 | max |\n|---|---|---|---|---|"
-        for (j = 1; j <= count[key]; j++)
-            print idle[key, j]
-    }
-}
-
-# A quantile of all runs: the median; of the maxima the least, because all runs
-# make the same calls.
-function call_time(values, key, q,    i, least)
-{
-    if (q < 5)
-        return median_of(values, key SUBSEP q, count[key])
-    least = values[key, q, 1]
-    for (i = 2; i <= count[key]; i++)
-        if (values[key, q, i] < least)
-            least = values[key, q, i]
-    return least
-}
-
-# Five cells of a table, in us.
-function call_cells(values, key,    q, line)
-{
-    for (q = 1; q <= 5; q++)
-        line = line sprintf(" %.2f |", call_time(values, key, q) / 1000)
+    for (i = 1; i <= n; i++)
+        line = line (i > 1 ? " | " : "") list[i]
     return line
 }
 
-function print_calls(    i, e, key, head)
+# ------------------------------------------------------------------ parts ---
+
+function print_ratios(    w, s, row, heap, wheel, columns, any)
 {
-    for (i = 1; i <= place_count; i++) {
-        split(places[i], part, SUBSEP)
-        if (part[1] !~ /^calls-/)
-            continue
-        if (!head++)
-            print "\nOne call of `tw_advance_clock` that moves the clock by" \
-                " a tick, wall clock in us: medians of the runs, and the" \
-                " least maximum. *waiting*: as many loops that only wait for" \
-                " the wheel's p50. *moved*: timers moved without firing, per" \
-                " call and in the call that moved the most; *fired*: in the" \
-                " same call.\n\n" \
-                "| workload | N | engine | p50 | p99 | p99.9 | p99.99 | max" \
-                " | moved per call | moved at most | fired |\n" \
-                "|---|---|---|---|---|---|---|---|---|---|---|"
-        for (e = 1; e <= all_count; e++) {
-            key = places[i] SUBSEP all[e]
-            if (key in count)
-                printf "| %s | %s | %s |%s %.2f | %d | %d |\n", part[1],
-                    short_number(rank[part[2]]), all[e],
-                    call_cells(call, key), moved[key], most_moved[key],
-                    beside[key]
+    if (!part("ratios", "heap4 against the wheel"))
+        return
+    say("ns per operation of heap4 / wheel, and **how many times faster the" \
+        " wheel is**:")
+    columns = "workload"
+    for (s = 1; s <= most_sizes; s++)
+        if (cell("hold", sizes[s], "heap4") in seen)
+            columns = columns " | " short_number(sizes[s])
+    head(columns)
+    for (w = 1; w <= workload_count; w++) {
+        row = "| " workloads[w] " |"
+        any = 0
+        for (s = 1; s <= most_sizes; s++) {
+            if (!(cell("hold", sizes[s], "heap4") in seen))
+                continue
+            row = row " " against(workloads[w], sizes[s]) " |"
+            any = any || against(workloads[w], sizes[s]) != ""
         }
-        key = places[i] SUBSEP "wheel"
-        if (key in count)
-            printf "| %s | %s | *waiting* |%s  |  |  |\n", part[1],
-                short_number(rank[part[2]]), call_cells(wait, key)
+        if (any)
+            print row
     }
+    for (i = 1; i <= trace_count; i++)
+        print "\nTrace " traces[i] ": " against("trace", traces[i]) \
+            ", in ns per call."
 }
 
-# For the plot: workload, N, engine, number of the quantile, ns.
-function write_calls(    i, e)
+function against(workload, input,    heap, wheel)
 {
-    printf "" > calls
-    for (i = 1; i <= place_count; i++) {
-        if (places[i] !~ /^calls-/)
-            continue
-        for (e = 1; e <= all_count; e++)
-            write_call(places[i], all[e], all[e], call)
-        write_call(places[i], "wheel", "waiting", wait)
-    }
+    heap = cell(workload, input, "heap4")
+    wheel = cell(workload, input, "wheel")
+    if (!(heap in seen && wheel in seen))
+        return ""
+    return sprintf("%.1f / %.1f **%.2f**", ns[heap], ns[wheel],
+        ns[heap] / ns[wheel])
 }
 
-function write_call(place, engine, name, values,    q, key)
+# A table of one figure, engines against workloads and sizes.
+function print_engines(name, heading, text, what, names,    w, s, i, n, list,
+    row, any, count, input, value)
 {
-    key = place SUBSEP engine
-    split(place, part, SUBSEP)
-    for (q = 1; q <= 5 && key in count; q++)
-        printf "%s\t%s\t%s\t%d\t%.0f\n", part[1], part[2], name, q,
-            call_time(values, key, q) > calls
-}
-
-# Postponed and cancelled timers may leave a wake-up behind: that is promised.
-function check_wakeups(    i, wheel, heap)
-{
-    for (i = 1; i <= place_count; i++) {
-        split(places[i], part, SUBSEP)
-        wheel = places[i] SUBSEP "wheel"
-        heap = places[i] SUBSEP "heap4"
-        if (part[1] ~ /^(hold|expire|burst|sparse)$/ && heap in count &&
-            woken[wheel] > woken[heap])
-            fail(part[1] " " part[2] ": the wheel wakes its loop more often")
-    }
-}
-
-function write_medians(    i, e, key)
-{
-    for (i = 1; i <= place_count; i++) {
-        split(places[i], part, SUBSEP)
-        for (e = 1; e <= all_count; e++) {
-            key = places[i] SUBSEP all[e]
-            if (key in count)
-                printf "%s\t%s\t%s\t%.3f\n", part[1], part[2], all[e],
-                    median(ns, key) > medians
+    n = used(engines, engine_count, list, names)
+    if (n == 0 || !part(name, heading))
+        return
+    say(text)
+    head("workload | N | " join_names(list, n))
+    count = split(names, wanted, " ")
+    for (w = 1; w <= count; w++)
+        for (s = 1; s <= most_sizes + trace_count; s++) {
+            input = s <= most_sizes ? sizes[s] : traces[s - most_sizes]
+            row = "| " wanted[w] " | " \
+                (s <= most_sizes ? short_number(input) : input) " |"
+            any = ""
+            for (i = 1; i <= n; i++) {
+                value = value_of(what, cell(wanted[w], input, list[i]))
+                any = any value
+                row = row " " value " |"
+            }
+            if (any != "")
+                print row
         }
+}
+
+# Returns a figure of a cell as text: ns, woken (wake-ups per fired timer) or
+# bytes (per timer).
+function value_of(what, key)
+{
+    if (!(key in seen))
+        return ""
+    if (what == "ns")
+        return sprintf("%.1f", ns[key])
+    if (what == "bytes")
+        return sprintf("%.0f", more[key, "bytes_per_timer"])
+    if (more[key, "fired"] < 1000)
+        return ""
+    return sprintf("%.3f", more[key, "wakeups"] / more[key, "fired"])
+}
+
+function print_floors(    s, columns, expire, postpone)
+{
+    if (!part("floors", "Floors"))
+        return
+    say("ns for the memory alone. expire: a timer's memory written, then" \
+        " prefetched, read and called. postpone: a random timer's memory read" \
+        " and written.")
+    for (s = 1; s <= most_sizes; s++)
+        if (cell("expire", sizes[s], "wheel") in seen) {
+            columns = columns " | " short_number(sizes[s])
+            expire = expire floor_of("expire", sizes[s])
+            postpone = postpone floor_of("postpone", sizes[s])
+        }
+    head("workload" columns)
+    print "| expire |" expire
+    print "| postpone |" postpone
+}
+
+function floor_of(workload, input,    key)
+{
+    key = cell(workload, input, "wheel")
+    return sprintf(" %.1f |", more[key, "floor_ns"])
+}
+
+# The engines that are libraries.
+function print_libraries(    w, s, i, n, list, count, wanted, wheel, row, any)
+{
+    if (!part("libraries", "Timers of event loops"))
+        return
+    say("Called as in a callback, while the clock stands: ns per operation," \
+        " and **how many times faster the wheel is**:")
+    n = used(libraries, library_count, list, "callback-restart startstop")
+    head("workload | N | wheel | heap4 | " join_names(list, n))
+    list[0] = "heap4"
+    count = split("startstop callback-restart callback-postpone", wanted, " ")
+    for (w = 1; w <= count; w++)
+        for (s = 1; s <= most_sizes; s++) {
+            wheel = cell(wanted[w], sizes[s], "wheel")
+            row = "| " wanted[w] " | " short_number(sizes[s]) " | " \
+                figure(wheel) " |"
+            any = ""
+            for (i = 0; i <= n; i++) {
+                row = row " " times(wanted[w], sizes[s], list[i]) " |"
+                if (i > 0)
+                    any = any times(wanted[w], sizes[s], list[i])
+            }
+            if (any != "")
+                print row
+        }
+}
+
+# Returns the figure of an engine, and how many times the wheel's figure it is.
+function times(workload, input, engine,    key, wheel)
+{
+    key = cell(workload, input, engine)
+    wheel = cell(workload, input, "wheel")
+    if (!(key in seen && wheel in seen))
+        return ""
+    return sprintf("%.1f **%.1f**", ns[key], ns[key] / ns[wheel])
+}
+
+function print_turns(    s, i, n, list, row, any, value)
+{
+    if (!part("turns", "One turn of an event loop"))
+        return
+    say("After callback-restart, with N timers pending and none due, in" \
+        " us:")
+    n = used(libraries, library_count, list, "callback-restart")
+    head("N | " join_names(list, n))
+    for (s = 1; s <= most_sizes; s++) {
+        row = "| " short_number(sizes[s]) " |"
+        any = 0
+        for (i = 1; i <= n; i++) {
+            value = more[cell("callback-restart", sizes[s], list[i]),
+                "phase_turn"]
+            row = row (value == "" ? " |" : sprintf(" %.1f |", value / 1000))
+            any = any || value != ""
+        }
+        if (any)
+            print row
     }
+}
+
+# The same in pages of 4 KiB and in huge pages, with floors.
+function print_pages(    s, small, huge)
+{
+    if (!part("pages", "Huge pages"))
+        return
+    say("expire in pages of 4 KiB / with" \
+        " `GLIBC_TUNABLES=glibc.malloc.hugetlb=1`, ns per timer:")
+    head("N | wheel | floor")
+    for (s = 1; s <= most_sizes; s++) {
+        small = cell("expire-small-pages", sizes[s], "wheel")
+        huge = cell("expire-huge-pages", sizes[s], "wheel")
+        if (small in seen && huge in seen)
+            printf "| %s | %.1f / %.1f | %.1f / %.1f |\n",
+                short_number(sizes[s]), ns[small], ns[huge],
+                more[small, "floor_ns"], more[huge, "floor_ns"]
+    }
+}
+
+# Restart and cancel in small and large objects.
+function print_objects(    w, s, o, count, wanted, object, n, list, bare)
+{
+    if (!part("objects", "Restart and cancel against wheels of linked lists"))
+        return
+    count = split("object-restart object-cancel", wanted, " ")
+    split("0 96 512", object, " ")
+    list[1] = "wheel"; list[2] = "list"; list[3] = "timeout"
+    for (i = 1; i <= 3; i++)
+        for (s = 1; s <= most_sizes; s++)
+            if (cell(wanted[1], sizes[s], list[i]) in seen) {
+                bare = bare (i > 1 ? ", " : "") list[i] " " \
+                    more[cell(wanted[1], sizes[s], list[i]), "timer_bytes"]
+                break
+            }
+    say("ns per operation. *bare*: an object is a timer and nothing else (" \
+        bare " bytes). Cancel is two figures if the engine has work left when" \
+        " the clock passes: cancel + pass.")
+    head("workload | N | bare: wheel | list | timeout | 96 bytes: wheel |" \
+        " list | timeout | 512 bytes: wheel | list | timeout")
+    for (w = 1; w <= count; w++)
+        for (s = 1; s <= most_sizes; s++)
+            print_object_row(wanted[w], sizes[s], object, list)
+}
+
+function print_object_row(workload, input, object, list,    o, i, row, any)
+{
+    row = "| " workload " | " short_number(input) " |"
+    for (o = 1; o <= 3; o++)
+        for (i = 1; i <= 3; i++) {
+            any = any figure(cell(workload, input, list[i], object[o]))
+            row = row " " \
+                in_parts(cell(workload, input, list[i], object[o])) " |"
+        }
+    if (any != "")
+        print row
+}
+
+function in_parts(key)
+{
+    if (more[key, "phase_pass"] < 0.5)
+        return figure(key)
+    return sprintf("%.1f + %.1f", more[key, "phase_cancel"],
+        more[key, "phase_pass"])
+}
+
+# Five cells of a table, in us.
+function quantiles(key, prefix,    i, name, line)
+{
+    split("p50 p99 p99.9 p99.99 max", name, " ")
+    for (i = 1; i <= 5; i++)
+        line = line sprintf(" %.2f |", more[key, prefix name[i]] / 1000)
+    return line
+}
+
+function print_calls(    w, s, i, n, count, wanted, list, key)
+{
+    if (!part("calls", "Times of single calls"))
+        return
+    say("calls-*: one `tw_advance_clock` that moves the clock by a tick." \
+        " limit: one `tw_advance_clock_limit` with a limit of 64. Wall clock" \
+        " in us: medians of the runs, and the least maximum. *waiting*: as" \
+        " many loops that only wait for the wheel's p50. *moved*: timers moved" \
+        " without firing, per call and in the call that moved the most;" \
+        " *fired*: in the same call.")
+    head("workload | N | engine | p50 | p99 | p99.9 | p99.99 | max | moved" \
+        " per call | moved at most | fired")
+    count = split("calls-minute calls-hour calls-idle limit", wanted, " ")
+    n = split("wheel wheel-late", list, " ")
+    for (i = 2; i <= engine_count; i++)
+        list[++n] = engines[i]
+    for (w = 1; w <= count; w++)
+        for (s = 1; s <= most_sizes; s++) {
+            for (i = 1; i <= n; i++) {
+                key = cell(wanted[w], sizes[s], list[i])
+                if (key in seen)
+                    printf "| %s | %s | %s |%s%s\n", wanted[w],
+                        short_number(sizes[s]), list[i], quantiles(key, ""),
+                        moved(key, list[i])
+            }
+            key = cell(wanted[w], sizes[s], "wheel")
+            if (key in seen)
+                printf "| %s | %s | *waiting* |%s  |  |  |\n", wanted[w],
+                    short_number(sizes[s]), quantiles(key, "idle_")
+        }
+}
+
+function moved(key, engine)
+{
+    if (engine !~ /^wheel/ || key ~ /^limit/)
+        return "  |  |  |"
+    return sprintf(" %.2f | %d | %d |", more[key, "moved"],
+        more[key, "most_moved"], more[key, "fired_with_most"])
+}
+
+function print_threads(    i, f, t, count, threads, flight, key, row)
+{
+    if (!part("threads", "Posts of several threads"))
+        return
+    head("producers | in flight | | million posts per second | ns per post," \
+        " producer | ns per post, loop | longest turn of the loop, us")
+    split("64 1024", flight, " ")
+    count = split("1 2 4", threads, " ")
+    for (f = 1; f <= 2; f++)
+        for (t = 1; t <= count; t++) {
+            print_thread_row(threads[t], flight[f], "mailbox")
+            print_thread_row(threads[t], flight[f], "mutex")
+        }
+    if (cell("shard", 1, "wheel") in seen)
+        printf "\nshard: %.1f million timers per second with one thread," \
+            " %.1f with two threads:\n**%.2f** times as many.\n",
+            rate("shard", 1, "wheel"), rate("shard", 2, "wheel"),
+            rate("shard", 2, "wheel") / rate("shard", 1, "wheel")
+}
+
+function rate(workload, threads, engine)
+{
+    return more[cell(workload, threads, engine), "rate"]
+}
+
+function print_thread_row(threads, flight, engine,    key)
+{
+    key = cell("post-" flight, threads, engine)
+    if (key in seen)
+        printf "| %d | %d | %s | %.0f | %.1f | %.1f | %.0f |\n", threads,
+            flight, engine, more[key, "rate"], ns[key], more[key, "loop_ns"],
+            more[key, "longest_us"]
+}
+
+# The mailbox in one line.
+function print_mailbox(    t, threads, box, lock)
+{
+    if (!part("mailbox", "The mailbox in one line"))
+        return
+    split("1 2 4", threads, " ")
+    for (t = 1; t <= 3; t++) {
+        box = box (t > 1 ? t == 3 ? " and " : ", " : "") \
+            sprintf("%.0f", rate("post-64", threads[t], "mailbox"))
+        lock = lock (t > 1 ? t == 3 ? " and " : ", " : "") \
+            sprintf("%.0f", rate("post-64", threads[t], "mutex"))
+    }
+    print "Timers from other threads: " box " million posts per second with" \
+        " 1, 2 and 4 producers; " lock " million with a mutex around the wheel."
+}
+
+# A cancelled or postponed timer may cause a wake-up, as the contract says.
+function check_wakeups(    w, s, wheel, heap)
+{
+    for (w = 1; w <= workload_count; w++)
+        for (s = 1; s <= most_sizes; s++) {
+            wheel = cell(workloads[w], sizes[s], "wheel")
+            heap = cell(workloads[w], sizes[s], "heap4")
+            if (workloads[w] ~ /^(hold|expire|burst|sparse)$/ &&
+                heap in seen && more[wheel, "wakeups"] > more[heap, "wakeups"])
+                fail(workloads[w] " " sizes[s] \
+                    ": the wheel wakes its loop more often")
+        }
 }
 
 END {
-    workload_count = split("hold expire restart postpone startstop burst" \
-                           " sparse", workloads, " ")
-    engine_count = split("wheel heap4 heap2 rbtree list", engines, " ")
-    library_count = split("libev libuv libevent glib", libraries, " ")
-    all_count = split("wheel wheel-late heap4 heap2 rbtree list libev libuv" \
-                      " libevent glib", all, " ")
-    still_count = split("startstop still-restart still-postpone", stills, " ")
-    sort_sizes()
-    sort_places()
-    write_medians()
-    write_calls()
-    print machine "\n"
-    if (size_count > 0) {
+    if (only == "")
+        print "# Results\n\n" machine
+    else if (only == "machine")
+        print machine "."
+    if ("hold" in present)
         print_ratios()
-        print_all()
+    print_engines("engines", "All engines", "ns per operation:", "ns",
+        "hold expire restart postpone startstop burst sparse trace")
+    print_engines("wakeups", "Wake-ups", "Wake-ups of the loop per fired" \
+        " timer, if at least 1,000 timers fire:", "woken",
+        "hold expire restart postpone sparse trace")
+    print_engines("bytes", "Memory", "Bytes per timer: the timer, and the" \
+        " timer's share of the structure:", "bytes", "hold sparse")
+    if ("expire" in present)
+        print_floors()
+    if ("callback-restart" in present || "callback-postpone" in present)
+        print_libraries()
+    if ("callback-restart" in present)
+        print_turns()
+    if ("object-restart" in present)
+        print_objects()
+    if ("calls-minute" in present || "limit" in present)
+        print_calls()
+    if ("post-64" in present) {
+        print_threads()
+        print_mailbox()
     }
-    print_floors("expire", "the memory of a timer touched once to write" \
-        " and once, prefetched, to read and call")
-    print_floors("postpone", "a random timer's memory read and written")
-    print_libraries()
-    print_turns()
-    print_pages()
-    print_limits()
-    print_calls()
+    if ("expire-huge-pages" in present)
+        print_pages()
     check_wakeups()
-    if (!failed)
-        print "\nAll engines fired the same timers at the same ticks; those" \
-            " with a clock of their own had them pending for these."
+    if (!failed && only == "")
+        print "\nAll engines fired the same timers at the same ticks. Engines" \
+            " with a clock of their own had these timers pending."
     exit failed
 }

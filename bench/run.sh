@@ -1,16 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# run.sh - runs the bench under hyperfine and writes what came of it to
-# bench/results/. `make bench` calls it, `make bench-full` with --full.
+# run.sh - runs the bench under hyperfine, and writes bench/results/: cells.tsv,
+# table.md, the plots, and the numbers in README.md. `make bench` calls run.sh,
+# `make bench-full` with --full. `run.sh --report` runs nothing, and writes the
+# table, the plots and the numbers again from cells.tsv.
 #
-#   RUNS=5 WARMUP=1 SEED=1      runs that count and runs that do not, of each
-#                               command; the seed of all random numbers
-#   SIZES='100 1000'            other numbers of timers than the usual ones
-#   WORKLOADS='hold restart'    other workloads than all of them
-#   ENGINES='wheel heap4'       these engines alone
+#   RUNS=3 WARMUP=0 SEED=1      runs that count and runs that do not, per cell
+#                               and engine; the seed of all random numbers
+#   SIZES='100 1000'            other numbers of timers
+#   WORKLOADS='hold restart'    other workloads than all (see grid below)
+#   ENGINES='wheel heap4'       only these engines
 #   RESULTS=directory           where to write, instead of bench/results
-#   ADD=1                       adds to what is there, instead of replacing it
+#   ADD=1                       keeps the cells of other workloads, sizes and
+#                               engines
+#   CONTINUE=1                  keeps all cells, and runs only those that are
+#                               missing: after an interruption
 set -eu
 
 case ${RESULTS:-} in
@@ -19,64 +24,80 @@ case ${RESULTS:-} in
 esac
 cd "$(dirname "$0")"
 timers=./timers
-results=${RESULTS:-results}
-runs=${RUNS:-5}
-warmup=${WARMUP:-1}
+results=${RESULTS:-$PWD/results}
+cells=$results/cells.tsv
+runs=${RUNS:-3}
+warmup=${WARMUP:-0}
 seed=${SEED:-1}
 full=false
-[ "${1:-}" = --full ] && full=true
+[ "${1:-}" != --full ] || full=true
 
+# Writes the table, the plots and, for bench/results, the numbers of README.md.
+report() {
+    awk -v machine="$(cat "$results/machine.txt")" -f report.awk "$cells" \
+        >"$results/table.md" || { cat "$results/table.md"; exit 1; }
+    if command -v gnuplot >/dev/null 2>&1; then
+        ./plot.sh "$results"
+    else
+        echo 'No plots: apt-get install gnuplot-nox' >&2
+    fi
+    [ "$results" != "$PWD/results" ] || ./insert.sh README.md results
+}
+
+if [ "${1:-}" = --report ]; then
+    report
+    exit 0
+fi
 if ! command -v hyperfine >/dev/null 2>&1; then
-    echo 'The bench is timed by hyperfine: apt-get install hyperfine' >&2
+    echo 'hyperfine runs the bench: apt-get install hyperfine' >&2
     exit 1
 fi
-[ -x $timers ] || { echo 'Build it first: make bench/timers' >&2; exit 1; }
+if [ ! -x $timers ]; then
+    echo 'Build the bench first: make bench/timers' >&2
+    exit 1
+fi
 
 work=$(mktemp -d)
 child=
 trap 'rm -rf "$work"' EXIT
 trap 'interrupted' INT TERM
 
-# Ends the line on which the progress bar stands.
+# Ends the line of the progress bar.
 end_line() { [ ! -t 2 ] || echo >&2; }
 
 interrupted() {
     end_line
-    [ -z "$child" ] || kill "$child" 2>/dev/null
-    echo 'Interrupted; nothing was written.' >&2
+    if [ -n "$child" ]; then
+        pkill -TERM -P "$child" 2>/dev/null || :
+        kill "$child" 2>/dev/null || :
+    fi
+    echo 'Interrupted. CONTINUE=1 goes on from here.' >&2
     exit 130
 }
 
 # ----------------------------------------------------------------- the grid --
 
-# A cell is one workload, one size and the engines that are compared there:
-#   <workload> <size or trace> <rounds, 0 for the usual number> <engine>...
-# The slow engines run fewer rounds, and the wheel the same number beside them,
-# because checksums are comparable only then.
-has() { $timers --help | grep -q "^  $1 "; }
+# A cell is one workload with one input, and the engines to compare:
+#   <workload> <size or trace> <rounds> <object> <engine>...
+# Rounds and object may be 0, the default. All engines of a cell make the same
+# rounds, because the checksums are compared.
+$timers --engines >"$work/engines"
 
-# present ENGINE PACKAGE...: those engines that were built.
-present() {
-    while [ $# != 0 ]; do
-        if has "$1"; then
-            printf '%s ' "$1"
-        else
-            echo "$1 is left out: apt-get install $2; make bench/timers" >&2
-        fi
-        shift 2
-    done
+# can WORKLOAD: the engines that can run the workload. wheel-late is the wheel
+# without a part, and only of interest in calls-*.
+can() {
+    awk -v workload="$1" '$1 != "wheel-late" {
+        for (i = 2; i <= NF; i++)
+            if ($i == workload)
+                printf "%s ", $1
+    }' "$work/engines"
 }
 
-slow="$(present rbtree libbsd-dev)list"
-libraries=$(present libev libev-dev libuv libuv1-dev libevent libevent-dev \
-    glib libglib2.0-dev)
-
-# What makes malloc ask for huge pages, where the system gives them to those
-# that ask.
-huge=GLIBC_TUNABLES=glibc.malloc.hugetlb=1
-has_huge() {
-    grep -q '\[madvise\]' /sys/kernel/mm/transparent_hugepage/enabled \
-        2>/dev/null && getconf GNU_LIBC_VERSION >/dev/null 2>&1
+# present ENGINE...: the engines that were built.
+present() {
+    for engine in "$@"; do
+        ! grep -q "^$engine " "$work/engines" || printf '%s ' "$engine"
+    done
 }
 
 sizes() {
@@ -89,116 +110,130 @@ sizes() {
     fi
 }
 
-# So few rounds that an engine of 1000 ns per operation takes about a second.
-few_rounds() { echo $((1000000 > $1 ? 1000000 / $1 : 1)); }
-
-# The workloads that the short bench runs on every engine.
-is_main() {
-    case $1 in hold | expire | postpone | sparse) ;; *) return 1 ;; esac
-}
-
+# With more than 10,000 timers, list takes a minute per run. With more than a
+# million, only the fast engines run.
 cells_of() {
     for n in $(sizes); do
-        binary=
-        if [ "$n" -le 1000000 ] && { $full || is_main "$1"; }; then
-            binary=heap2
+        if [ "$n" -le 10000 ]; then
+            echo "$1 $n 0 0 $(can "$1")"
+        elif [ "$n" -le 1000000 ]; then
+            echo "$1 $n 0 0 $(can "$1" | sed 's/list //')"
+        else
+            echo "$1 $n 0 0 wheel heap4"
         fi
-        echo "$1 $n 0 wheel heap4 $binary"
-        others=$slow
-        [ "$1" != sparse ] || others=${slow%list}
-        [ "$n" -le 10000 ] || others=${others%list}
-        [ "$n" -le 1000000 ] || others=
-        $full || is_main "$1" || others=
-        [ -z "${others% }" ] || echo "$1 $n $(few_rounds "$n") wheel $others"
     done
 }
 
-# What engines with a clock of their own can do, too: up to a million timers,
-# and few rounds, as some take 100 times as long as the wheel.
-still_cells() {
-    [ -n "$libraries" ] || return 0
-    for n in $(sizes); do
-        [ "$n" -gt 1000000 ] || echo "$1 $n $((n > 100000 ? 2 : 3000000 / n))" \
-            "wheel heap4 $libraries"
+# Small and large objects, for the wheel and for wheels of linked lists.
+object_cells() {
+    for object in 0 96 512; do
+        for n in ${SIZES:-10000 100000 1000000}; do
+            echo "$1 $n 0 $object wheel $(present list timeout)"
+        done
     done
 }
 
-# The same twice, one right after the other: in small pages and in huge ones.
+# What makes malloc ask for huge pages, where the system gives huge pages to
+# programs that ask.
+huge=GLIBC_TUNABLES=glibc.malloc.hugetlb=1
+has_huge() {
+    grep -q '\[madvise\]' /sys/kernel/mm/transparent_hugepage/enabled \
+        2>/dev/null && getconf GNU_LIBC_VERSION >/dev/null 2>&1
+}
+
+# The same twice, one after the other: in small pages and in huge pages.
 page_cells() {
     if ! has_huge; then
-        echo 'pages is left out: no huge pages for those that ask' >&2
+        echo 'pages is left out: the system gives no huge pages' >&2
         return
     fi
     for n in ${SIZES:-1000000 10000000}; do
-        echo "expire-small-pages $n 0 wheel"
-        echo "expire-huge-pages $n 0 wheel"
+        echo "expire-small-pages $n 0 0 wheel"
+        echo "expire-huge-pages $n 0 0 wheel"
     done
 }
 
+# list would visit every microsecond.
 trace_cells() {
     for trace in traces/*.txt.gz; do
-        echo "trace $trace 0 wheel heap4 heap2 ${slow%list}"
+        echo "trace $trace 0 0 $(can trace | sed 's/list //')"
     done
 }
 
-# What only the wheel is asked for.
-wheel_cells() {
-    if [ -n "${SIZES:-}" ]; then
-        for n in $SIZES; do
-            echo "limit $n 0 wheel"
-        done
-    elif $full; then
-        echo 'limit 10000000 0 wheel'
-        echo 'hold 100000000 1 wheel'
-        echo 'expire 100000000 1 wheel'
-    else
-        echo 'limit 1000000 0 wheel'
-    fi
-}
-
-# The engines of such a cell run in one process and take turns.
-calls_cells() {
+limit_cells() {
     for n in ${SIZES:-1000000}; do
-        echo "calls-minute $n 8 wheel heap4 wheel-late"
-        echo "calls-hour $n 1 wheel heap4 wheel-late"
-        echo "calls-idle $n 2 wheel heap4 wheel-late"
+        echo "limit $n 0 0 wheel"
     done
-    [ -n "${SIZES:-}" ] || ! $full ||
-        echo 'calls-hour 10000000 1 wheel heap4 wheel-late'
+}
+
+# The engines of these cells run in one process and take turns.
+calls_cells() {
+    engines="wheel heap4 wheel-late $(present timeout radix)"
+    for n in ${SIZES:-1000000}; do
+        echo "calls-minute $n 8 0 $engines"
+        echo "calls-hour $n 1 0 $engines"
+        echo "calls-idle $n 2 0 $engines"
+    done
+}
+
+# The size is the number of threads.
+post_cells() {
+    for threads in 1 2 4; do
+        echo "post-64 $threads 0 0 mailbox mutex"
+        echo "post-1024 $threads 0 0 mailbox mutex"
+    done
+    echo 'shard 1 0 0 wheel'
+    echo 'shard 2 0 0 wheel'
+}
+
+full_cells() {
+    echo 'limit 10000000 0 0 wheel'
+    echo 'calls-hour 10000000 1 0 wheel heap4 wheel-late'
+    echo 'hold 100000000 1 0 wheel'
+    echo 'expire 100000000 1 0 wheel'
 }
 
 grid() {
     for workload in ${WORKLOADS:-hold expire restart postpone startstop \
-        burst sparse trace limit calls still-restart still-postpone pages}; do
+        callback burst sparse trace calls limit object post pages \
+        $($full && echo full)}; do
         case $workload in
-        startstop) cells_of startstop && still_cells startstop ;;
-        still-*) still_cells "$workload" ;;
+        callback)
+            cells_of callback-restart
+            cells_of callback-postpone
+            ;;
+        object)
+            object_cells object-restart
+            object_cells object-cancel
+            ;;
+        object-*) object_cells "$workload" ;;
         pages) page_cells ;;
         trace) trace_cells ;;
-        limit) wheel_cells ;;
+        limit) limit_cells ;;
         calls) calls_cells ;;
+        post) post_cells ;;
+        full) full_cells ;;
         *) cells_of "$workload" ;;
         esac
     done
 }
 
-# Of the cells on standard input those in which engines that are wanted can be
-# compared, or that have only one.
+# The cells on standard input with the wanted engines only.
 chosen() {
     awk -v wanted=" ${ENGINES:-} " '{
-        cell = $1 " " $2 " " $3
+        cell = $1 " " $2 " " $3 " " $4
         n = 0
-        for (i = 4; i <= NF; i++)
+        for (i = 5; i <= NF; i++)
             if (wanted ~ /^ *$/ || index(wanted, " " $i " ")) {
                 cell = cell " " $i
                 n++
             }
-        if (n == NF - 3 || n > 1)
+        if (n > 0)
             print cell
     }'
 }
 
-# 100 million timers take 10 GB with the objects that they are in.
+# 100 million timers take 10 GB with their objects.
 fits() {
     kilobytes=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo 2>/dev/null)
     [ "$1" -lt 100000000 ] || [ "${kilobytes:-99999999}" -gt 10500000 ]
@@ -206,81 +241,98 @@ fits() {
 
 # ----------------------------------------------------------------- progress --
 
-# progress DONE TOTAL WHAT: a bar on a terminal, else nothing.
+# progress DONE TOTAL WHAT: a bar on a terminal, else a line.
 progress() {
-    [ -t 2 ] || return 0
-    now=$(date +%s)
+    if [ ! -t 2 ]; then
+        echo "$1/$2 $3" >&2
+        return
+    fi
     left=
-    [ "$1" -lt 3 ] || [ "$1" = "$2" ] ||
-        left=$(((now - began) * ($2 - $1) / $1 / 60 + 1))
-    filled=$(($1 * 30 / $2))
-    bar=$(printf '%*s' $filled '' | tr ' ' '#')
-    printf '\r[%-30s] %d/%d runs  %-28s %s \033[K' "$bar" "$1" "$2" "$3" \
+    [ "$1" -lt 3 ] ||
+        left=$((($(date +%s) - began) * ($2 - $1) / $1 / 60 + 1))
+    bar=$(printf '%*s' $(($1 * 30 / $2)) '' | tr ' ' '#')
+    printf '\r[%-30s] %d/%d  %-34s %s \033[K' "$bar" "$1" "$2" "$3" \
         "${left:+about $left min left}" >&2
 }
 
-# Runs that have been finished so far, in all cells.
-finished() { cat "$work"/*.jsonl 2>/dev/null | wc -l; }
-
 # ----------------------------------------------------------------- one cell --
 
-# cell NAME WORKLOAD WHAT ROUNDS ENGINE...: every engine under hyperfine. Each
-# run adds its own JSON line to a log; hyperfine's wall times go beside it.
-# WORKLOAD-small-pages and -huge-pages are the same workload. In calls-* one
-# process runs all engines and adds one line per engine.
+# command ENGINE WORKLOAD WHAT ROUNDS OBJECT: one run, as a command line.
+command_of() {
+    program=$timers workload=$2
+    case $workload in
+    *-huge-pages) program="env $huge $timers" workload=${2%-huge-pages} ;;
+    *-small-pages) workload=${2%-small-pages} ;;
+    esac
+    case $workload in
+    post-*) echo "$timers $1 post $3 ${workload#post-}" ;;
+    shard) echo "$timers shard $3" ;;
+    *)
+        options=
+        [ "$4" = 0 ] || options=" --rounds $4"
+        [ "$5" = 0 ] || options="$options --object $5"
+        echo "$program $1 $workload $3$options"
+        ;;
+    esac
+}
+
+# cell WORKLOAD WHAT ROUNDS OBJECT ENGINE...: every engine under hyperfine. Each
+# run adds JSON lines to a log, one per engine; warm-up runs come first.
 cell() {
-    name=$1 workload=$2 what=$3 rounds=$4
+    workload=$1 what=$2 rounds=$3 object=$4
     shift 4
-    [ "$rounds" = 0 ] && rounds= || rounds="--rounds $rounds"
-    command=$timers
-    [ "$workload" = "${workload%-huge-pages}" ] || command="env $huge $timers"
-    case $workload in calls-*) set -- "$(echo "$@" | tr ' ' ,)" ;; esac
-    count=$#
-    for engine in "$@"; do
-        set -- "$@" -n "$engine" "$command $engine ${workload%-*-pages} $what \
---seed $seed $rounds --json --log $work/$name.$engine.jsonl"
+    engines=$*
+    case $workload in calls-*) engines=$(echo "$engines" | tr ' ' ,) ;; esac
+    rm -f "$work"/log.*
+    set --
+    for engine in $engines; do
+        set -- "$@" "$(command_of "$engine" "$workload" "$what" "$rounds" \
+            "$object") --seed $seed --json --log $work/log.$engine"
     done
-    shift "$count"
-    hyperfine -N --style none --warmup "$warmup" --runs "$runs" \
-        --export-json "$work/$name.json" --export-markdown "$work/$name.md" \
-        "$@" >"$work/hyperfine.out" 2>&1 &
+    hyperfine -N --style none --warmup "$warmup" --runs "$runs" "$@" \
+        >"$work/hyperfine.out" 2>&1 &
     child=$!
-    while kill -0 "$child" 2>/dev/null; do
-        progress "$(finished)" "$total" "$workload $(basename "$what" .txt.gz)"
-        sleep 0.3 || :
-    done
     status=0
     wait "$child" || status=$?
     child=
     if [ $status != 0 ]; then
         end_line
         cat "$work/hyperfine.out" >&2
-        echo "bench: $workload $what failed" >&2
+        echo "bench: $name failed" >&2
         exit 1
     fi
 }
 
-# collect NAME WORKLOAD INPUT. Warm-up runs are the first lines of each log; a
-# run adds a line per engine in the log's name. A trace is named by its file.
+# collect WORKLOAD INPUT OBJECT: the runs of the cell become rows of cells.tsv,
+# one per engine, in place of older rows with the same key.
 collect() {
-    for log in "$work/$1".*.jsonl; do
+    for log in "$work"/log.*; do
         commas=$(basename "$log" | tr -dc ,)
-        tail -n +$((warmup * (${#commas} + 1) + 1)) "$log" |
-            sed "s|^{|{\"input\": \"$3\", |
-            s|\"workload\": \"[^\"]*\"|\"workload\": \"$2\"|"
-    done >>"$work/results.all"
-    {
-        printf '%s\n"%s": ' "$separator" "$1"
-        cat "$work/$1.json"
-    } >>"$work/hyperfine.all"
-    separator=,
-    printf '\n### %s\n\n' "$1" | cat - "$work/$1.md" >>"$work/markdown.all"
+        tail -n +$((warmup * (${#commas} + 1) + 1)) "$log"
+    done | awk -v workload="$1" -v input="$2" -v object="$3" -f summary.awk \
+        >"$work/rows" || exit 1
+    awk -F '\t' -v OFS='\t' '
+        { key = $1 FS $2 FS $3 FS $4 }
+        NR == FNR { new[key]; next }
+        !(key in new)' "$work/rows" "$cells" >"$work/cells"
+    cat "$work/cells" "$work/rows" >"$cells"
+}
+
+# done_already WORKLOAD INPUT OBJECT ENGINE...: cells.tsv has all engines.
+done_already() {
+    done_cell=$(printf '%s\t%s\t%s' "$1" "$2" "$3")
+    shift 3
+    for engine in "$@"; do
+        cut -f 1-4 "$cells" |
+            grep -qxF "$(printf '%s\t%s' "$done_cell" "$engine")" || return 1
+    done
 }
 
 # --------------------------------------------------------------------- main --
 
 machine() {
-    processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
+    processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null |
+        head -n 1)
     compiler=$(${CC:-cc} --version | head -n 1)
     system="$(uname -s) $(uname -r | sed 's/[^0-9.].*//')"
     echo "${processor:-$(uname -m)}, $(getconf _NPROCESSORS_ONLN) cores," \
@@ -288,54 +340,36 @@ machine() {
         "seed $seed, median of $runs runs"
 }
 
-grid | chosen >"$work/grid"
-separator='{'
-if [ -n "${ADD:-}" ]; then
-    cp "$results/results.jsonl" "$work/results.all"
-    cp "$results/hyperfine.md" "$work/markdown.all"
-    sed '$d' "$results/hyperfine.json" >"$work/hyperfine.all"
-    separator=,
-fi
-total=$(awk -v each=$((runs + warmup)) '{ n += (NF - 3) * each }
-    END { print n }' "$work/grid")
-began=$(date +%s)
-
-while read -r workload what rounds engines <&3; do
-    input=$(basename "$what" .txt.gz)
-    name=$workload-$input
-    [ "$rounds" = 0 ] || name=$name-$rounds
-    if [ "$workload" != trace ] && ! fits "$what"; then
-        end_line
-        echo "$workload $what is left out: it takes 10 GB of memory" >&2
-        continue
-    fi
-    [ -t 2 ] || echo "$workload $input: $engines" >&2
-    # shellcheck disable=SC2086 # engines are words
-    cell "$name" "$workload" "$what" "$rounds" $engines
-    collect "$name" "$workload" "$input"
-done 3<"$work/grid"
-progress "$total" "$total" "that is all"
-end_line
-
 mkdir -p "$results"
-cp "$work/results.all" "$results/results.jsonl"
-{ cat "$work/hyperfine.all"; echo '}'; } >"$results/hyperfine.json"
-cp "$work/markdown.all" "$results/hyperfine.md"
-if [ -n "${ADD:-}" ]; then
-    sed "s/\$/; added to on $(date +%Y-%m-%d)/" "$results/machine.txt" \
-        >"$work/machine"
-    cp "$work/machine" "$results/machine.txt"
-else
+if [ -z "${ADD:-}${CONTINUE:-}" ] || [ ! -e "$cells" ]; then
+    echo '# workload input object engine rounds operations runs ns least most' \
+        'checksum more' | tr ' ' '\t' >"$cells"
     machine >"$results/machine.txt"
 fi
-awk -v machine="$(cat "$results/machine.txt")" \
-    -v medians="$results/medians.tsv" -v calls="$results/calls.tsv" \
-    -f report.awk \
-    "$results/results.jsonl" >"$results/table.md" ||
-    { cat "$results/table.md"; exit 1; }
-if command -v gnuplot >/dev/null 2>&1; then
-    ./plot.sh "$results"
-else
-    echo 'No plots: apt-get install gnuplot-nox' >&2
-fi
+grid | chosen >"$work/grid"
+total=$(wc -l <"$work/grid")
+count=0
+began=$(date +%s)
+while read -r workload what rounds object engines <&3; do
+    input=$(basename "$what" .txt.gz)
+    name="$workload $input"
+    [ "$object" = 0 ] || name="$name, objects of $object bytes"
+    count=$((count + 1))
+    if [ "$workload" != trace ] && ! fits "$what"; then
+        end_line
+        echo "$name is left out: needs 10 GB of memory" >&2
+        continue
+    fi
+    # shellcheck disable=SC2086 # engines are words
+    if [ -n "${CONTINUE:-}" ] &&
+        done_already "$workload" "$input" "$object" $engines; then
+        continue
+    fi
+    progress "$count" "$total" "$name"
+    # shellcheck disable=SC2086
+    cell "$workload" "$what" "$rounds" "$object" $engines
+    collect "${name%% *}" "$input" "$object"
+done 3<"$work/grid"
+end_line
+report
 cat "$results/table.md"

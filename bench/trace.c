@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * trace.c - reads the recordings in traces/, and works out from the recording
- * alone what its replay must fire: every timer that is neither cancelled nor
- * started again before the first call at or after the moment when it is due.
+ * trace.c - reads the recordings in traces/. A recording alone tells which
+ * timers a replay must fire: a timer fires if no call cancels or restarts the
+ * timer before the first call at or after its due time.
  *
  *     <microseconds since the line before> S <timer> <microseconds until due>
  *     <microseconds since the line before> C <timer>
@@ -26,7 +26,7 @@ static bool ends_in_gz(const char *path)
     return length > 3 && strcmp(path + length - 3, ".gz") == 0;
 }
 
-/* What gzip -dc writes, without a shell; *child is to be waited for. */
+/* Returns the output of gzip -dc. The caller must wait for *child. */
 static FILE *open_unpacked(const char *path, pid_t *child)
 {
     int ends[2];
@@ -48,7 +48,7 @@ static FILE *open_unpacked(const char *path, pid_t *child)
     return fdopen(ends[0], "r");
 }
 
-/* One line into a call; false if it is not one. */
+/* Parses a line into a call. Returns false for any other text. */
 static bool parse_line(const char *line, uint64_t *clock, bench_call *call)
 {
     uint64_t delta, delay = 0;
@@ -103,7 +103,7 @@ static void expect(bench_trace *trace, uint64_t seed, uint32_t timer,
     trace->when_sum += key * due;
 }
 
-/* What must fire: a dumb walk with one due time per timer. */
+/* Computes the timers that must fire, with one due time per timer. */
 static void work_out(bench_trace *trace, uint64_t seed)
 {
     uint64_t *due = bench_alloc(trace->timers * sizeof(*due));

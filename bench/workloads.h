@@ -1,31 +1,44 @@
 /* SPDX-License-Identifier: MIT
  *
- * workloads.h - the bench's workloads, written once. Every engine includes
- * this text behind its own static functions, so that their calls are inlined
- * for each engine alike and no table stands between a workload and its engine.
+ * workloads.h - the workloads of the bench, written once. Every engine includes
+ * this file after its own static functions. So the compiler inlines the
+ * functions of each engine alike, and no table stands between a workload and
+ * its engine.
  *
- * The engine provides the types `engine` and `node`, and engine_init, _destroy,
- * _start, _cancel, _postpone, _next (when is the next timer due), _advance,
- * _bytes, node_init; ENGINE_TABLE, ENGINE_NAME, ENGINE_WHAT; ENGINE_HAS_TICK if
- * it cannot skip the ticks in which nothing is due; engine_advance_limit if it
- * defines ENGINE_HAS_LIMIT; and engine_moved (how many times a timer was moved
- * without firing) if it defines ENGINE_HAS_MOVED. One that reads a clock by
- * itself defines ENGINE_HAS_CLOCK and has, instead of engine_next, _advance and
- * _bytes, engine_pending (is a timer, and for when) and engine_turn (a turn of
- * its loop that does not wait), and, if its timers are to be started from a
- * callback, engine_inside with ENGINE_HAS_INSIDE.
+ * An engine provides:
  *
- * All engines see the same timers, calls and random numbers. What a timer does
- * when it fires hangs on its own random numbers, and the checksum adds up, so
- * that neither depends on the order in which the timers of one tick fire.
+ *   ENGINE_NAME, ENGINE_WHAT          the name, and a line of description
+ *   types engine and node             all timers, and one timer
+ *   engine_init, engine_destroy, node_init
+ *   engine_start, engine_cancel, engine_postpone
+ *   engine_next                       when is the next timer due?
+ *   engine_advance                    fires all timers due at a time
+ *   engine_bytes                      memory held
+ *
+ * An engine may define:
+ *
+ *   ENGINE_HAS_TICK   the engine visits every tick: not for sparse
+ *   ENGINE_HAS_RANGE  far deadlines are slow: not for sparse
+ *   ENGINE_HAS_LIMIT  engine_advance_limit exists: for limit
+ *   ENGINE_HAS_MOVED  engine_moved returns how many times a timer moved without
+ *                     firing
+ *   ENGINE_HAS_CLOCK  the engine reads a clock: for startstop and callback-*.
+ *                     Instead of engine_next, _advance and _bytes there are
+ *                     engine_pending (is a timer pending, and for when?) and
+ *                     engine_turn (one turn of the loop that does not wait).
+ *   ENGINE_HAS_INSIDE engine_inside runs the work of callback-* in a callback
+ *
+ * All engines see the same timers, calls and random numbers. Each timer has
+ * random numbers of its own, and the checksum is a sum. So the result does not
+ * depend on the order in which the timers of one tick fire.
  */
 #include <stdlib.h>
 #include <string.h>
 
-/* A user's object with a timer in it: one cache line, whatever the engine. */
+/* An object of the user with a timer: one cache line, for every engine. */
 typedef struct user {
     node timer;
-    uint64_t random; /* this timer's own random numbers, and its key       */
+    uint64_t random; /* random numbers of this timer, and the key          */
 } user;
 
 typedef union item {
@@ -33,13 +46,13 @@ typedef union item {
     char line[64];
 } item;
 
-/* The run that is going on. A process runs one workload once. */
+/* The current run. A process runs one workload once. */
 static struct {
     engine engine;
     item *items;
     uint32_t *order; /* the items in random memory order, or NULL        */
     size_t n;
-    uint64_t random; /* the program's random numbers                     */
+    uint64_t random; /* random numbers of the program                    */
     uint64_t now;    /* virtual time                                     */
     uint64_t fired;
     uint64_t wakeups;
@@ -59,7 +72,7 @@ static inline uint64_t random_delay(uint64_t random)
     return 1 + bench_below(random, BENCH_LONGEST);
 }
 
-/* Builds the input: n items with that callback, touched once. */
+/* Prepares a run with n items, all memory touched once. */
 static void build(const bench_job *job, bench_result *result)
 {
     memset(result, 0, sizeof(*result));
@@ -107,10 +120,10 @@ static void phase_end(bench_result *result, const char *name,
     }
 }
 
-/* What a timer costs in memory, asked for while all n are pending. */
+/* Notes the memory of the engine, while all n timers are pending. */
 static void note_bytes(bench_result *result)
 {
-#ifndef ENGINE_HAS_CLOCK /* a library does not tell */
+#ifndef ENGINE_HAS_CLOCK /* the memory of a library is unknown */
     result->bytes = engine_bytes(&run.engine);
     result->timer_size = sizeof(node);
 #else
@@ -128,7 +141,7 @@ static void finish(bench_result *result)
 
 /* --------------------------------------------------------------- timers --- */
 
-/* A product, so that two timers which change places change the sum. */
+/* Adds a product, so that two exchanged timers change the sum. */
 static inline void note_fired(const item *it)
 {
     run.fired++;
@@ -156,13 +169,13 @@ static void fill(bench_result *result)
 
 /* ----------------------------------------------------------- operations --- */
 
-/* How many packets come in a tick, in restart and postpone. */
+/* Returns the number of packets per tick, in restart and postpone. */
 static uint64_t packets_per_tick(void)
 {
     return run.n / 600 > 64 ? run.n / 600 : 64;
 }
 
-/* Operations, one for a packet, and what happens when a tick has passed. */
+/* Runs operations, one per packet, and `tick` after each tick. */
 static void pass(uint64_t operations, void (*operate)(uint64_t),
                  void (*tick)(void))
 {
@@ -180,8 +193,9 @@ static inline node *random_timer(uint64_t random)
     return &run.items[bench_below(random, run.n)].user.timer;
 }
 
-/* restart: cancel a random timer and start it for another deadline. One random
- * number makes both: its upper half the timer, its lower half the deadline. */
+/* restart: cancels a random timer and starts the timer for another deadline.
+ * The upper half of a random number selects the timer, the lower half the
+ * deadline. */
 static void restart_for(uint64_t operations)
 {
     uint64_t i;
@@ -195,7 +209,7 @@ static void restart_for(uint64_t operations)
     }
 }
 
-/* postpone: push a random timer back to the longest delay from now. */
+/* postpone: postpones a random timer to the longest delay from now. */
 static void postpone_for(uint64_t operations)
 {
     uint64_t i;
@@ -205,7 +219,7 @@ static void postpone_for(uint64_t operations)
                         run.now + BENCH_LONGEST);
 }
 
-/* startstop: start and stop one more timer while n are pending. */
+/* startstop: starts and cancels one more timer while n are pending. */
 static void startstop_for(uint64_t operations)
 {
     node *t = &run.items[run.n].user.timer;
@@ -232,7 +246,8 @@ static inline uint64_t engine_moved(const engine *e)
 
 #endif
 
-/* Sleeps until the next timer is due and lets it fire; false if none is. */
+/* Sleeps to the next deadline and fires the due timers. Returns false if no
+ * timer is pending. */
 static inline bool sleep_to_next(void)
 {
     uint64_t deadline;
@@ -246,8 +261,8 @@ static inline bool sleep_to_next(void)
     return true;
 }
 
-/* Packets keep the loop awake: the clock moves by one tick. It counts as a
- * wake-up if timers were the reason for it. */
+/* Moves the clock by one tick, because packets keep the loop awake. Counts a
+ * wake-up if a timer is due. */
 static inline void move_one_tick(void)
 {
     uint64_t deadline;
@@ -276,9 +291,9 @@ static void on_put_off(engine *e, node *t)
 
 /* ----------------------------------------------- while the clock stands --- */
 
-/* The workloads that engines with a clock of their own can do as well: nobody
- * tells the engine that time passes, and nothing fires. In the end it is seen
- * which timers are pending for when: engines in virtual time let them fire. */
+/* The workloads for engines with a clock of their own too: the clock of the
+ * engine stands, and no timer fires. At the end, the checksum covers the
+ * deadlines of all pending timers. Engines in virtual time fire the timers. */
 #ifdef ENGINE_HAS_CLOCK
 
 static void see_pending(void)
@@ -290,7 +305,8 @@ static void see_pending(void)
             note_fired(&run.items[i]);
 }
 
-/* All deadlines are an hour away; a timer that fires now makes one too many. */
+/* Makes a turn of the loop. All deadlines are an hour away, so any timer that
+ * fires is a failure. */
 static void take_turn(bench_result *result)
 {
     run.began = bench_process_time();
@@ -324,16 +340,16 @@ static void engine_inside(engine *e, void (*work)(void *), void *context)
 
 #endif
 
-typedef struct still_work {
+typedef struct callback_work {
     const char *name;
     void (*operate)(uint64_t operations);
     uint64_t operations;
     bench_result *result;
-} still_work;
+} callback_work;
 
-static void do_still_work(void *context)
+static void do_callback_work(void *context)
 {
-    const still_work *work = context;
+    const callback_work *work = context;
 
     fill(work->result);
     phase_begin();
@@ -345,7 +361,7 @@ static void do_still_work(void *context)
 static void stand_still(const bench_job *job, bench_result *result,
                         const char *name, void (*operate)(uint64_t))
 {
-    still_work work;
+    callback_work work;
 
     build(job, result);
     build_items(job->seed, on_once);
@@ -353,7 +369,7 @@ static void stand_still(const bench_job *job, bench_result *result,
     work.operate = operate;
     work.operations = job->n * job->rounds;
     work.result = result;
-    engine_inside(&run.engine, do_still_work, &work);
+    engine_inside(&run.engine, do_callback_work, &work);
     take_turn(result);
     if (result->fired != 0 || run.fired != run.n)
         result->failure = "a timer fired, or was lost, while the clock stood";
@@ -365,37 +381,39 @@ static void workload_startstop(const bench_job *job, bench_result *result)
     stand_still(job, result, "startstop", startstop_for);
 }
 
-/* Deadlines go on with the packets, as in restart and postpone. */
+/* Moves the deadlines on with the packets, as in restart and postpone. */
 static void pass_unseen(void)
 {
     run.now++;
 }
 
-static void still_restart_for(uint64_t operations)
+static void callback_restart_for(uint64_t operations)
 {
     pass(operations, restart_for, pass_unseen);
 }
 
-static void workload_still_restart(const bench_job *job, bench_result *result)
+static void workload_callback_restart(const bench_job *job,
+                                      bench_result *result)
 {
-    stand_still(job, result, "restart", still_restart_for);
+    stand_still(job, result, "restart", callback_restart_for);
 }
 
-static void still_postpone_for(uint64_t operations)
+static void callback_postpone_for(uint64_t operations)
 {
     pass(operations, postpone_for, pass_unseen);
 }
 
-static void workload_still_postpone(const bench_job *job, bench_result *result)
+static void workload_callback_postpone(const bench_job *job,
+                                       bench_result *result)
 {
-    stand_still(job, result, "postpone", still_postpone_for);
+    stand_still(job, result, "postpone", callback_postpone_for);
 }
 
 /* ------------------------------------------------------ in virtual time --- */
 
 #ifndef ENGINE_HAS_CLOCK
 
-/* hold: every timer that fires is armed again; the loop sleeps. */
+/* hold: every timer that fires starts again; the loop sleeps. */
 static void hold_for(uint64_t operations)
 {
     while (run.fired < operations && sleep_to_next())
@@ -416,7 +434,7 @@ static void workload_hold(const bench_job *job, bench_result *result)
     finish(result);
 }
 
-/* What the floors consist of: an item that is only touched. */
+/* An item for the floors, which only touch the memory. */
 typedef struct floor_item floor_item;
 
 struct floor_item {
@@ -440,14 +458,14 @@ static void shuffle(uint32_t *order, size_t n, uint64_t *random)
     }
 }
 
-/* The items in random memory order, for the workloads that ask for it. */
+/* Makes a random order of the items. */
 static void build_order(void)
 {
     run.order = bench_alloc(run.n * sizeof(*run.order));
     shuffle(run.order, run.n, &run.random);
 }
 
-/* The floor of expire: each item is written once, then read and called. */
+/* The floor of expire writes each item once, then reads and calls the item. */
 static void floor_call(floor_item *it)
 {
     run.checksum += it->deadline;
@@ -508,8 +526,9 @@ static void start_all_at_once(void)
         engine_start(&run.engine, &run.items[i].user.timer, deadline);
 }
 
-/* Starts all, lets all fire, and so on. With few timers a round is too short
- * to read the clock twice in each: the split is then taken from one in 32. */
+/* Starts all timers and lets all fire, in rounds. With few timers, a round is
+ * too short to read the clock: then only 1 round in 32 is split into two
+ * phases. */
 static void rounds_of(const bench_job *job, bench_result *result,
                       void (*start_all)(void))
 {
@@ -547,7 +566,7 @@ static void rounds_of(const bench_job *job, bench_result *result,
     result->phase_count = 2;
 }
 
-/* expire: start n in random memory order, sleep until all have fired. */
+/* expire: starts n timers in random memory order, and lets all fire. */
 static void workload_expire(const bench_job *job, bench_result *result)
 {
     double floor_ns;
@@ -561,7 +580,7 @@ static void workload_expire(const bench_job *job, bench_result *result)
     finish(result);
 }
 
-/* burst: start n for the same tick, let them fire. */
+/* burst: starts n timers for the same tick, and lets all fire. */
 static void workload_burst(const bench_job *job, bench_result *result)
 {
     build(job, result);
@@ -570,7 +589,7 @@ static void workload_burst(const bench_job *job, bench_result *result)
     finish(result);
 }
 
-/* restart: while the clock moves, and what is due is armed again. */
+/* restart: the clock moves, and due timers start again. */
 static void workload_restart(const bench_job *job, bench_result *result)
 {
     build(job, result);
@@ -582,7 +601,7 @@ static void workload_restart(const bench_job *job, bench_result *result)
     finish(result);
 }
 
-/* The floor of postpone: a random item is read and written. */
+/* Returns the floor of postpone: a random item is read and written. */
 static double floor_of_postpone(void)
 {
     const uint64_t operations = 4000000;
@@ -600,7 +619,7 @@ static double floor_of_postpone(void)
     return (bench_process_time() - began) / (double)operations;
 }
 
-/* postpone: the same. */
+/* postpone: the clock moves, and due timers start again. */
 static void workload_postpone(const bench_job *job, bench_result *result)
 {
     double floor_ns;
@@ -616,18 +635,18 @@ static void workload_postpone(const bench_job *job, bench_result *result)
     finish(result);
 }
 
-#ifndef ENGINE_HAS_TICK
+#if !defined(ENGINE_HAS_TICK) && !defined(ENGINE_HAS_RANGE)
 
-/* sparse: as hold, with a nanosecond as tick and delays from 1 us to 1 h, as
- * many from 1 to 2 us as from 30 to 60 minutes. The powers are worked out in
- * advance at SPARSE_STEPS places; between two of them the line is straight. */
+/* sparse: as hold, with ticks of 1 ns and delays from 1 us to 1 h. There are as
+ * many delays from 1 to 2 us as from 30 to 60 minutes. SPARSE_STEPS powers are
+ * computed before, with straight lines between two powers. */
 #define SPARSE_STEPS 1024u
 #define SPARSE_SHORTEST 1e3
 #define SPARSE_LONGEST 3.6e12
 
 static uint64_t sparse_delays[SPARSE_STEPS + 1];
 
-/* x to the power of 1 / 1024: ten square roots, by Newton, to need no libm. */
+/* Returns x to the power of 1 / 1024: ten square roots, without libm. */
 static double root_1024(double x)
 {
     int i, k;
@@ -693,8 +712,8 @@ static void workload_sparse(const bench_job *job, bench_result *result)
 #define workload_sparse NULL
 #endif
 
-/* Lets fire what is due up to a moment, each at its time; then it is `moment`
- * because something else woke the loop. */
+/* Fires the timers due up to a moment, each at its time. Then moves the clock
+ * to the moment, because a call of the trace woke the loop. */
 static inline void move_to(uint64_t moment)
 {
     uint64_t deadline;
@@ -724,10 +743,10 @@ static void replay(const bench_trace *trace)
     }
 }
 
-/* trace: the calls of a recorded program, at their moments; a round ends when
- * all has fired that is left. The reader of the trace said what must fire. A
- * start may be one again, of a timer that is pending: hence postpone, which
- * of a timer that is not, or to an earlier time, is start in every engine. */
+/* trace: the calls of a recorded program, at the recorded times. A round ends
+ * after the last timer has fired. trace.c computed the timers that must fire. A
+ * started timer may be pending, so the replay calls postpone. For an idle
+ * timer, postpone is start in every engine. */
 static void workload_trace(const bench_job *job, bench_result *result)
 {
     const bench_trace *trace = job->trace;
@@ -750,221 +769,8 @@ static void workload_trace(const bench_job *job, bench_result *result)
     finish(result);
 }
 
-/* ------------------------------------------------ times of single calls --- */
-
-static int compare_samples(const void *a, const void *b)
-{
-    uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
-
-    return (first > second) - (first < second);
-}
-
-static void quantiles_of(uint32_t *samples, size_t count, double *quantiles)
-{
-    static const double parts[BENCH_QUANTILES] = {0.5, 0.99, 0.999, 0.9999, 1};
-    size_t i;
-
-    qsort(samples, count, sizeof(*samples), compare_samples);
-    for (i = 0; i < BENCH_QUANTILES && count > 0; i++)
-        quantiles[i] = samples[(size_t)((double)(count - 1) * parts[i])];
-}
-
-static uint32_t as_sample(uint64_t ns)
-{
-    return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
-}
-
-/* What the machine adds by itself: as many loops that do nothing until `ns`
- * have passed, and how long they take. */
-static void idle_calls(uint32_t *samples, size_t count, double ns)
-{
-    size_t i;
-
-    for (i = 0; i < count; i++) {
-        uint64_t began = bench_wall_time(), took;
-
-        do
-            took = bench_wall_time() - began;
-        while ((double)took < ns);
-        samples[i] = as_sample(took);
-    }
-}
-
-#ifdef ENGINE_HAS_LIMIT
-
-/* limit: as hold, but the loop handles 64 timers at most between two looks at
- * its sockets. Every such call is timed by the wall clock. */
-#define LIMIT 64
-
-/* Calls until nothing is left at this tick; returns the number of samples. */
-static size_t limited_calls(uint32_t *samples, size_t count, size_t capacity)
-{
-    uint64_t deadline;
-
-    do {
-        uint64_t began = bench_wall_time(), took;
-
-        engine_advance_limit(&run.engine, run.now, LIMIT);
-        took = bench_wall_time() - began;
-        if (count < capacity)
-            samples[count++] = as_sample(took);
-    } while (engine_next(&run.engine, &deadline) && deadline <= run.now);
-    return count;
-}
-
-static void workload_limit(const bench_job *job, bench_result *result)
-{
-    size_t capacity = (size_t)(job->n * job->rounds / 4) + 1000000;
-    uint32_t *samples = bench_alloc(capacity * sizeof(*samples));
-    size_t count = 0;
-
-    build(job, result);
-    build_items(job->seed, on_rearm);
-    fill(result);
-    phase_begin();
-    while (run.fired < run.n * job->rounds &&
-           engine_next(&run.engine, &run.now)) {
-        run.wakeups++;
-        count = limited_calls(samples, count, capacity);
-    }
-    phase_end(result, "limit", run.fired, true);
-    result->calls = count;
-    quantiles_of(samples, count, result->quantiles);
-    idle_calls(samples, count, result->quantiles[0]);
-    quantiles_of(samples, count, result->idle);
-    free(samples);
-    finish(result);
-}
-
-#else
-#define workload_limit NULL
-#endif
-
-/* calls-*: a busy loop moves the clock by one tick in every call of
- * engine_advance, and every call is timed by the wall clock. A timer that fires
- * is started again at a random delay. In calls-idle packets postpone random
- * timers to the longest delay, so hardly any timer fires. The slice of another
- * engine leaves cold caches: the first calls of a slice give no sample. */
-#define CALLS_PER_SLICE 10000
-#define CALLS_WITHOUT_SAMPLE 500
-
-static struct {
-    uint32_t *samples; /* ns of a call each                                */
-    size_t count;      /* samples so far                                   */
-    size_t left;       /* calls to come                                    */
-    size_t total;
-    uint64_t longest;    /* ticks, the longest delay                       */
-    uint64_t packets;    /* timers postponed before each call              */
-    uint64_t moved;      /* timers moved in all calls                      */
-    uint64_t most_moved; /* timers moved in the call that moved the most   */
-    uint64_t fired_with_most; /* timers fired in the same call             */
-    double ns;                /* process time of all slices                */
-    bool over; /* timers that fire are not started again                   */
-} calls;
-
-static inline uint64_t calls_delay(uint64_t random)
-{
-    return 1 + bench_below(random, calls.longest);
-}
-
-/* An idle time-out that fires is started again in full. */
-static void on_call(engine *e, node *t)
-{
-    item *it = item_of(t);
-    uint64_t delay = calls.longest;
-
-    note_fired(it);
-    if (calls.packets == 0)
-        delay = calls_delay(bench_next(&it->user.random));
-    if (!calls.over)
-        engine_start(e, t, run.now + delay);
-}
-
-/* Handles the packets of a tick, then moves the clock. Returns the ns of the
- * call that moves the clock. */
-static inline uint32_t timed_call(void)
-{
-    uint64_t began, i;
-
-    for (i = 0; i < calls.packets; i++)
-        engine_postpone(&run.engine, random_timer(bench_random(&run.random)),
-                        run.now + calls.longest);
-    run.now++;
-    began = bench_wall_time();
-    engine_advance(&run.engine, run.now);
-    return as_sample(bench_wall_time() - began);
-}
-
-/* Starts all timers and makes the calls of one round without samples: later
- * rounds have the same distribution of deadlines. */
-static void calls_begin(const bench_job *job, bench_result *result)
-{
-    uint64_t i;
-
-    build(job, result);
-    memset(&calls, 0, sizeof(calls));
-    calls.total = (size_t)(job->longest * job->rounds);
-    calls.left = calls.total;
-    calls.samples = bench_alloc(calls.total * sizeof(*calls.samples));
-    calls.longest = job->longest;
-    calls.packets = job->packets;
-    build_items(job->seed, on_call);
-    phase_begin();
-    for (i = 0; i < run.n; i++)
-        engine_start(&run.engine, &run.items[i].user.timer,
-                     calls_delay(bench_random(&run.random)));
-    phase_end(result, "fill", run.n, false);
-    note_bytes(result);
-    phase_begin();
-    for (i = 0; i < job->longest; i++)
-        timed_call();
-    phase_end(result, "settle", job->longest, false);
-    phase_begin();
-}
-
-static bool calls_slice(void)
-{
-    double began = bench_process_time();
-    size_t i;
-
-    for (i = 0; i < CALLS_PER_SLICE && calls.left > 0; i++, calls.left--) {
-        uint64_t moved = engine_moved(&run.engine), fired = run.fired;
-        uint32_t ns = timed_call();
-
-        if (i >= CALLS_WITHOUT_SAMPLE)
-            calls.samples[calls.count++] = ns;
-        moved = engine_moved(&run.engine) - moved;
-        calls.moved += moved;
-        if (moved > calls.most_moved) {
-            calls.most_moved = moved;
-            calls.fired_with_most = run.fired - fired;
-        }
-    }
-    calls.ns += bench_process_time() - began;
-    return calls.left > 0;
-}
-
-/* Ends the run. All timers fire, so the checksum covers all deadlines. */
-static void calls_end(bench_result *result)
-{
-    run.began = bench_process_time() - calls.ns;
-    phase_end(result, "calls", calls.total, true);
-    calls.over = true;
-    while (sleep_to_next())
-        continue;
-    result->calls = calls.count;
-    result->moved = (double)calls.moved / (double)calls.total;
-    result->most_moved = calls.most_moved;
-    result->fired_with_most = calls.fired_with_most;
-    quantiles_of(calls.samples, calls.count, result->quantiles);
-    idle_calls(calls.samples, calls.count, result->quantiles[0]);
-    quantiles_of(calls.samples, calls.count, result->idle);
-    free(calls.samples);
-    finish(result);
-}
-
-static const bench_calls calls_table = {calls_begin, calls_slice, calls_end};
-#define CALLS_TABLE &calls_table
+#include "calls.h"
+#include "objects.h"
 
 #else
 #define CALLS_TABLE NULL
@@ -976,23 +782,36 @@ static const bench_calls calls_table = {calls_begin, calls_slice, calls_end};
 #define workload_burst NULL
 #define workload_trace NULL
 #define workload_limit NULL
+#define workload_object_restart NULL
+#define workload_object_cancel NULL
 #endif
 
 /* ---------------------------------------------------------------- table --- */
 
-const bench_engine ENGINE_TABLE = {ENGINE_NAME,
-                                   ENGINE_WHAT,
-                                   {
-                                       workload_hold,
-                                       workload_expire,
-                                       workload_restart,
-                                       workload_postpone,
-                                       workload_startstop,
-                                       workload_sparse,
-                                       workload_burst,
-                                       workload_trace,
-                                       workload_limit,
-                                       workload_still_restart,
-                                       workload_still_postpone,
-                                   },
-                                   CALLS_TABLE};
+static bench_engine bench_this_engine = {
+    ENGINE_NAME,
+    ENGINE_WHAT,
+    {
+        workload_hold,
+        workload_expire,
+        workload_restart,
+        workload_postpone,
+        workload_startstop,
+        workload_sparse,
+        workload_burst,
+        workload_trace,
+        workload_limit,
+        workload_callback_restart,
+        workload_callback_postpone,
+        workload_object_restart,
+        workload_object_cancel,
+    },
+    CALLS_TABLE,
+    NULL,
+};
+
+/* Runs before main. */
+static void __attribute__((constructor)) bench_register_this_engine(void)
+{
+    bench_register(&bench_this_engine);
+}

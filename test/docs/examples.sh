@@ -19,8 +19,10 @@
 #   timingwheel.h  the lines after `prints: NAME.c`. If the manual shows only
 #                  the output, the program is test/docs/NAME.c.
 #
-# An example without `int main` is a fragment. The script compiles a fragment
-# at file scope, after the header, with these exceptions:
+# An example without `int main` is a fragment. test/docs/NAME.c, if there is
+# such a file, includes the fragment `example: NAME.c` of the header as
+# header-NAME.inc, and is run. The script compiles any other fragment at file
+# scope, after the header, with these exceptions:
 #
 #   ```c NAME             test/docs/NAME.c includes the fragment as
 #                         readme-NAME.inc, and is run
@@ -74,6 +76,8 @@ extract_header() {
                 kind = ".expected"
             else if ($0 ~ /\(statements\)/)
                 kind = ".statements.c"
+            else if (system("test -f test/docs/" name ".c") == 0)
+                kind = ".inc"
             file = folder "/header-" name kind
             printf "" > file
             match($0, /^ */)
@@ -111,8 +115,9 @@ add_programs() {
         [ -f "$text" ] &&
             add_program "${name%.expected}.c" "${text%.expected}.c"
     done
-    for fragment in "$build"/readme-*.inc; do
+    for fragment in "$build"/readme-*.inc "$build"/header-*.inc; do
         name=${fragment##*/readme-}
+        name=${name##*/header-}
         [ -f "$fragment" ] &&
             add_program "${name%.inc}.c" "${fragment%.inc}.c"
     done

@@ -2,8 +2,9 @@
 # recipes.sh - builds and runs the recipes for event loops, test/recipes/*.c:
 # plainly, under sanitizers, and with clocks that stand, step back or jump.
 # Prints TAP; run from the top of the repository. A recipe without its library
-# is skipped. Each judges itself; what it says is shown. (The demo, epoll.c, is
-# no recipe.)
+# is skipped. Each recipe judges itself; this script shows what the recipe says.
+# (The demo, epoll.c, is no recipe.) test/recipes/stand_in replaces parts of the
+# system: odd clocks, a board, kqueue.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -13,142 +14,20 @@ rm -rf "$build"
 mkdir -p "$build"
 : >"$build/runs"
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
-sanitizers='-O1 -g -fno-sanitize-recover=all -fsanitize=address,undefined'
+address='-fno-sanitize-recover=all -fsanitize=address,undefined'
+trap='-fsanitize=undefined -fsanitize-undefined-trap-on-error'
 odd_clocks='stands steps-back jumps'
+stand_in=test/recipes/stand_in
 
-# What a recipe takes for its clock, changed on the way; a function of the time
-# since the first reading, so that it stays the same all through a turn:
-#
-#   stands      for 10 ms of every 70, and catches up
-#   steps-back  by 25 ms every 100 ms, further than to the last turn
-#   jumps       by an hour every 100 ms
-#
-# Where the recipe hands a point in time of its clock to the system, that is
-# brought back to what the system's clock will read then.
-cat >"$build/odd_clock.c" <<'END'
-#define _POSIX_C_SOURCE 200809L
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#define MS INT64_C(1000000)
-
-static int64_t offset;
-
-static int64_t odd(int64_t real)
-{
-    static int64_t first;
-    const char *clock = getenv("ODD_CLOCK");
-    first = first == 0 ? real : first;
-    int64_t passed = real - first;
-    if (strcmp(clock, "stands") == 0)
-        offset = passed % (70 * MS) < 10 * MS ? -(passed % (70 * MS)) : 0;
-    else if (strcmp(clock, "steps-back") == 0)
-        offset = -25 * MS * (passed / (100 * MS));
-    else if (strcmp(clock, "jumps") == 0)
-        offset = 3600000 * MS * (passed / (100 * MS));
-    else
-        abort();
-    return real + offset;
-}
-
-#if defined(WRAP_clock_gettime)
-int __real_clock_gettime(clockid_t id, struct timespec *t);
-int __wrap_clock_gettime(clockid_t id, struct timespec *t)
-{
-    int result = __real_clock_gettime(id, t);
-    int64_t now = odd(t->tv_sec * 1000 * MS + t->tv_nsec);
-    t->tv_sec = now / (1000 * MS);
-    t->tv_nsec = now % (1000 * MS);
-    return result;
-}
-#endif
-#if defined(WRAP_timerfd_settime)
-#include <sys/timerfd.h>
-int __real_timerfd_settime(int fd, int flags, const struct itimerspec *new,
-                           struct itimerspec *old);
-int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *new,
-                           struct itimerspec *old)
-{
-    struct itimerspec moved = *new;
-    int64_t at = new->it_value.tv_sec * 1000 * MS + new->it_value.tv_nsec;
-    if (at != 0) {
-        at = at > offset ? at - offset : 1;
-        moved.it_value.tv_sec = at / (1000 * MS);
-        moved.it_value.tv_nsec = at % (1000 * MS);
-    }
-    return __real_timerfd_settime(fd, flags, &moved, old);
-}
-#endif
-#if defined(WRAP_uv_now)
-uint64_t __real_uv_now(const void *loop);
-uint64_t __wrap_uv_now(const void *loop)
-{
-    return odd((int64_t)__real_uv_now(loop) * MS) / MS;
-}
-#endif
-#if defined(WRAP_g_source_get_time)
-int64_t __real_g_source_get_time(void *source);
-int64_t __wrap_g_source_get_time(void *source)
-{
-    return odd(__real_g_source_get_time(source) * 1000) / 1000;
-}
-#endif
-#if defined(WRAP_sd_event_now)
-int __real_sd_event_now(void *loop, clockid_t id, uint64_t *now);
-int __wrap_sd_event_now(void *loop, clockid_t id, uint64_t *now)
-{
-    int result = __real_sd_event_now(loop, id, now);
-    *now = odd((int64_t)*now * 1000) / 1000;
-    return result;
-}
-int __real_sd_event_source_set_time(void *source, uint64_t at);
-int __wrap_sd_event_source_set_time(void *source, uint64_t at)
-{
-    int64_t real = (int64_t)at - offset / 1000;
-    return __real_sd_event_source_set_time(
-        source, at == UINT64_MAX ? at : real > 0 ? (uint64_t)real : 1);
-}
-#endif
-END
-
-# The board of superloop.c: its vectors, a tick every millisecond, a device that
-# interrupts 20 times, every 20 ticks, and the same odd clocks.
-cat >"$build/board.c" <<'END'
-#include <stdint.h>
-
-extern void _start(void);
-extern void on_tick(void);
-extern void on_device(void);
-extern volatile uint32_t ticks;
-
-static void tick(void)
-{
-    static unsigned count;
-    count++;
-#if defined(STANDS)
-    if (count % 70 >= 10)
-        on_tick();
-    if (count % 70 == 10)
-        ticks += 10;
-#else
-    on_tick();
-#endif
-#if defined(STEPS_BACK)
-    if (count % 100 == 0)
-        ticks -= 25;
-#elif defined(JUMPS)
-    if (count % 100 == 0)
-        ticks += 3600000;
-#endif
-    if (count % 20 == 0 && count <= 20 * 20)
-        on_device();
-}
-
-__attribute__((section(".vectors"), used)) static void (*const vectors[])(void)
-    = {[0] = (void (*)(void))0x20400000, [1] = _start, [15] = tick};
-END
+# Debian's PATH lacks wine64. A new wine prefix takes seconds and 700 MB: it is
+# made in the background and deleted at the end. Debian's emcc needs NODE_PATH.
+PATH=$PATH:/usr/lib/wine
+WINEDEBUG=-all WINEPREFIX=$PWD/$build/wine NODE_PATH=/usr/share/nodejs
+export WINEDEBUG WINEPREFIX NODE_PATH
+if have wine64; then
+    wine64 wineboot -i >"$build/wineboot" 2>&1 &
+    wineboot=$!
+fi
 
 # ----------------------------------------------------------- to judge runs ---
 
@@ -194,51 +73,108 @@ at_most_100_lines() {
     awk 'FNR == 101 { print FILENAME }' "$@"
 }
 
+# tools_of NAME: sets the tools of a recipe. `compile` is the compiler, and
+# `also` a second compiler that must not warn. `c` compiles the odd clock.
+# `link` and `odd_link` are options for the linker. `runner` runs a program.
+tools_of() {
+    source=test/recipes/$1.c
+    compile='gcc -std=c99' also='clang -std=c99' c=gcc sanitizers=$address
+    link='' odd_link='' suffix='' runner=''
+    case $1 in
+    asio)
+        source=test/recipes/$1.cpp
+        compile='g++ -std=c++17' also='clang++ -std=c++17'
+        odd_link=-static-libstdc++ # or the wrapper misses its clock_gettime
+        ;;
+    windows)
+        c=x86_64-w64-mingw32-gcc
+        compile="$c -std=c99" also='clang --target=x86_64-w64-mingw32 -std=c99'
+        sanitizers=$trap link=-static suffix=.exe runner=wine64
+        ;;
+    browser)
+        c=emcc compile='emcc -std=c99' also=''
+        link='-sENVIRONMENT=node -sALLOW_MEMORY_GROWTH=1 -sEXIT_RUNTIME=1'
+        odd_link="--pre-js $stand_in/environment.js"
+        suffix=.js runner='node --no-experimental-fetch'
+        ;;
+    esac
+}
+
+# compiles COMMAND...: succeeds if the compiler finds the headers of the recipe,
+# and if programs run here.
+compiles() {
+    includes=$build/includes.${source##*.}
+    grep '^#include <' "$source" >"$includes"
+    have "$1" && { [ -z "$runner" ] || have "${runner%% *}"; } &&
+        "$@" -D_GNU_SOURCE -fsyntax-only "$includes" >/dev/null 2>&1
+}
+
+# no_warning COMMAND...
 no_warning() {
     # shellcheck disable=SC2086
-    "$@" -std=c99 $warnings -Wno-unused-command-line-argument -O2 \
-        -fsyntax-only
+    "$@" $warnings -Wno-unused-command-line-argument -O2 -fsyntax-only
 }
 
 # recipe NAME PACKAGE FLAGS WRAPPED...: FLAGS find and link its library; WRAPPED
-# are the functions through which it has to do with the clock.
+# are the functions through which the recipe reads the clock.
 recipe() {
     name=$1 package=$2 flags=$3
     shift 3
-    source=test/recipes/$name.c
+    tools_of "$name"
+    program=$build/$name
     # shellcheck disable=SC2086
-    if ! grep '^#include <' "$source" | gcc -fsyntax-only $flags -xc - \
-        >/dev/null 2>&1; then
+    if ! compiles $compile $flags; then
         skip "$name" "$package is missing"
         return
     fi
-    for compiler in gcc clang; do
+    for compiler in "$compile" "$also"; do
         # shellcheck disable=SC2086
-        ! have $compiler || expect "$name, $compiler, no warning" \
-            no_warning $compiler $source $flags
+        ! have "${compiler%% *}" ||
+            expect "$name, ${compiler%% *}, no warning" \
+                no_warning $compiler $source $flags
     done
     # shellcheck disable=SC2086
     {
-        expect "$name compiles" gcc -std=c99 -O1 -g -c -o "$build/$name.o" \
+        expect "$name compiles" $compile -O1 -g -c -o "$program.o" \
             "$source" $flags
-        expect "$name links" gcc -o "$build/$name" "$build/$name.o" $flags
-        expect "$name compiles with sanitizers" gcc -std=c99 $sanitizers \
-            -o "$build/$name-sanitized" "$source" $flags
-        run "$name" plain "$build/$name"
-        run "$name" sanitized "$build/$name-sanitized"
-        if [ $# != 0 ]; then
-            wrapped=
-            for function; do
-                wrapped="$wrapped -DWRAP_$function -Wl,--wrap=$function"
-            done
-            expect "$name links with an odd clock" gcc $wrapped \
-                -o "$build/$name-odd" "$build/$name.o" "$build/odd_clock.c" \
-                $flags
-            for odd in $odd_clocks; do
-                run "$name" "$odd" env ODD_CLOCK="$odd" "$build/$name-odd"
-            done
-        fi
+        expect "$name links" $compile -o "$program$suffix" "$program.o" \
+            $link $flags
+        expect "$name compiles with sanitizers" $compile -O1 -g $sanitizers \
+            -o "$program-sanitized$suffix" "$source" $link $flags
+        run "$name" plain $runner "$program$suffix"
+        run "$name" sanitized $runner "$program-sanitized$suffix"
+        [ $# = 0 ] || odd_recipe "$@"
     }
+}
+
+# odd_recipe WRAPPED...: links the recipe with an odd clock, and runs the recipe
+# with each.
+odd_recipe() {
+    defines='' wraps=''
+    for function; do
+        defines="$defines -DWRAP_$function"
+        wraps="$wraps -Wl,--wrap=$function"
+    done
+    # shellcheck disable=SC2086
+    {
+        expect "$name: the odd clock compiles" $c -std=c99 $warnings -O1 \
+            $defines -c -o "$program-clock.o" "$stand_in/odd_clock.c"
+        expect "$name links with an odd clock" $compile \
+            -o "$program-odd$suffix" "$program.o" "$program-clock.o" \
+            $wraps $link $odd_link $flags
+        for odd in $odd_clocks; do
+            run "$name" "$odd" env ODD_CLOCK="$odd" $runner \
+                "$program-odd$suffix"
+        done
+    }
+}
+
+# kqueue_library: a kqueue for Linux, to link with -lkqueue.
+kqueue_library() {
+    # shellcheck disable=SC2086
+    expect 'the stand-in for kqueue compiles' gcc -std=c99 $warnings -O1 -g \
+        -I$stand_in -c -o "$build/kqueue_stand_in.o" $stand_in/kqueue.c
+    ar rcs "$build/libkqueue.a" "$build/kqueue_stand_in.o"
 }
 
 # superloop HOW FLAG...: builds and runs it on the board.
@@ -249,7 +185,7 @@ superloop() {
     expect "superloop compiles, $how" arm-none-eabi-gcc -mcpu=cortex-m3 \
         -mthumb -std=c99 -O2 $warnings "$@" --specs=rdimon.specs \
         -T test/targets/cortex-m3.ld -o "$build/superloop-$how" \
-        "$build/board.c" test/recipes/superloop.c
+        "$stand_in/board.c" test/recipes/superloop.c
     run superloop "$how" qemu-system-arm -M mps2-an385 -nographic \
         -monitor none -serial none \
         -semihosting-config enable=on,target=native \
@@ -267,7 +203,7 @@ suspended() {
     # shellcheck disable=SC2086
     expect "suspend links with a clock that sleeps" gcc -std=c99 $warnings -O1 \
         $wrapped -o "$build/suspend-odd" "$build/suspend.o" \
-        test/recipes/stand_in/sleeping_clock.c
+        "$stand_in/sleeping_clock.c"
     for odd in sleeps $odd_clocks; do
         run "$name" "$odd" env ODD_CLOCK="$odd" "$build/suspend-odd"
     done
@@ -288,8 +224,8 @@ without_malloc() {
     # shellcheck disable=SC2086
     expect "static compiles, $how" arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb \
         -std=c99 -Os $warnings "$@" -DSIZE="$size" -nostartfiles \
-        -T test/targets/cortex-m3.ld -o "$build/static-$how" "$build/board.c" \
-        test/recipes/stand_in/bare_start.c test/recipes/static.c
+        -T test/targets/cortex-m3.ld -o "$build/static-$how" \
+        "$stand_in/board.c" "$stand_in/bare_start.c" test/recipes/static.c
     expect_nothing "static, $how: no malloc is linked in" \
         allocators "$build/static-$how"
     arm-none-eabi-size "$build/static-$how" |
@@ -304,8 +240,10 @@ without_malloc() {
 
 # shellcheck disable=SC2046
 expect_nothing "no recipe has more than 100 lines" at_most_100_lines \
-    $(find test/recipes -maxdepth 1 -name '*.c' ! -name epoll.c)
+    $(find test/recipes -maxdepth 1 -name '*.c*' ! -name epoll.c)
 glib=$(pkg-config --cflags --libs glib-2.0 2>/dev/null | sed 's/-I/-isystem /g')
+kqueue="-D_POSIX_C_SOURCE=200809L -I$stand_in -L$build -lkqueue"
+kqueue_library
 recipe poll '' '' clock_gettime
 recipe epoll_timerfd '' '' clock_gettime timerfd_settime
 recipe io_uring liburing-dev -luring clock_gettime
@@ -315,6 +253,11 @@ recipe libevent libevent-dev -levent clock_gettime
 recipe glib libglib2.0-dev "$glib" g_source_get_time
 recipe sd_event libsystemd-dev -lsystemd sd_event_now sd_event_source_set_time
 recipe simulation '' -lm
+recipe kqueue '' "$kqueue" clock_gettime
+recipe asio libasio-dev -pthread clock_gettime
+[ -z "${wineboot:-}" ] || wait "$wineboot"
+recipe windows 'gcc-mingw-w64 or wine64' '' __imp_QueryPerformanceCounter
+recipe browser emscripten '' emscripten_get_now
 suspended
 recipe fixed_step '' '' clock_gettime
 recipe lateness '' -rdynamic clock_gettime
@@ -340,4 +283,8 @@ else
     skip 'superloop and static' 'arm-none-eabi-gcc or qemu-system-arm is missing'
 fi
 judge_all
+if have wineserver64; then
+    wineserver64 -k
+    rm -rf "$WINEPREFIX"
+fi
 tap_end

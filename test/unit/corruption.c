@@ -109,6 +109,9 @@ static void buckets(void)
     set_up();
     twi_bucket *bucket = bucket_at(1010);
     BREAKS(bucket->latest, 0x80);
+    bucket->latest += 1024; /* in another step */
+    CHECK(!tw_check(&tw));
+    bucket->latest -= 1024;
     BREAKS(bucket->earliest, 1);
     BREAKS(bucket->back, 0x80); /* in another chunk */
     tw_timer **room = bucket->back;

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * engine_heap.h - a heap of HEAP_ARITY children per node in one array, for the
- * bench's engines heap2 and heap4.
+ * heap.h - a heap in an array with HEAP_ARITY children per node, for the
+ * engines heap2 and heap4.
  *
- * An entry is a deadline and a pointer: comparing touches no timer. The index
- * of its entry is kept in the timer, so that a timer can be cancelled. The
- * array begins HEAP_ARITY - 1 entries behind a cache line's start, so that
- * brothers share a line (four entries of 16 bytes fill one). Sifting moves a
- * hole and writes each entry once; the smallest child is found without a jump;
- * on the way down from the top grandchildren are prefetched; and so is the
- * timer that will be next, while the heap is still being mended below it.
+ * An entry is a deadline and a pointer, so a comparison touches no timer. The
+ * timer holds the index of its entry, for cancelling. The array begins
+ * HEAP_ARITY - 1 entries after the start of a cache line, so siblings share a
+ * line (four entries of 16 bytes fill a line). Sifting moves a hole and writes
+ * each entry once. Finding the smallest child takes no branch. On the way down
+ * from the top, the engine prefetches grandchildren, and the timer that fires
+ * next.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "../bench.h"
 
 typedef struct engine engine;
 typedef struct node node;
 typedef void node_callback(engine *e, node *t);
 
 struct node {
-    size_t index; /* of its entry; HEAP_NONE when not pending   */
+    size_t index; /* of the entry; HEAP_NONE: not pending        */
     node_callback *callback;
 };
 
@@ -31,10 +31,10 @@ typedef struct entry {
 } entry;
 
 struct engine {
-    entry *heap; /* heap[0] is the earliest; children are aligned      */
+    entry *heap; /* heap[0] is the earliest; siblings are aligned      */
     size_t count;
     size_t capacity;
-    void *memory; /* what heap lies in                                  */
+    void *memory; /* the allocation that contains the heap              */
 };
 
 #define HEAP_NONE SIZE_MAX
@@ -78,7 +78,7 @@ static inline void heap_put(entry *heap, size_t index, entry value)
     value.timer->index = index;
 }
 
-/* Moves the hole at `index` up to where `value` may stand, and fills it. */
+/* Moves the hole at `index` up to the place of `value`, and fills the hole. */
 static inline void heap_sift_up(entry *heap, size_t index, entry value)
 {
     while (index > 0) {
@@ -92,7 +92,7 @@ static inline void heap_sift_up(entry *heap, size_t index, entry value)
     heap_put(heap, index, value);
 }
 
-/* The index of the smaller of two entries. */
+/* Returns the index of the smaller of two entries. */
 static inline size_t heap_smaller(const entry *heap, size_t a, size_t b)
 {
     size_t second = (size_t)0 - (size_t)(heap[b].deadline < heap[a].deadline);
@@ -100,7 +100,7 @@ static inline size_t heap_smaller(const entry *heap, size_t a, size_t b)
     return a ^ ((a ^ b) & second);
 }
 
-/* The index of the smallest of a full set of brothers. */
+/* Returns the index of the smallest of a full set of siblings. */
 static inline size_t heap_smallest(const entry *heap, size_t first)
 {
 #if HEAP_ARITY == 4
@@ -111,7 +111,7 @@ static inline size_t heap_smallest(const entry *heap, size_t first)
 #endif
 }
 
-/* The same where the last brothers are missing. */
+/* Returns the index of the smallest of an incomplete set of siblings. */
 static size_t heap_smallest_of(const entry *heap, size_t first, size_t end)
 {
     size_t best = first;
@@ -122,7 +122,7 @@ static size_t heap_smallest_of(const entry *heap, size_t first, size_t end)
     return best;
 }
 
-/* Asks for the children of a full set of brothers that begins at `first`. */
+/* Prefetches the children of the full set of siblings at `first`. */
 static inline void heap_prefetch(const entry *heap, size_t first)
 {
     const char *line = (const char *)&heap[first * HEAP_ARITY + 1];
@@ -132,16 +132,16 @@ static inline void heap_prefetch(const entry *heap, size_t first)
         BENCH_PREFETCH(line + i);
 }
 
-/* The smallest child in the set of brothers that begins at `first`. */
+/* Returns the index of the smallest in the set of siblings at `first`. */
 static inline size_t heap_child(const entry *heap, size_t count, size_t first)
 {
     return first + HEAP_ARITY <= count ? heap_smallest(heap, first)
                                        : heap_smallest_of(heap, first, count);
 }
 
-/* Moves the hole at `index` down to where `value` may stand, and fills it.
- * `count` is how many entries there are. A way that is expected to be long
- * (`far`) is prefetched: it pays from the top, and costs from elsewhere. */
+/* Moves the hole at `index` down to the place of `value`, and fills the hole.
+ * `count` is the number of entries. `far` prefetches the way down, which pays
+ * from the top only. */
 static inline void heap_sift_down(entry *heap, size_t count, size_t index,
                                   entry value, bool far)
 {
@@ -161,7 +161,7 @@ static inline void heap_sift_down(entry *heap, size_t count, size_t index,
     heap_put(heap, index, value);
 }
 
-/* Puts `value` where it belongs, beginning with the hole at `index`. */
+/* Puts `value` in its place, up or down from the hole at `index`. */
 static inline void heap_settle(engine *e, size_t index, entry value)
 {
     entry *heap = e->heap;
@@ -213,8 +213,8 @@ static inline bool engine_next(engine *e, uint64_t *deadline)
     return true;
 }
 
-/* Takes the earliest timer out. The first step down is made apart: it tells
- * which timer is next, and that one is fetched while the rest is mended. */
+/* Removes and returns the earliest timer. The first step down finds the next
+ * timer to fire, and prefetches the timer during the remaining steps. */
 static inline node *heap_pop(engine *e)
 {
     entry *heap = e->heap;
@@ -252,4 +252,4 @@ static inline size_t engine_bytes(const engine *e)
     return (e->capacity + HEAP_ARITY) * sizeof(entry) + sizeof(*e);
 }
 
-#include "workloads.h"
+#include "../workloads.h"

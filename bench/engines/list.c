@@ -1,49 +1,48 @@
 /* SPDX-License-Identifier: MIT
  *
- * engine_list.c - the bench's engine "list": a hashed wheel of 512 linked lists
- * of timers that count the rounds still to go, as in Netty. It has a tick: the
- * clock visits every bucket on its way, and a loop on it wakes at every tick.
+ * list.c - the engine "list": a hashed wheel of 512 linked lists. Each timer
+ * counts the turns of the wheel that are left, as in Netty. The clock visits
+ * every bucket on its way, and a loop on this engine wakes at every tick.
  */
 #define _POSIX_C_SOURCE 200809L
 
 #include <string.h>
 
-#include "bench.h"
+#include "../bench.h"
+#include "ring.h"
 
 typedef struct engine engine;
 typedef struct node node;
 typedef void node_callback(engine *e, node *t);
 
 struct node {
-    node *next;
-    node *previous;
-    uint64_t rounds;       /* turns of the wheel still to wait           */
-    struct bucket *bucket; /* NULL when not pending                      */
+    ring link;
+    uint64_t rounds; /* turns of the wheel still to wait                   */
     node_callback *callback;
 };
-
-typedef struct bucket {
-    node *first;
-    node *last;
-} bucket;
 
 #define LIST_BUCKETS 512u
 
 struct engine {
-    bucket buckets[LIST_BUCKETS];
-    bucket overdue; /* started with a deadline that had passed            */
+    ring buckets[LIST_BUCKETS];
+    ring overdue; /* started with a deadline that had passed               */
     uint64_t now;
     size_t count;
 };
 
-#define ENGINE_TABLE bench_list
 #define ENGINE_NAME "list"
 #define ENGINE_WHAT "hashed wheel of 512 linked lists, as in Netty"
 #define ENGINE_HAS_TICK 1
 
 static inline void engine_init(engine *e)
 {
-    memset(e, 0, sizeof(*e));
+    size_t i;
+
+    for (i = 0; i < LIST_BUCKETS; i++)
+        ring_init(&e->buckets[i]);
+    ring_init(&e->overdue);
+    e->now = 0;
+    e->count = 0;
 }
 
 static inline void engine_destroy(engine *e)
@@ -54,38 +53,16 @@ static inline void engine_destroy(engine *e)
 static inline void node_init(engine *e, node *t, node_callback *callback)
 {
     (void)e;
-    t->bucket = NULL;
+    t->link.next = NULL;
     t->callback = callback;
 }
 
 static inline void engine_cancel(engine *e, node *t)
 {
-    bucket *b = t->bucket;
-
-    if (b == NULL)
+    if (t->link.next == NULL)
         return;
-    if (t->next != NULL)
-        t->next->previous = t->previous;
-    else
-        b->last = t->previous;
-    if (t->previous != NULL)
-        t->previous->next = t->next;
-    else
-        b->first = t->next;
-    t->bucket = NULL;
+    ring_remove(&t->link);
     e->count--;
-}
-
-static inline void list_append(bucket *b, node *t)
-{
-    t->bucket = b;
-    t->next = NULL;
-    t->previous = b->last;
-    if (b->last != NULL)
-        b->last->next = t;
-    else
-        b->first = t;
-    b->last = t;
 }
 
 static inline void engine_start(engine *e, node *t, uint64_t deadline)
@@ -94,10 +71,10 @@ static inline void engine_start(engine *e, node *t, uint64_t deadline)
     e->count++;
     if (deadline <= e->now) {
         t->rounds = 0;
-        list_append(&e->overdue, t);
+        ring_append(&e->overdue, &t->link);
     } else {
         t->rounds = (deadline - e->now - 1) / LIST_BUCKETS;
-        list_append(&e->buckets[deadline % LIST_BUCKETS], t);
+        ring_append(&e->buckets[deadline % LIST_BUCKETS], &t->link);
     }
 }
 
@@ -108,18 +85,20 @@ static inline void engine_postpone(engine *e, node *t, uint64_t deadline)
 
 static inline bool engine_next(engine *e, uint64_t *deadline)
 {
-    *deadline = e->now + (e->overdue.first == NULL);
+    *deadline = e->now + ring_is_empty(&e->overdue);
     return e->count > 0;
 }
 
-/* Fires what is due in a bucket and counts a round for the others; those that
- * are started meanwhile stand behind the last one, and are not visited. */
-static inline void list_visit(engine *e, bucket *b)
+/* Fires the due timers of a bucket and counts a turn for the others. Timers
+ * that a callback starts stand behind the last one, and are not visited. */
+static inline void list_visit(engine *e, ring *bucket)
 {
-    node *last = b->last, *t, *next;
+    ring *last = bucket->previous, *link, *next;
 
-    for (t = b->first; t != NULL; t = next) {
-        next = t == last ? NULL : t->next;
+    for (link = bucket->next; link != bucket; link = next) {
+        node *t = (node *)(void *)link;
+
+        next = link == last ? bucket : link->next;
         if (t->rounds > 0) {
             t->rounds--;
         } else {
@@ -131,7 +110,7 @@ static inline void list_visit(engine *e, bucket *b)
 
 static inline void engine_advance(engine *e, uint64_t now)
 {
-    if (e->overdue.first != NULL)
+    if (!ring_is_empty(&e->overdue))
         list_visit(e, &e->overdue);
     while (e->now < now) {
         if (e->count == 0) {
@@ -148,4 +127,4 @@ static inline size_t engine_bytes(const engine *e)
     return sizeof(*e);
 }
 
-#include "workloads.h"
+#include "../workloads.h"

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * engine_rbtree.c - the bench's engine "rbtree": a red-black tree whose nodes
- * are the timers, as in nginx; the tree is libbsd's <bsd/sys/tree.h>. Timers of
- * one deadline are told apart by their address.
+ * rbtree.c - the engine "rbtree": a red-black tree whose nodes are the timers,
+ * as in nginx. The tree is <bsd/sys/tree.h> of libbsd. The address decides the
+ * order of timers with one deadline.
+ *
+ * needs bsd/sys/tree.h -
+ * from apt-get install libbsd-dev
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "bench.h"
+#include "../bench.h"
 
-#ifdef BENCH_HAS_RBTREE
+#if __has_include(<bsd/sys/tree.h>)
 
 #include <bsd/sys/tree.h>
 
@@ -29,7 +32,6 @@ struct engine {
     tree timers;
 };
 
-#define ENGINE_TABLE bench_rbtree
 #define ENGINE_NAME "rbtree"
 #define ENGINE_WHAT "red-black tree of libbsd, as in nginx"
 
@@ -109,6 +111,6 @@ static inline size_t engine_bytes(const engine *e)
     return sizeof(*e);
 }
 
-#include "workloads.h"
+#include "../workloads.h"
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * engine_wheel_late.c - the bench's engine "wheel-late": timingwheel.h, but no
- * bucket is cascaded ahead of time.
+ * wheel_late.c - the engine "wheel-late": timingwheel.h, but no bucket is
+ * cascaded ahead of time.
  */
 #define _POSIX_C_SOURCE 200809L
 
 #define TWI_BATCH UINT32_MAX /* chunks, so that no batch is ever due */
-#define ENGINE_TABLE bench_wheel_late
 #define ENGINE_NAME "wheel-late"
 #define ENGINE_WHAT "timingwheel.h, no bucket cascaded ahead of time"
 
-#include "engine_wheel.h"
+#include "wheel.h"

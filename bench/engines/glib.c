@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * engine_glib.c - the bench's engine "glib": its main context and a GSource for
- * each pending timer, by its public functions. A tick is a millisecond.
+ * glib.c - the engine "glib": a main context of GLib, and one GSource per
+ * pending timer, by public functions. A tick is a millisecond.
+ *
+ * needs glib.h glib-2.0 -lglib-2.0
+ * from apt-get install libglib2.0-dev
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "bench.h"
+#include "../bench.h"
 
-#ifdef BENCH_HAS_GLIB
+#if __has_include(<glib.h>)
 
 #include <glib.h>
 
@@ -23,10 +26,9 @@ struct node {
 
 struct engine {
     GMainContext *context;
-    gint64 epoch; /* microseconds; what the deadlines are counted from       */
+    gint64 epoch; /* microseconds; the time of deadline 0                     */
 };
 
-#define ENGINE_TABLE bench_glib
 #define ENGINE_NAME "glib"
 #define ENGINE_WHAT "GSource: a list, looked through at every turn"
 #define ENGINE_HAS_CLOCK 1
@@ -75,15 +77,15 @@ static inline gint64 glib_time(const engine *e, uint64_t deadline)
     return e->epoch + (gint64)deadline * 1000;
 }
 
-/* A new source each time, as g_timeout_add makes one and g_source_remove ends
- * it. Setting the time of one that is kept takes longer: a system call each. */
+/* Makes a new source per start, as g_timeout_add does. To keep a source and set
+ * its time takes longer: a system call per start. */
 static inline void engine_start(engine *e, node *t, uint64_t deadline)
 {
     t->source = g_source_new(&glib_functions, sizeof(GSource));
     g_source_set_callback(t->source, glib_fired, t, NULL);
     g_source_set_ready_time(t->source, glib_time(e, deadline));
     g_source_attach(t->source, e->context);
-    g_source_unref(t->source); /* the context keeps it                     */
+    g_source_unref(t->source); /* the context holds a reference            */
 }
 
 static inline void engine_cancel(engine *e, node *t)
@@ -112,6 +114,6 @@ static inline void engine_turn(engine *e)
     g_main_context_iteration(e->context, FALSE);
 }
 
-#include "workloads.h"
+#include "../workloads.h"
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * engine_heap2.c - the bench's engine "heap2": a binary heap in an array.
+ * heap2.c - the engine "heap2": a binary heap in an array.
  */
 #define _POSIX_C_SOURCE 200809L
 
 #define HEAP_ARITY 2
-#define ENGINE_TABLE bench_heap2
 #define ENGINE_NAME "heap2"
 #define ENGINE_WHAT "binary array heap, as in libevent"
 
-#include "engine_heap.h"
+#include "heap.h"

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * engine_libevent.c - the bench's engine "libevent": its loop and its timer
- * events, by its public functions. A tick is a millisecond.
+ * libevent.c - the engine "libevent": an event base of libevent and its timer
+ * events, by public functions. A tick is a millisecond.
+ *
+ * needs event2/event.h libevent_core -levent_core
+ * from apt-get install libevent-dev
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "bench.h"
+#include "../bench.h"
 
-#ifdef BENCH_HAS_LIBEVENT
+#if __has_include(<event2/event.h>)
 
 #include <event2/event.h>
 #include <event2/event_struct.h>
@@ -28,7 +31,6 @@ struct engine {
     void *context;
 };
 
-#define ENGINE_TABLE bench_libevent
 #define ENGINE_NAME "libevent"
 #define ENGINE_WHAT "timer events: a binary array heap"
 #define ENGINE_HAS_CLOCK 1
@@ -116,8 +118,8 @@ static void libevent_inside(evutil_socket_t fd, short events, void *context)
     e->work(e->context);
 }
 
-/* Only while its loop runs does it not ask the system for the time at every
- * start, so the work is done where a program's own would be: in a callback. */
+/* Runs the work in a callback, as a program would. Outside of the loop,
+ * libevent asks the system for the time at every start. */
 static inline void engine_inside(engine *e, void (*work)(void *), void *context)
 {
     e->work = work;
@@ -127,6 +129,6 @@ static inline void engine_inside(engine *e, void (*work)(void *), void *context)
     event_base_loop(e->base, EVLOOP_ONCE);
 }
 
-#include "workloads.h"
+#include "../workloads.h"
 
 #endif

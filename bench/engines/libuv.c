@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * engine_libuv.c - the bench's engine "libuv": its loop and its uv_timer_t, by
- * its public functions. A tick is a millisecond, as there.
+ * libuv.c - the engine "libuv": a loop of libuv and its uv_timer_t, by public
+ * functions. A tick is a millisecond.
+ *
+ * needs uv.h libuv -luv
+ * from apt-get install libuv1-dev
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "bench.h"
+#include "../bench.h"
 
-#ifdef BENCH_HAS_LIBUV
+#if __has_include(<uv.h>)
 
 #include <uv.h>
 
@@ -24,7 +27,6 @@ struct engine {
     uv_loop_t loop;
 };
 
-#define ENGINE_TABLE bench_libuv
 #define ENGINE_NAME "libuv"
 #define ENGINE_WHAT "uv_timer_t: a binary heap of linked nodes"
 #define ENGINE_HAS_CLOCK 1
@@ -90,6 +92,6 @@ static inline void engine_turn(engine *e)
     uv_run(&e->loop, UV_RUN_NOWAIT);
 }
 
-#include "workloads.h"
+#include "../workloads.h"
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * engine_wheel.h - timingwheel.h itself, for the bench's engines wheel and
- * wheel-late.
+ * wheel.h - timingwheel.h itself, for the engines wheel and wheel-late.
  */
-#include "bench.h"
+#include "../bench.h"
 
 #define TW_STATIC
 #define TIMINGWHEEL_IMPLEMENTATION
-#include "../timingwheel.h"
+#include "../../timingwheel.h"
 
 typedef timingwheel engine;
 typedef tw_timer node;
@@ -77,4 +76,4 @@ static inline size_t engine_bytes(const engine *e)
     return stats.bytes_held + sizeof(*e);
 }
 
-#include "workloads.h"
+#include "../workloads.h"

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * engine_libev.c - the bench's engine "libev": its loop and its ev_timer, by
- * its public functions. Seconds are doubles there, and a tick is a millisecond.
+ * libev.c - the engine "libev": a loop of libev and its ev_timer, by public
+ * functions. libev counts in seconds, as double; a tick is a millisecond.
+ *
+ * needs ev.h libev -lev
+ * from apt-get install libev-dev
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "bench.h"
+#include "../bench.h"
 
-#ifdef BENCH_HAS_LIBEV
+#if __has_include(<ev.h>)
 
 #include <ev.h>
 
@@ -24,7 +27,6 @@ struct engine {
     struct ev_loop *loop;
 };
 
-#define ENGINE_TABLE bench_libev
 #define ENGINE_NAME "libev"
 #define ENGINE_WHAT "ev_timer: a 4-ary array heap"
 #define ENGINE_HAS_CLOCK 1
@@ -92,6 +94,6 @@ static inline void engine_turn(engine *e)
     ev_run(e->loop, EVRUN_NOWAIT);
 }
 
-#include "workloads.h"
+#include "../workloads.h"
 
 #endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * timeout.c - the engine "timeout": timeout.c by William Ahern, a hierarchical
+ * timing wheel of linked lists with 64 buckets per wheel. The source is part of
+ * Debian's source package of tor; `make bench-sources` unpacks the source. The
+ * settings are those of Tor: five wheels (2^30 ticks), no intervals.
+ *
+ * Every time-out is absolute. A timer beyond the five wheels goes round once
+ * per 2^30 ticks, so the engine does not run sparse. The timers of a tick fire
+ * in no particular order.
+ *
+ * needs ext/timeouts/timeout.h - -isystem.build/bench/sources
+ * from make bench-sources
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "../bench.h"
+
+#if __has_include(<ext/timeouts/timeout.h>)
+
+typedef struct engine engine;
+typedef struct timeout node;
+typedef void node_callback(engine *e, node *t);
+
+#define SIZEOF_LONG __SIZEOF_LONG__
+#define TIMEOUT_PUBLIC __attribute__((__unused__)) static
+#define TIMEOUT_DISABLE_INTERVALS
+#define TIMEOUT_DISABLE_RELATIVE_ACCESS
+#define TIMEOUT_CB_OVERRIDE
+#define WHEEL_NUM 5
+
+struct timeout_cb_t {
+    node_callback *function;
+};
+
+#include <ext/timeouts/timeout.c>
+
+#define ENGINE_NAME "timeout"
+#define ENGINE_WHAT "timeout.c, the wheel of linked lists in Tor"
+#define ENGINE_HAS_RANGE 1
+
+struct engine {
+    struct timeouts *wheels;
+};
+
+static inline void engine_init(engine *e)
+{
+    int error;
+
+    e->wheels = timeouts_open(0, &error);
+    if (e->wheels == NULL)
+        bench_out_of_memory();
+}
+
+static inline void engine_destroy(engine *e)
+{
+    timeouts_close(e->wheels);
+}
+
+static inline void node_init(engine *e, node *t, node_callback *callback)
+{
+    (void)e;
+    timeout_init(t, TIMEOUT_ABS);
+    t->callback.function = callback;
+}
+
+static inline void engine_start(engine *e, node *t, uint64_t deadline)
+{
+    timeouts_add(e->wheels, t, deadline);
+}
+
+static inline void engine_cancel(engine *e, node *t)
+{
+    timeouts_del(e->wheels, t);
+}
+
+static inline void engine_postpone(engine *e, node *t, uint64_t deadline)
+{
+    timeouts_add(e->wheels, t, deadline);
+}
+
+static inline bool engine_next(engine *e, uint64_t *deadline)
+{
+    uint64_t wait = timeouts_timeout(e->wheels);
+
+    *deadline = timeouts_get_curtime(e->wheels) + wait;
+    return wait != UINT64_MAX;
+}
+
+static inline void engine_advance(engine *e, uint64_t now)
+{
+    node *t;
+
+    timeouts_update(e->wheels, now);
+    while ((t = timeouts_get(e->wheels)) != NULL)
+        t->callback.function(e, t);
+}
+
+static inline size_t engine_bytes(const engine *e)
+{
+    return sizeof(*e->wheels);
+}
+
+#include "../workloads.h"
+
+#endif

@@ -1,0 +1,5 @@
+// environment.js - hands ODD_CLOCK from node to the getenv of emscripten.
+// SPDX-License-Identifier: MIT
+Module['preRun'] = function () {
+    ENV.ODD_CLOCK = process.env.ODD_CLOCK || '';
+};
