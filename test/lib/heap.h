@@ -49,8 +49,8 @@ static inline bool heap_fails(const heap *h)
 {
     if (h->refuses != NULL && h->refuses())
         return true;
-    return h->fail_at != 0 && (h->for_ever ? h->calls >= h->fail_at
-                                           : h->calls == h->fail_at);
+    return h->fail_at != 0 &&
+           (h->for_ever ? h->calls >= h->fail_at : h->calls == h->fail_at);
 }
 
 /* With HEAP_FILL, and with tcc, new memory is full of rubbish. Otherwise

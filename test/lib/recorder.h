@@ -19,7 +19,8 @@
  *     world_close(&w);                and nothing may have leaked
  *
  * Include it instead of timingwheel.h: it brings the implementation along,
- * with an allocator that counts, fills with rubbish and fails on demand.
+ * with heap.h as its allocator. The oracle is independent of oracle.h on purpose:
+ * a mistake in one of them shows as a difference from the other.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -68,7 +69,7 @@ struct probe {
     bool loose;           /* may take any place within its tick        */
     unsigned fired;       /* how often it has fired                    */
     uint64_t fired_at;    /* the clock when it fired last              */
-    uint64_t fired_as;    /* it was the how manieth to fire in `world` */
+    uint64_t fired_as;    /* position in firing order, from 1           */
     void (*then)(probe *); /* what its callback does besides           */
     probe *other;         /* for `then`                                */
     uint64_t value;       /* for `then`                                */

@@ -156,10 +156,9 @@ def functions_of(source, begin):
 
 
 def other_compilers(source):
-    """The places where the text stands in a branch for GNU C only (where a
-    small compiler sees nothing), or for TW_DEBUG only; or in the mailbox, which
-    that compiler cannot compile (threads.sh has mistakes of its own for it)."""
-    gnu, debug, stack, at = [], [], [], 0
+    """The places in a branch for GNU C only, in the mailbox, and in a branch
+    for TW_DEBUG only. tcc does not compile the first two."""
+    gnu, mailbox, debug, stack, at = [], [], [], [], 0
     for line in source.splitlines(True):
         word = line.replace(' ', '')
         if word.startswith('#if'):
@@ -168,14 +167,15 @@ def other_compilers(source):
             condition, since = stack[-1]
             if '__GNUC__' in condition and 'TW_STATIC' not in condition:
                 gnu.append((since, at))
-            elif condition.startswith(('#ifdefTW_DEBUG',
-                                       '#ifdefTIMINGWHEEL_THREADS')):
+            elif condition.startswith('#ifdefTIMINGWHEEL_THREADS'):
+                mailbox.append((since, at))
+            elif condition.startswith('#ifdefTW_DEBUG'):
                 debug.append((since, at))
             stack[-1] = ['', at]
             if word.startswith('#endif'):
                 stack.pop()
         at += len(line)
-    return gnu, debug
+    return gnu, mailbox, debug
 
 
 def within(spans, place):
@@ -186,7 +186,7 @@ class Maker:
     def __init__(self, header):
         self.header = header
         source = without_comments(header)
-        self.gnu, self.debug = other_compilers(source)
+        self.gnu, self.mailbox, self.debug = other_compilers(source)
         self.source = re.sub(r'(?m)^#.*(?:\\\n.*)*$',
                              lambda m: blank(m.group()), source)
         self.mutants = []
@@ -210,7 +210,11 @@ class Maker:
         if any(start < b and a < end for a, b in self.dull + self.debug):
             return
         self.made.add(hash(text))
-        compiler = 'gcc' if within(self.gnu, start) else 'tcc'
+        compiler = 'tcc'
+        if within(self.mailbox, start):
+            compiler = 'threads'
+        elif within(self.gnu, start):
+            compiler = 'gcc'
         self.mutants.append(Mutant(self.function, start, end, new, compiler))
 
     # ------------------------------------------------------------- tokens --

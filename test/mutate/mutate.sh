@@ -9,6 +9,8 @@
 #     test/mutate/mutate.sh --only NAME  the mutants of one function only
 #     test/mutate/mutate.sh --listed     those of survivors.txt only
 #     test/mutate/mutate.sh --log FILE   also what became of each, into FILE
+#     test/mutate/mutate.sh --resume FILE   goes on where the run that wrote
+#                                        FILE has ended
 #
 # LEAST in mutate.py is the share of mutants that have to be killed. Every other
 # mutant has to stand in survivors.txt, with the reason why no test can notice

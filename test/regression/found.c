@@ -1465,7 +1465,4 @@ static const tap_case cases[] = {
     {"promise 16: a bucket that can be sorted does not move", ahead_not_crowded},
 };
 
-int main(int argc, char **argv)
-{
-    return TAP_RUN(cases, argc, argv);
-}
+TAP_MAIN(cases)

@@ -1224,7 +1224,4 @@ static const tap_case cases[] = {
  *   E10's second half, leaving a callback by longjmp, is forbidden in the
  *   header; E14's, setting up a pending timer, is misuse. */
 
-int main(int argc, char **argv)
-{
-    return TAP_RUN(cases, argc, argv);
-}
+TAP_MAIN(cases)

@@ -1220,7 +1220,4 @@ static const tap_case cases[] = {
      b25_lost_after_an_optimisation},
 };
 
-int main(int argc, char **argv)
-{
-    return TAP_RUN(cases, argc, argv);
-}
+TAP_MAIN(cases)

@@ -1031,7 +1031,4 @@ static const tap_case cases[] = {
 /* What can only be compiled is done elsewhere: I5 and I6 with -m32 and I8's
  * languages and compilers are gates of `make check`. */
 
-int main(int argc, char **argv)
-{
-    return TAP_RUN(cases, argc, argv);
-}
+TAP_MAIN(cases)

@@ -31,7 +31,6 @@ static void must_hold(bool rule)
 
 #define STEP 256
 #define CROWD 2400 /* timers: 200 chunks on 64 bits, 600 on 32 bits */
-#define CHUNKS (CROWD / TWI_SLOTS)
 #define TIMERS 8000
 
 typedef struct item {
@@ -1283,7 +1282,4 @@ static const tap_case cases[] = {
     {"debug: a timer in any bucket belongs to the wheel", own_timers},
 };
 
-int main(int argc, char **argv)
-{
-    return TAP_RUN(cases, argc, argv);
-}
+TAP_MAIN(cases)

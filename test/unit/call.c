@@ -233,7 +233,4 @@ static const tap_case cases[] = {
     {"TW_CALL: callbacks may run after the call", callbacks_are_put_off},
 };
 
-int main(int argc, char **argv)
-{
-    return TAP_RUN(cases, argc, argv);
-}
+TAP_MAIN(cases)

@@ -337,7 +337,4 @@ static const tap_case cases[] = {
     {"tw_check: is false for a clock beyond a pending timer", clock_ahead},
 };
 
-int main(int argc, char **argv)
-{
-    return TAP_RUN(cases, argc, argv);
-}
+TAP_MAIN(cases)

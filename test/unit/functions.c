@@ -1,5 +1,5 @@
-/* functions.c - the functions one by one: init, destroy, start, cancel, poll, statuses,
- * and the calls that are refused.
+/* functions.c - the functions one by one: init, destroy, start, cancel, poll,
+ * statuses, and the calls that are refused.
  *
  *     functions [CASE...]
  *
@@ -58,7 +58,7 @@ static void init_start(void)
     end();
 }
 
-/* The clock that is then used lags behind `start`. */
+/* The user's clock is below config.start. */
 static void init_start_ahead(void)
 {
     begin_at(1000);
@@ -211,7 +211,7 @@ static void timer_initialiser(void)
     end();
 }
 
-/* The owner's other members are found, whichever is the timer's place. */
+/* The timer is in the middle of its owner, or there are two timers. */
 static void timer_owner(void)
 {
     struct owner {
@@ -337,7 +337,7 @@ static void cancelled_never_fires(void)
     end();
 }
 
-/* For each place of a bucket of twelve: cancel it, the rest fires in order. */
+/* Of twelve timers in a bucket each is cancelled in turn. */
 static void cancel_each_place(void)
 {
     for (int hole = 0; hole < 12; hole++) {
@@ -721,8 +721,8 @@ static void poll_as_advance(void)
     CHECK(memcmp(order[0], order[1], sizeof order[0]) == 0);
 }
 
-/* Fires all tickets, at every `step` ticks up to `span`, by one call or by
- * polls; tells how many were moved and how many allocations that took. */
+/* Fires all tickets, every `step` ticks up to `span`, by calls or by polls.
+ * Counts the timers moved and the allocations. */
 static void fire_tickets(uint64_t span, uint64_t step, bool by_polls,
                          uint64_t *cascaded, size_t *calls)
 {
@@ -741,9 +741,9 @@ static void fire_tickets(uint64_t span, uint64_t step, bool by_polls,
     end();
 }
 
-/* By polls no timer is moved more often than by one call, nor more memory
- * taken: where timers are due far apart, where a bucket is crowded, and where
- * that is moved ahead (only the poll that finds nothing moves ahead). */
+/* Polls move no more timers than calls, and allocate no more. The timers are due
+ * far apart, or in a large bucket, or in a large bucket that moves ahead (only a
+ * poll that returns NULL moves timers ahead). */
 static void poll_cost(void)
 {
     static const uint64_t spans[] = {60000, 24576, 24576};

@@ -700,9 +700,6 @@ static const tap_case cases[] = {
     {"posters and collector use different cache lines", lines_apart},
 };
 
-int main(int argc, char **argv)
-{
-    return TAP_RUN(cases, argc, argv);
-}
+TAP_MAIN(cases)
 
 #endif

@@ -545,7 +545,4 @@ static const tap_case cases[] = {
     {"proper use asserts nothing", used_properly},
 };
 
-int main(int argc, char **argv)
-{
-    return TAP_RUN(cases, argc, argv);
-}
+TAP_MAIN(cases)

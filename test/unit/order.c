@@ -27,8 +27,8 @@ static void tick_order_before_deadlines(void)
     end();
 }
 
-/* Six of one bucket of the second wheel, of three ticks, started in no order;
- * d is cancelled before or after the first of them has fired, or not at all. */
+/* Six timers of one bucket, for four ticks, start out of order. Timer d is not
+ * cancelled, or before the first timer fires, or afterwards. */
 static void order_within_a_bucket(void)
 {
     for (int moment = 0; moment < 3; moment++) {
@@ -53,7 +53,8 @@ static void order_within_a_bucket(void)
     }
 }
 
-/* a is started far from its deadline and b near it, in a finer wheel. */
+/* Timer a starts far from its deadline. Timer b starts near it, in a finer
+ * wheel. */
 static void order_across_wheels(void)
 {
     for (uint32_t size = 2; size <= 4096; size *= 2)
@@ -124,8 +125,8 @@ static void overdue_in_start_order(void)
     end();
 }
 
-/* The clock has come to 10, where a limit has left b, which fires before what
- * is started overdue since: c, of the same tick, and d. */
+/* At clock 10 a limit has left timer b. Timer b fires before the later overdue
+ * timers c and d. */
 static void overdue_beside_what_is_left(void)
 {
     begin();
@@ -148,7 +149,7 @@ static void overdue_before_due(void)
     end();
 }
 
-/* What a callback postpones that is owed by this call is owed by the next. */
+/* A callback postpones an overdue timer, which then fires in the next call. */
 static void overdue_postponed_by_another(void)
 {
     begin_at(100);
@@ -189,8 +190,8 @@ static void order_of_many(void)
     }
 }
 
-/* From some to thousands in one bucket, spread evenly over its ticks or most of
- * them in the same one. */
+/* Twenty to thousands of timers in one bucket, spread evenly over its ticks, or
+ * most timers in one tick. */
 static void order_of_many_in_a_bucket(void)
 {
     random_state = 8;
@@ -212,7 +213,7 @@ static void order_of_many_in_a_bucket(void)
         }
 }
 
-/* The clock moves on while they are started, so that those of one tick wait in
+/* The clock moves between the starts, so that timers of one tick wait in
  * different wheels. */
 static void order_of_many_while_moving(void)
 {
@@ -278,7 +279,7 @@ static void order_of_many_overdue(void)
 
 /* ------------------------------------------------ the same for every wheel --- */
 
-/* A busy trace; returns a number that depends on all that fired when. */
+/* Runs a busy trace. Returns a hash of every timer fired and its time. */
 static uint64_t trace_hash(uint32_t size)
 {
     uint64_t hash = 14695981039346656037U;

@@ -134,8 +134,8 @@ static void overdue_postponed(void)
     end();
 }
 
-/* To postpone an overdue timer is to start it: it goes behind all others. To
- * the very same deadline nothing changes. */
+/* A postponed overdue timer starts again, and so fires last. A postpone to the
+ * same deadline changes nothing. */
 static void overdue_postponed_is_started(void)
 {
     begin_at(100);
@@ -154,7 +154,7 @@ static void start_overdue_and_postpone(letter *self)
     CHECK(tw_postpone(&tw, &self->other->timer, self->value) == TW_OK);
 }
 
-/* It waited for the next call even if its new deadline was in this one. */
+/* The new deadline lies within the running call. */
 static void deferred_and_postponed(void)
 {
     begin();
@@ -174,7 +174,8 @@ static void deferred_and_postponed(void)
     end();
 }
 
-/* With nothing more to do in a limited call, the clock passed its tick. */
+/* A limited call with nothing left to do must not move the clock past the
+ * postponed timer. */
 static void deferred_and_postponed_at_limit(void)
 {
     begin_at(42);
@@ -189,8 +190,6 @@ static void deferred_and_postponed_at_limit(void)
     end();
 }
 
-/* What callbacks had started overdue came behind what was started after the
- * call, although it was started first. */
 static void start_other(letter *self)
 {
     self->status = tw_start(&tw, &self->other->timer, self->value);

@@ -1,4 +1,4 @@
-/* reserve.c - promises 14 and 15: tw_reserve, tw_trim, and starts without memory.
+/* reserve.c - promises 14 and 15: reserve, trim, starts without memory.
  *
  *     reserve [CASE...]
  *
@@ -59,7 +59,7 @@ static void reserve_again_is_free(void)
     end();
 }
 
-/* What is pending is among the timers that are reserved for. */
+/* A reserve counts the pending timers. */
 static void reserve_as_they_grow(void)
 {
     set_up(1, 0, 4, 0);
@@ -198,7 +198,7 @@ static void postponing_needs_no_memory(void)
     end();
 }
 
-/* Overdue timers that cannot be started anew for want of memory stay owed. */
+/* An overdue timer that cannot start again for want of memory stays overdue. */
 static void overdue_postponed_without_memory(void)
 {
     begin_at(100);
@@ -220,7 +220,7 @@ static void put_off_the_others(letter *self)
     CHECK(postpone('d', 100000) == TW_OK);
 }
 
-/* They are in a bucket that is being fired in order, and cannot leave it. */
+/* The timers are in a sorted bucket that fires, and cannot leave the bucket. */
 static void sorted_postponed_without_memory(void)
 {
     begin();
@@ -238,7 +238,6 @@ static void sorted_postponed_without_memory(void)
     end();
 }
 
-/* Reserving one more at a time costs what reserving all at once does. */
 static void reserved_one_by_one(void)
 {
     begin();
@@ -304,9 +303,9 @@ static void put_off_three(letter *self)
     CHECK(postpone('e', 900) == TW_OK);
 }
 
-/* Three for one tick, of which the first two have been polled. What a poll has
- * left due comes before a timer that was started overdue since, and after one
- * that was so before. */
+/* Three timers c, d and e could not move, and share a tick. Timers that a poll
+ * left fire before a timer started overdue since, and after timers started
+ * overdue before. */
 static void overdue_beside_stuck(void)
 {
     begin();

@@ -1,4 +1,4 @@
-/* time.c - promises 1 to 4, 6 and 7: when timers fire, and what the clock reads.
+/* time.c - promises 1 to 4, 6 and 7: when timers fire, and the clock.
  *
  *     time [CASE...]
  *
@@ -89,8 +89,8 @@ static void big_ticks(void)
     }
 }
 
-/* A timer at `distance` from `from` fires exactly then, in one jump and with a
- * stop just before. */
+/* A timer at `distance` from `from` fires in time if the clock stops just
+ * before. */
 static void check_distance(uint32_t size, uint64_t from, uint64_t distance)
 {
     set_up(1, from, size, 0);
@@ -296,8 +296,9 @@ static void started_behind_its_equals(void)
     end();
 }
 
-/* A callback starts a timer for the tick that is firing, while another bucket
- * of that tick, in a finer wheel, is still to come: it is not for this call. */
+/* A callback starts a timer for the tick that is firing. A bucket of a finer
+ * wheel with the same tick fires afterwards, and the new timer in the next
+ * call. */
 static void started_beside_its_equals(void)
 {
     begin();
@@ -375,7 +376,7 @@ static void delay_from_a_stale_clock(void)
     end();
 }
 
-/* Why a delay is not added to tw_now: that is still as before the sleep. */
+/* tw_now is still the time before the sleep. A delay must not count from it. */
 static void delay_from_before_the_sleep(void)
 {
     begin();
@@ -522,7 +523,7 @@ static void at_the_end_of_time(void)
     end();
 }
 
-/* Timers at 2^63, 2^62, ...: one jump fires the earliest last started first. */
+/* Timers start for 2^63, 2^62 and so on, and fire in the opposite order. */
 static void every_power_of_two(void)
 {
     static tw_timer timers[64];
@@ -566,7 +567,7 @@ static void unreachable_tick(void)
     end();
 }
 
-/* True if nothing that is pending wakes the loop. */
+/* True if no pending timer wakes the loop. */
 static bool wakes_nobody(void)
 {
     uint64_t deadline = 12345;
@@ -585,8 +586,8 @@ static int turns_until_asleep(void)
     return turns;
 }
 
-/* Other timers wake the loop as ever: one that is due, one that is overdue, and
- * one that was postponed to a tick out of reach, once. */
+/* Other timers wake the loop as usual: a due timer, an overdue timer, and once a
+ * timer that was postponed to an unreachable tick. */
 static void unreachable_wakes_nobody(void)
 {
     set_up(10, 0, 0, 0);

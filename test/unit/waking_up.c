@@ -1,4 +1,4 @@
-/* waking_up.c - promises 9 and 10: the next deadline, and how often a loop wakes.
+/* waking_up.c - promises 9 and 10: the next deadline, and wake-ups.
  *
  *     waking_up [CASE...]
  *
