@@ -7,7 +7,7 @@
  */
 #include "../lib/letters.h"
 
-/* --------------------------------------------------- functions, one by one --- */
+/* ------------------------------------------------ functions, one by one --- */
 
 static void timer_size(void)
 {
@@ -447,7 +447,7 @@ static void status_values(void)
     CHECK(TW_EINVAL < 0 && TW_ENOMEM < 0 && TW_EFULL < 0 && TW_EBUSY < 0);
 }
 
-/* ---------------------------------------------------------------- refusals --- */
+/* ------------------------------------------------------------- refusals --- */
 
 static void bad_wheel_sizes(void)
 {
@@ -590,7 +590,7 @@ static void full_of_many(void)
     end();
 }
 
-/* ------------------------------------------------------------------- polls --- */
+/* ---------------------------------------------------------------- polls --- */
 
 static void poll_order(void)
 {

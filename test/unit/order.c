@@ -6,7 +6,7 @@
  */
 #include "../lib/letters.h"
 
-/* --------------------------------------------------------------- promise 8 --- */
+/* ------------------------------------------------------------ promise 8 --- */
 
 static void start_order_in_a_tick(void)
 {
@@ -277,7 +277,7 @@ static void order_of_many_overdue(void)
     end();
 }
 
-/* ------------------------------------------------ the same for every wheel --- */
+/* --------------------------------------------- the same for every wheel --- */
 
 /* Runs a busy trace. Returns a hash of every timer fired and its time. */
 static uint64_t trace_hash(uint32_t size)

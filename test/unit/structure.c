@@ -8,7 +8,7 @@
  */
 #include "../lib/recorder.h"
 
-/* --------------------------------------------------- memory of the chunks --- */
+/* ------------------------------------------------- memory of the chunks --- */
 
 /* However many timers are cancelled, in the first bucket or in another one, the
  * wheel takes few more chunks than may hold dead slots alone. The start of the
