@@ -741,9 +741,9 @@ static void fire_tickets(uint64_t span, uint64_t step, bool by_polls,
     end();
 }
 
-/* Polls move no more timers than calls, and allocate no more. The timers are due
- * far apart, or in a large bucket, or in a large bucket that moves ahead (only a
- * poll that returns NULL moves timers ahead). */
+/* Polls move no more timers than calls, and allocate no more. The timers are
+ * due far apart, or in a large bucket, or in a large bucket that moves ahead
+ * (only a poll that returns NULL moves timers ahead). */
 static void poll_cost(void)
 {
     static const uint64_t spans[] = {60000, 24576, 24576};

@@ -87,9 +87,9 @@ static void largest_slab(void)
     free(timers);
 }
 
-/* A timer goes from bucket to bucket on a reserve for one timer. The wheel takes
- * the chunk of the first bucket, which holds no timer, for another bucket. The
- * first bucket comes up all the same. */
+/* A timer goes from bucket to bucket on a reserve for one timer. The wheel
+ * takes the chunk of the first bucket, which holds no timer, for another
+ * bucket. The first bucket comes up all the same. */
 static void first_bucket_is_swept(void)
 {
     tw_timer *timers = idle_timers(1);
@@ -110,7 +110,8 @@ static void first_bucket_is_swept(void)
     free(timers);
 }
 
-/* A block starts at a multiple of the chunk size, within the memory allocated. */
+/* A block starts at a multiple of the chunk size, within the memory
+ * allocated. */
 static void aligned_within_its_block(void)
 {
     static world w;
@@ -187,8 +188,8 @@ static void cancel_a_chunk(probe *self)
         world_cancel(self->world, &waiting[i]);
 }
 
-/* Two timers fire. The first of them empties a chunk of a bucket that is not due.
- * The timers behind that chunk keep their order. */
+/* Two timers fire. The first of them empties a chunk of a bucket that is not
+ * due. The timers behind that chunk keep their order. */
 static void emptied_elsewhere(void)
 {
     static world w;
@@ -227,8 +228,8 @@ static void few_never_cascade(void)
 #define LARGE 20
 
 /* A large bucket of wheel 2 comes up at 4200. Its ticks are too far apart to be
- * sorted. On the way down to wheel 0 its timers pass a bucket of wheel 1 for the
- * same ticks, whose timers were cancelled. */
+ * sorted. On the way down to wheel 0 its timers pass a bucket of wheel 1 for
+ * the same ticks, whose timers were cancelled. */
 static void cascade_past_emptied_bucket(void)
 {
     static world w;
@@ -258,8 +259,8 @@ static void cascade_past_emptied_bucket(void)
     world_close(&w);
 }
 
-/* With ticks of two units the time is twice the tick. The wheel must not place a
- * near timer in wheel 7 because the time is that large. */
+/* With ticks of two units the time is twice the tick. The wheel must not place
+ * a near timer in wheel 7 because the time is that large. */
 static void reading_is_no_tick(void)
 {
     static world w;
@@ -299,8 +300,8 @@ static void sorted_bucket_is_emptied(void)
     free(timers);
 }
 
-/* Adds `count` timers to one bucket, `some` for each tick from 512 (fewer for the
- * last tick), not in the order of their ticks. */
+/* Adds `count` timers to one bucket, `some` for each tick from 512 (fewer for
+ * the last tick), not in the order of their ticks. */
 static void open_run(world *w, probe *p, size_t count, size_t some)
 {
     memset(p, 0, count * sizeof *p);
@@ -309,8 +310,8 @@ static void open_run(world *w, probe *p, size_t count, size_t some)
         world_add(w, &p[i], 512 + (i * 7 % count) / some);
 }
 
-/* One timer of a bucket is postponed, before or after the bucket is sorted, to a
- * tick of the bucket or beyond. */
+/* One timer of a bucket is postponed, before or after the bucket is sorted, to
+ * a tick of the bucket or beyond. */
 static void postponed_in_a_run(void)
 {
     static world w;
@@ -328,8 +329,8 @@ static void postponed_in_a_run(void)
             }
 }
 
-/* Some timers are postponed by 256 ticks, so that the last byte of the tick stays
- * the same. */
+/* Some timers are postponed by 256 ticks, so that the last byte of the tick
+ * stays the same. */
 static void postponed_by_a_turn(void)
 {
     static world w;
@@ -473,8 +474,8 @@ static void overdue_beside_unmoved(void)
     world_close(&w);
 }
 
-/* Two timers could not move for want of memory. Their ticks are after the clock,
- * and as numbers below the time. They fire at their ticks. */
+/* Two timers could not move for want of memory. Their ticks are after the
+ * clock, and as numbers below the time. They fire at their ticks. */
 static void unmoved_before_the_time(void)
 {
     static world w;

@@ -586,8 +586,8 @@ static int turns_until_asleep(void)
     return turns;
 }
 
-/* Other timers wake the loop as usual: a due timer, an overdue timer, and once a
- * timer that was postponed to an unreachable tick. */
+/* Other timers wake the loop as usual: a due timer, an overdue timer, and once
+ * a timer that was postponed to an unreachable tick. */
 static void unreachable_wakes_nobody(void)
 {
     set_up(10, 0, 0, 0);
