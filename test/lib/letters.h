@@ -1,4 +1,4 @@
-/* letters.h - a wheel `tw` and the timers a to z, for the tests of the contract.
+/* letters.h - a wheel `tw` and the timers a to z, to test the contract.
  *
  * A case begins with begin() or set_up() and ends with end(). start('a', 100)
  * starts timer a. FIRES(100, "ab") advances the clock to 100 and checks that a

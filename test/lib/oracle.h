@@ -6,9 +6,10 @@
  * fires before timers that were started overdue since. Nothing here knows how
  * the library works inside, except the bound on moved timers at the end. A test
  * does everything twice, to the wheel and to the oracle, and the oracle says
- * what is wrong: functions that judge return NULL, or a sentence. The oracles of
- * recorder.h, memory.c and exhaustive.c are written independently on purpose: a
- * misreading of the contract would have to be made in each.
+ * what is wrong: functions that judge return NULL, or a sentence.
+ *
+ * The oracles of recorder.h, memory.c and exhaustive.c are independent on
+ * purpose: a misreading of the contract would have to be made in each.
  *
  * Include timingwheel.h first.
  *

@@ -19,8 +19,8 @@
  *     world_close(&w);                and nothing may have leaked
  *
  * Include it instead of timingwheel.h: it brings the implementation along,
- * with heap.h as its allocator. The oracle is independent of oracle.h on purpose:
- * a mistake in one of them shows as a difference from the other.
+ * with heap.h as its allocator. The oracle is independent of oracle.h on
+ * purpose: a mistake in one of them does not hide in the other.
  *
  * SPDX-License-Identifier: MIT
  */
