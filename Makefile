@@ -201,7 +201,7 @@ vpath %.c $(sort $(dir $(TEST_SOURCES)))
 $(BUILD)/%: %.c timingwheel.h $(wildcard test/lib/*.h) $(BUILD)/flags
 	$(CC) -std=$$(test/lib/standard.sh $<) $(CFLAGS) -o $@ $<
 
-$(BUILD)/portable: test/unit/promises.c
+$(BUILD)/portable: $(wildcard test/unit/*.c)
 
 $(DEMO): test/recipes/epoll.c timingwheel.h $(BUILD)/flags
 	$(CC) -std=c99 $(CFLAGS) -o $@ $<

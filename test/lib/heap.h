@@ -1,5 +1,8 @@
-/* heap.h - the memory that tests give to the library: it counts what is taken
- * and can run out at any call. Include it before timingwheel.h.
+/* heap.h - the memory that tests give to the library. The heap counts what is
+ * allocated, and any call can fail. Include this file before timingwheel.h.
+ *
+ * The other allocator of the tests is arena.h: a search that restores earlier
+ * states needs the same addresses again.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,19 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Is handed to the library as alloc_context, so that the tests notice if one
- * wheel's memory is asked of another's. */
+/* The library gets a heap as alloc_context. A block that returns to the wrong
+ * heap counts as a stray. */
 typedef struct heap {
-    size_t calls;    /* of TW_MALLOC                                     */
-    size_t fail_at;  /* the number of the call that fails; 0: none       */
-    bool for_ever;   /* and so do all after it                           */
-    size_t failures; /* calls that did                                   */
-    size_t blocks;   /* not yet freed ...                                */
-    size_t bytes;    /* ... and what they hold                           */
-    size_t strays;   /* blocks freed here that came from another heap    */
+    size_t calls;          /* of TW_MALLOC, failed calls included           */
+    size_t fail_at;        /* number of the call that fails, from 1; 0: none */
+    bool for_ever;         /* every later call fails, too                   */
+    bool (*refuses)(void); /* decides whether a call fails; may be NULL     */
+    size_t failures;       /* calls that failed                             */
+    size_t blocks;         /* blocks not yet freed                          */
+    size_t bytes;          /* bytes in these blocks                         */
+    size_t total;          /* bytes ever allocated                          */
+    size_t strays;         /* blocks freed here that came from another heap */
 } heap;
 
-/* Stands before each block; the union keeps what follows it aligned. */
+/* Stands before each block. The union keeps the block aligned. */
 typedef union heap_header {
     struct {
         size_t size;
@@ -32,37 +37,47 @@ typedef union heap_header {
     long double widest;
 } heap_header;
 
-/* The heap of a wheel that was set up without a config. */
+/* The heap of a wheel without an alloc_context. */
 static heap heap_by_default;
 
-static heap *heap_of(void *context)
+static inline heap *heap_of(void *context)
 {
     return context == NULL ? &heap_by_default : (heap *)context;
 }
 
-static void *heap_malloc(size_t size, void *context)
+static inline bool heap_fails(const heap *h)
+{
+    if (h->refuses != NULL && h->refuses())
+        return true;
+    return h->fail_at != 0 &&
+           (h->for_ever ? h->calls >= h->fail_at : h->calls == h->fail_at);
+}
+
+/* With HEAP_FILL, and with tcc, new memory is full of rubbish. Otherwise
+ * valgrind and MemorySanitizer report reads of memory that was never set. */
+static inline void *heap_malloc(size_t size, void *context)
 {
     heap *h = heap_of(context);
     h->calls++;
-    if (h->fail_at != 0 &&
-        (h->for_ever ? h->calls >= h->fail_at : h->calls == h->fail_at)) {
+    if (heap_fails(h)) {
         h->failures++;
         return NULL;
     }
     heap_header *header = (heap_header *)malloc(sizeof *header + size);
     if (header == NULL)
         return NULL;
-#ifdef __TINYC__ /* other compilers have sanitizers to notice what is read */
+#if defined(HEAP_FILL) || defined(__TINYC__)
     memset(header + 1, 0xa5, size);
 #endif
     header->block.size = size;
     header->block.owner = h;
     h->blocks++;
     h->bytes += size;
+    h->total += size;
     return header + 1;
 }
 
-static void heap_free(void *pointer, void *context)
+static inline void heap_free(void *pointer, void *context)
 {
     heap *h = heap_of(context);
     heap_header *header = (heap_header *)pointer - 1;
@@ -75,14 +90,17 @@ static void heap_free(void *pointer, void *context)
     free(header);
 }
 
-/* From now on the `nth` call fails, 1 being the next; 0 gives memory back. */
-static void heap_fail(heap *h, size_t nth, bool for_ever)
+/* The `nth` call from now fails, from 1, and with `for_ever` every later call.
+ * With 0 no call fails any more. */
+static inline void heap_fail(heap *h, size_t nth, bool for_ever)
 {
     h->fail_at = nth == 0 ? 0 : h->calls + nth;
     h->for_ever = for_ever;
 }
 
+#ifndef TW_MALLOC
 #define TW_MALLOC(size, context) heap_malloc((size), (context))
 #define TW_FREE(pointer, context) heap_free((pointer), (context))
+#endif
 
 #endif

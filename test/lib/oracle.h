@@ -8,6 +8,9 @@
  * does everything twice, to the wheel and to the oracle, and the oracle says
  * what is wrong: functions that judge return NULL, or a sentence.
  *
+ * The oracles of recorder.h, memory.c and exhaustive.c are independent on
+ * purpose: a misreading of the contract would have to be made in each.
+ *
  * Include timingwheel.h first.
  *
  * SPDX-License-Identifier: MIT

@@ -19,7 +19,8 @@
  *     world_close(&w);                and nothing may have leaked
  *
  * Include it instead of timingwheel.h: it brings the implementation along,
- * with an allocator that counts, fills with rubbish and fails on demand.
+ * with heap.h as its allocator. The oracle is independent of oracle.h on
+ * purpose: a mistake in one of them does not hide in the other.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -38,42 +39,11 @@
 #define RECORDER_CHECK_EVERY 1
 #endif
 
-/* --------------------------------------------------------------- memory --- */
-
-typedef struct recorder_memory {
-    size_t calls;   /* of TW_MALLOC, the failed ones included       */
-    size_t blocks;  /* not given back yet                           */
-    size_t fail_at; /* which call fails, counted from 1; 0 for none */
-    bool sticky;    /* and every call after it                      */
-} recorder_memory;
-
-/* New memory is rubbish, so that a wheel that trusts it to be zero shows. */
-static inline void *recorder_malloc(size_t size, void *context)
-{
-    recorder_memory *m = (recorder_memory *)context;
-    m->calls++;
-    if (m->fail_at != 0 &&
-        (m->calls == m->fail_at || (m->sticky && m->calls > m->fail_at)))
-        return NULL;
-    void *block = malloc(size);
-    if (block == NULL)
-        return NULL;
-    memset(block, 0xA5, size);
-    m->blocks++;
-    return block;
-}
-
-static inline void recorder_free(void *block, void *context)
-{
-    recorder_memory *m = (recorder_memory *)context;
-    if (block != NULL)
-        m->blocks--;
-    free(block);
-}
+/* New memory is rubbish: a wheel that expects zeros shows a fault. */
+#define HEAP_FILL
+#include "heap.h"
 
 #define TW_STATIC
-#define TW_MALLOC(size, context) recorder_malloc((size), (context))
-#define TW_FREE(pointer, context) recorder_free((pointer), (context))
 
 /* First the declarations alone, then the code: the order of a user who
  * includes the header in several places. */
@@ -99,7 +69,7 @@ struct probe {
     bool loose;           /* may take any place within its tick        */
     unsigned fired;       /* how often it has fired                    */
     uint64_t fired_at;    /* the clock when it fired last              */
-    uint64_t fired_as;    /* it was the how manieth to fire in `world` */
+    uint64_t fired_as;    /* position in firing order, from 1           */
     void (*then)(probe *); /* what its callback does besides           */
     probe *other;         /* for `then`                                */
     uint64_t value;       /* for `then`                                */
@@ -107,7 +77,7 @@ struct probe {
 
 struct world {
     timingwheel wheel;
-    recorder_memory mem;
+    heap memory;
     uint64_t tick;        /* time units per tick                       */
     uint64_t clock;       /* what tw_now has to answer                 */
     uint64_t target;      /* the argument of the call in progress      */
@@ -347,7 +317,7 @@ static inline void world_open_limited(world *w, uint64_t tick, uint32_t size,
 {
     memset(w, 0, sizeof *w);
     tw_config config = {tick, start, size, max_pending, NULL};
-    config.alloc_context = &w->mem;
+    config.alloc_context = &w->memory;
     w->tick = tick;
     w->clock = start;
     w->deep = 64;
@@ -373,7 +343,7 @@ static inline void world_close(world *w)
         oracle_remove(w, p);
         CHECK(tw_timer_state(&p->timer) == TW_IDLE);
     }
-    CHECK(w->mem.blocks == 0);
+    CHECK(w->memory.blocks == 0 && w->memory.strays == 0);
 }
 
 static inline void world_adopt(world *w, probe *p)

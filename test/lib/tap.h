@@ -6,7 +6,7 @@
  *         {"promise 1: never early", never_early},
  *     };
  *
- *     int main(int argc, char **argv) { return TAP_RUN(cases, argc, argv); }
+ *     TAP_MAIN(cases)
  *
  * A case passes if none of its checks failed. Words on the command line choose
  * the cases whose names contain one of them. The exit code is 0 if every case
@@ -78,5 +78,17 @@ static inline int tap_run(const tap_case *cases, size_t count, int argc,
 
 #define TAP_RUN(cases, argc, argv) \
     tap_run((cases), sizeof(cases) / sizeof(*(cases)), (argc), (argv))
+
+/* The main function of a test program. A program that includes the file of
+ * another program defines TAP_PART, and runs these cases itself. */
+#ifdef TAP_PART
+#define TAP_MAIN(cases)
+#else
+#define TAP_MAIN(cases)                    \
+    int main(int argc, char **argv)        \
+    {                                      \
+        return TAP_RUN(cases, argc, argv); \
+    }
+#endif
 
 #endif

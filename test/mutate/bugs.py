@@ -50,7 +50,7 @@ BUGS = [
          'wheel->reach_end = ((tick >> shift) + 2) << shift;')),
     Bug(3, 'a deadline equal to the clock is taken for one ahead of it',
         'tokio issue 2473',
-        'promises', 'the callback\'s own clock counts as passed',
+        'overdue', 'a deadline at the callback\'s own clock has passed',
         ('twi_start_slow', 'tick > tw->clock_tick', 'tick >= tw->clock_tick')),
     Bug(4, 'after enough uptime a bucket wraps onto the clock\'s own',
         'tokio pull 8334',

@@ -1165,10 +1165,8 @@ static const tap_case cases[] = {
      e1_started_for_now_by_itself},
     {"E2 (V16) cancelled and freed after it was collected",
      e2_cancelled_after_it_was_collected},
-    {"E3 (V11) a callback cancels any set of its siblings",
-     e3_siblings_cancelled},
-    {"E4 a callback cancels or restarts its successor",
-     e4_successor_cancelled},
+    {"E3 (V11) a callback cancels any set of timers of its tick", e3_siblings_cancelled},
+    {"E4 a callback cancels or restarts the next timer", e4_successor_cancelled},
     {"E5 everything cancelled from a callback",
      e5_all_cancelled_by_a_callback},
     {"E6 the wheel is not destroyed by its callback",
@@ -1177,8 +1175,7 @@ static const tap_case cases[] = {
      e7_wheel_advanced_by_a_callback},
     {"E8 (V12) a periodic timer cancels itself",
      e8_periodic_cancels_itself},
-    {"E9 (V10) a timer starts itself in its callback, thrice",
-     e9_started_in_its_own_callback},
+    {"E9 (V10) a timer starts itself in its callback three times", e9_started_in_its_own_callback},
     {"E10 the state is right when the callback begins",
      e10_state_updated_after_the_callback},
     {"E11 a callback frees its own timer", e11_frees_itself},
@@ -1217,8 +1214,7 @@ static const tap_case cases[] = {
      h1_cancelled_while_its_bucket_cascades},
     {"H2 no start calls back under a lock of the user's",
      h2_started_with_a_lock_held},
-    {"H3 started between asking and sleeping",
-     h3_started_between_peek_and_sleep},
+    {"H3 a start between tw_wait and the sleep shortens the next wait", h3_started_between_peek_and_sleep},
     {"V18 a timer's memory is used again", v18_memory_used_again},
 };
 
@@ -1228,7 +1224,4 @@ static const tap_case cases[] = {
  *   E10's second half, leaving a callback by longjmp, is forbidden in the
  *   header; E14's, setting up a pending timer, is misuse. */
 
-int main(int argc, char **argv)
-{
-    return TAP_RUN(cases, argc, argv);
-}
+TAP_MAIN(cases)

@@ -17,12 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void *arena_take(size_t size);
-static void arena_give(void *pointer);
+#include "../lib/arena.h"
 
 #define TW_STATIC
-#define TW_MALLOC(size, context) ((void)(context), arena_take(size))
-#define TW_FREE(pointer, context) ((void)(context), arena_give(pointer))
 #define TIMINGWHEEL_IMPLEMENTATION
 #define TWI_CHUNK_BYTES (8 * sizeof(void *)) /* 4 slots                      */
 #define TWI_LARGE_TIMERS few /* a bucket of so few timers never cascades, */
@@ -68,30 +65,6 @@ static struct {
 static uint64_t scenes; /* played so far */
 static uint64_t scenes_ahead; /* of these, in how many timers moved ahead    */
 static uint64_t thin = 1; /* one scene of how many is played: --quick        */
-
-/* Memory for one scene; a heap would cost more than the wheels. */
-static union {
-    unsigned char bytes[1 << 16];
-    uint64_t align;
-} arena;
-static size_t arena_used;
-static size_t arena_live;
-
-static void *arena_take(size_t size)
-{
-    size_t start = arena_used;
-    arena_used = (start + size + 63) / 64 * 64;
-    if (arena_used > sizeof(arena.bytes))
-        abort();
-    arena_live++;
-    return arena.bytes + start;
-}
-
-static void arena_give(void *pointer)
-{
-    (void)pointer;
-    arena_live--;
-}
 
 /* Fails the case and tells the scene. */
 static bool expect_at(bool holds, const char *what, int line)
@@ -167,7 +140,7 @@ static void begin(uint64_t start, enum manner manner)
     config.tick = s.tick;
     config.start = start;
     config.wheel_size = s.size;
-    arena_used = 0;
+    arena.used = 0;
     few = scenes / 3 % 3 == 0 ? TWI_SORT_CHUNKS * TWI_SLOTS : 0;
     few_chunks = TWI_SORT_CHUNKS;
     if (scenes / 3 % 3 == 1) {
@@ -324,8 +297,8 @@ static void finish(uint64_t end)
     EXPECT(s.left[0] == 0 && s.left[1] == 0);
     scenes_ahead += has_moved_ahead();
     tw_destroy(&s.tw);
-    EXPECT(arena_live == 0);
-    arena_live = 0;
+    EXPECT(arena.live == 0);
+    arena.live = 0;
 }
 
 static bool has_failed(void)

@@ -23,12 +23,10 @@
 #include <string.h>
 #include <time.h>
 
-static void *random_malloc(size_t size);
-static void random_free(void *pointer);
+#define HEAP_FILL /* a read of memory that was never set has an effect */
+#include "../lib/heap.h"
 
 #define TW_STATIC
-#define TW_MALLOC(size, context) ((void)(context), random_malloc(size))
-#define TW_FREE(pointer, context) ((void)(context), random_free(pointer))
 #define TIMINGWHEEL_IMPLEMENTATION
 #define TWI_LARGE_TIMERS few /* a bucket of so few timers never cascades */
 #define TWI_LARGE_CHUNKS few_chunks /* unless it has more chunks             */
@@ -157,13 +155,7 @@ static uint64_t operations_done;
 static trace_entry trace_ring[TRACE_LENGTH];
 static uint64_t trace_count;
 
-/* What TW_MALLOC has seen, and how it is to behave. */
-static struct {
-    uint64_t asked;
-    uint64_t failed;
-    size_t live;         /* allocations not freed                             */
-    unsigned fail_of_16; /* how many of 16 fail                               */
-} heap;
+static unsigned fail_of_16; /* how many of 16 allocations fail */
 
 /* -------------------------------------------------- randomness and trace -- */
 
@@ -313,26 +305,9 @@ static void judge(const char *wrong, uint32_t id)
 
 /* ---------------------------------------------------------------- memory -- */
 
-static void *random_malloc(size_t size)
+static bool heap_refuses(void)
 {
-    heap.asked++;
-    if (heap.fail_of_16 != 0 && chance(heap.fail_of_16, 16)) {
-        heap.failed++;
-        return NULL;
-    }
-    void *memory = malloc(size);
-    if (memory == NULL)
-        abort();
-    /* What the library does not set it must not read. */
-    memset(memory, 0xa5, size);
-    heap.live++;
-    return memory;
-}
-
-static void random_free(void *pointer)
-{
-    heap.live--;
-    free(pointer);
+    return fail_of_16 != 0 && chance(fail_of_16, 16);
 }
 
 /* ------------------------------------------------------------- deadlines -- */
@@ -527,7 +502,7 @@ static void check_stats(void)
     if (stats.pending != m.oracle.count || stats.fired != m.all_fired)
         fail(NO_ITEM, "tw_get_stats: pending or fired is wrong");
     if (stats.bytes_used > stats.bytes_held ||
-        (stats.bytes_held == 0) != (heap.live == 0))
+        (stats.bytes_held == 0) != (heap_by_default.blocks == 0))
         fail(NO_ITEM, "tw_get_stats: bytes are wrong");
 }
 
@@ -583,7 +558,7 @@ typedef struct snapshot {
 
 static snapshot look(void)
 {
-    snapshot b = {heap.failed, heap.live, 0, false};
+    snapshot b = {heap_by_default.failures, heap_by_default.blocks, 0, false};
     if (m.habits.memory != MEMORY_PLENTY)
         b.found = tw_next_deadline(&m.tw, &b.next);
     return b;
@@ -593,7 +568,7 @@ static snapshot look(void)
 static void check_no_memory(const snapshot *b, uint32_t id)
 {
     uint64_t next = 0;
-    if (heap.failed == b->failed)
+    if (heap_by_default.failures == b->failed)
         fail(id, "TW_ENOMEM, though no allocation failed");
     bool found = tw_next_deadline(&m.tw, &next);
     if (found != b->found || next != b->next)
@@ -687,12 +662,12 @@ static void do_postpone(uint32_t id)
 
 static void do_cancel(uint32_t id)
 {
-    uint64_t asked = heap.asked;
+    uint64_t asked = heap_by_default.calls;
     trace("cancel", id, 0, 0);
     bool expected = oracle_cancel(&m.oracle, id);
     if (tw_cancel(&m.tw, &m.items[id]->timer) != expected)
         fail(id, "tw_cancel did not answer %d", (int)expected);
-    if (heap.asked != asked)
+    if (heap_by_default.calls != asked)
         fail(id, "tw_cancel has allocated");
     check_timer(id);
 }
@@ -1028,7 +1003,7 @@ static void do_trim(void)
 {
     trace("trim", NO_ITEM, 0, 0);
     tw_trim(&m.tw);
-    if (m.oracle.count == 0 && heap.live != 0)
+    if (m.oracle.count == 0 && heap_by_default.blocks != 0)
         fail(NO_ITEM, "tw_trim kept memory though nothing is pending");
 }
 
@@ -1036,19 +1011,19 @@ static void do_reserve(void)
 {
     size_t timers = below(100);
     uint64_t horizon = chance(1, 2) ? random_deadline() : random_log();
-    uint64_t asked = heap.asked;
+    uint64_t asked = heap_by_default.calls;
     snapshot b = look();
     trace("reserve", NO_ITEM, timers, horizon);
     int status = tw_reserve(&m.tw, timers, horizon);
     if (status == TW_ENOMEM) {
         check_no_memory(&b, NO_ITEM);
-        if (heap.live != b.live)
+        if (heap_by_default.blocks != b.live)
             fail(NO_ITEM, "a refused tw_reserve has taken or freed memory");
     } else if (status != TW_OK) {
         fail(NO_ITEM, "tw_reserve answers %d", status);
     }
     if (m.habits.memory == MEMORY_RESERVED)
-        heap.asked = asked;
+        heap_by_default.calls = asked;
 }
 
 /* What a callback does: mostly to its own timer. */
@@ -1247,7 +1222,9 @@ static void begin_round(void)
         h->wheel_size == TW_DEFAULT_WHEEL_SIZE ? 0 : h->wheel_size;
     config.max_pending = h->max_pending;
     memset(&m.tw, 0x5a, sizeof(m.tw));
-    memset(&heap, 0, sizeof(heap));
+    memset(&heap_by_default, 0, sizeof(heap_by_default));
+    heap_by_default.refuses = heap_refuses;
+    fail_of_16 = 0;
     oracle_init(&m.oracle, h->tick, h->start, h->items);
     m.items = (item **)oracle_memory(NULL, h->items * sizeof(*m.items));
     m.marks = (unsigned char *)oracle_memory(NULL, h->items);
@@ -1271,7 +1248,7 @@ static void begin_round(void)
     trace_count = 0;
     if (tw_init(&m.tw, &config) != TW_OK)
         fail(NO_ITEM, "tw_init fails");
-    if (heap.asked != 0)
+    if (heap_by_default.calls != 0)
         fail(NO_ITEM, "tw_init has allocated");
 }
 
@@ -1284,8 +1261,8 @@ static void reserve_all(void)
     trace("reserve", NO_ITEM, h->items, h->horizon);
     if (tw_reserve(&m.tw, h->items, h->horizon) != TW_OK)
         fail(NO_ITEM, "tw_reserve fails");
-    heap.asked = 0;
-    heap.fail_of_16 = 16;
+    heap_by_default.calls = 0;
+    fail_of_16 = 16;
     h->operations[OP_TRIM] = 0;
     h->operations[OP_START] += 1;
 }
@@ -1297,7 +1274,7 @@ static void change_memory(void)
     static const unsigned rates[] = {0, 1, 4, 8, 16, 16};
     static const unsigned scarce[] = {8, 14, 15, 15, 16, 16};
     if (m.habits.memory == MEMORY_FAILING && chance(1, 20))
-        heap.fail_of_16 = (m.habits.scarce ? scarce : rates)[below(6)];
+        fail_of_16 = (m.habits.scarce ? scarce : rates)[below(6)];
 }
 
 /* Lets everything fire that the clock can reach, which takes the callbacks'
@@ -1320,7 +1297,7 @@ static void end_round(void)
 {
     if (chance(1, 2))
         fire_the_rest();
-    heap.fail_of_16 = 0;
+    fail_of_16 = 0;
     check_all_timers();
     tw_destroy(&m.tw);
     for (uint32_t id = 0; id < m.habits.items; id++) {
@@ -1328,7 +1305,7 @@ static void end_round(void)
             m.oracle.timers[id].state = TW_IDLE;
         check_timer(id);
     }
-    if (heap.live != 0)
+    if (heap_by_default.blocks != 0)
         fail(NO_ITEM, "tw_destroy leaks");
     for (uint32_t id = 0; id < m.habits.items; id++)
         free(m.items[id]);
@@ -1353,7 +1330,7 @@ static void run_round(void)
                                                    OPERATIONS));
         check_step();
         at_the_end += m.oracle.now == UINT64_MAX;
-        if (m.habits.memory == MEMORY_RESERVED && heap.asked != 0)
+        if (m.habits.memory == MEMORY_RESERVED && heap_by_default.calls != 0)
             fail(NO_ITEM, "allocates in spite of tw_reserve");
     }
     end_round();

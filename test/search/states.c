@@ -65,12 +65,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *arena_take(size_t size);
-static void arena_give(void *pointer);
+#include "../lib/arena.h"
 
 #define TW_STATIC
-#define TW_MALLOC(size, context) ((void)(context), arena_take(size))
-#define TW_FREE(pointer, context) ((void)(context), arena_give(pointer))
 #define TIMINGWHEEL_IMPLEMENTATION
 #define TWI_CHUNK_BYTES (8 * sizeof(void *)) /* 4 slots                      */
 #define TWI_LARGE_TIMERS few /* a bucket of so few timers never cascades, */
@@ -162,26 +159,8 @@ typedef struct state {
     step step;
 } state;
 
-/* Memory that can be put back as it was, at the same addresses. */
-static union {
-    unsigned char bytes[1 << 16];
-    uint64_t align;
-} arena, saved_arena;
-static size_t arena_used, saved_arena_used;
-
-static void *arena_take(size_t size)
-{
-    size_t start = arena_used;
-    arena_used = (start + size + 63) / 64 * 64;
-    if (arena_used > sizeof(arena.bytes))
-        abort();
-    return arena.bytes + start;
-}
-
-static void arena_give(void *pointer)
-{
-    (void)pointer;
-}
+/* The memory as it was, to be restored at the same addresses. */
+static arena_memory saved_arena;
 
 /* The wheel, the oracle, and what the running call does. */
 static const search *play;
@@ -923,8 +902,8 @@ static void judge_rest(void)
 static void save(void)
 {
     size_t count = play->groups * members;
-    saved_arena_used = arena_used;
-    memcpy(&saved_arena, &arena, arena_used);
+    saved_arena.used = arena.used;
+    memcpy(&saved_arena.room, &arena.room, arena.used);
     memcpy(saved_timers, timers, count * sizeof(*timers));
     saved_tw = tw;
     saved_model = model;
@@ -982,8 +961,8 @@ static void revert(void)
 {
     oracle_ticks stale = model.stale;
     size_t count = play->groups * members;
-    arena_used = saved_arena_used;
-    memcpy(&arena, &saved_arena, arena_used);
+    arena.used = saved_arena.used;
+    memcpy(&arena.room, &saved_arena.room, arena.used);
     memcpy(timers, saved_timers, count * sizeof(*timers));
     tw = saved_tw;
     model = saved_model;
@@ -1000,7 +979,7 @@ static void begin(void)
     tw_config config = {0, 0, 0, 0, NULL};
     config.start = (UINT64_C(1) << 32) - 64;
     config.wheel_size = play->size;
-    arena_used = 0;
+    arena.used = 0;
     EXPECT(tw_init(&tw, &config) == TW_OK);
     if (play->reserved) /* the second step from the clock's own is the first */
         EXPECT(tw_reserve(&tw, play->groups * members, /* of a wheel         */

@@ -43,6 +43,7 @@ void work_free(void *pointer);
 #include "../../timingwheel.h"
 
 #ifndef WORK_WHEEL
+#include "../lib/heap.h"
 #include "../lib/tap.h"
 
 #define TIMERS 32400         /* of every case                                 */
@@ -162,7 +163,6 @@ static struct {
 } w;
 
 static uint64_t blocks;  /* executed in the header                            */
-static size_t allocated; /* bytes, ever                                       */
 static uint64_t operations_done;
 static uint64_t random_state;
 
@@ -176,13 +176,12 @@ void __sanitizer_cov_trace_pc(void)
 
 void *work_malloc(size_t size)
 {
-    allocated += size;
-    return malloc(size);
+    return heap_malloc(size, NULL);
 }
 
 void work_free(void *pointer)
 {
-    free(pointer);
+    heap_free(pointer, NULL);
 }
 
 /* splitmix64 */
@@ -270,9 +269,9 @@ static void start(size_t i, uint64_t deadline)
     bool was_pending = tw_is_pending(&w.timers[i]);
     note_placement(i, deadline, false);
     uint64_t before = blocks;
-    size_t bytes = allocated;
+    size_t bytes = heap_by_default.total;
     bool done = tw_start(&w.tw, &w.timers[i], deadline) == TW_OK;
-    note_start(START, blocks - before, allocated - bytes);
+    note_start(START, blocks - before, heap_by_default.total - bytes);
     w.dead += was_pending;
     w.cancelled += was_pending;
     operations_done++;
@@ -285,9 +284,9 @@ static void start_within(size_t i, uint64_t earliest, uint64_t latest)
         return;
     bool was_pending = tw_is_pending(&w.timers[i]);
     uint64_t before = blocks;
-    size_t bytes = allocated;
+    size_t bytes = heap_by_default.total;
     bool done = tw_start_within(&w.tw, &w.timers[i], earliest, latest) == TW_OK;
-    note_start(WITHIN, blocks - before, allocated - bytes);
+    note_start(WITHIN, blocks - before, heap_by_default.total - bytes);
     note_placement(i, tw_deadline(&w.timers[i]), false);
     w.dead += was_pending;
     w.cancelled += was_pending;
@@ -325,12 +324,12 @@ static void postpone(size_t i, uint64_t deadline)
     work_kind kind = is_to_come(i) ? STORE : POSTPONE;
     note_placement(i, deadline, true);
     uint64_t before = blocks;
-    size_t bytes = allocated;
+    size_t bytes = heap_by_default.total;
     bool done = tw_postpone(&w.tw, &w.timers[i], deadline) == TW_OK;
     uint64_t cost = blocks - before;
     if (kind == STORE)
         cost = cost < w.store ? 0 : cost - w.store;
-    note_start(kind, cost, allocated - bytes);
+    note_start(kind, cost, heap_by_default.total - bytes);
     w.postponed++;
     w.dead++; /* a due timer, or a timer of a sorted bucket, leaves its slot */
     operations_done++;
@@ -397,14 +396,14 @@ static uint64_t advance(uint64_t now, size_t limit)
     size_t moved_before = is_limited ? 0 : moved();
     w.restarts = is_limited ? 1 : 100;
     uint64_t before = blocks, inside = w.in_callbacks;
-    size_t bytes = allocated;
+    size_t bytes = heap_by_default.total;
     (void)tw_advance_clock_limit(&w.tw, now, limit);
     uint64_t cost = blocks - before - (w.in_callbacks - inside);
     size_t slots = pending + w.dead;
     size_t handled = slots < limit ? slots : limit;
     if (!is_limited)
         handled = w.fired - fired + moved() - moved_before;
-    bytes = allocated - bytes;
+    bytes = heap_by_default.total - bytes;
     double units = CALL_UNITS + (double)handled + (double)(bytes / UNIT_BYTES);
     if (w.even != 0)
         slots -= pending; /* nothing to sort, but dead slots to remove */
@@ -1671,14 +1670,14 @@ static const tap_case cases[] = {
     {"moves: none in a small bucket beside 2,000 other timers",
      small_beside_others},
     {"moves: 13 to 63 timers, spread: once per wheel", few_spread},
-    {"moves: crowded buckets: once per wheel that is crowded", crowds},
-    {"moves: a crowded bucket moves a part in each call", crowd_moved_in_parts},
+    {"moves: large buckets: once per wheel with a large bucket", crowds},
+    {"moves: a large bucket moves a part in each call", crowd_moved_in_parts},
     {"moves: none in a small bucket with a timer put in front",
      small_with_front},
     {"moves: no bucket is left after all timers were cancelled",
      no_bucket_after_cancel},
     {"moves: none in a small bucket fired with a limit", small_limited},
-    {"moves: only the timers left in a crowd, once", crowd_cancelled},
+    {"moves: only the timers left in a large bucket, once", crowd_cancelled},
     {"moves: one for ten postpones", postponed_lazily},
     {"moves: search for too many", random_moves},
 #ifdef WORK_BLOCKS

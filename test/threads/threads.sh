@@ -90,7 +90,7 @@ fails() {
     changed "$1" "$2" || return
     mkdir -p "$build/test/unit" "$build/test/lib"
     cp test/unit/mailbox.c "$build/test/unit"
-    cp test/lib/tap.h "$build/test/lib"
+    cp test/lib/*.h "$build/test/lib"
     gcc -std=c11 -w -o "$build/mailbox" "$build/test/unit/mailbox.c" || return
     ! timeout 10 "$build/mailbox" >"$build/ran" 2>&1
 }

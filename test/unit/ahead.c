@@ -31,7 +31,6 @@ static void must_hold(bool rule)
 
 #define STEP 256
 #define CROWD 2400 /* timers: 200 chunks on 64 bits, 600 on 32 bits */
-#define CHUNKS (CROWD / TWI_SLOTS)
 #define TIMERS 8000
 
 typedef struct item {
@@ -59,9 +58,9 @@ static void note(timingwheel *wheel, tw_timer *timer)
     const item *it = TW_OWNER(timer, item, timer);
     fired.timers++;
     fired.wrong += wheel->clock_tick != it->due;
-    fired.swaps += it->due < fired.tick ||
-                   (it->due == fired.tick && it->number != 0 &&
-                    it->number < fired.number);
+    fired.swaps +=
+        it->due < fired.tick ||
+        (it->due == fired.tick && it->number != 0 && it->number < fired.number);
     if (it->due != fired.tick || it->number != 0)
         fired.number = it->number;
     fired.tick = it->due;
@@ -939,8 +938,9 @@ static void trimmed(void)
         CHECK(tw_check(&tw) && tw_count(&tw) == left);
         tw_stats stats;
         tw_get_stats(&tw, &stats);
-        size_t chunks = stats.bytes_held - stats.wheels *
-                        (twi_wheel_bytes(&tw) + TWI_CHUNK_BYTES - 1);
+        size_t chunks =
+            stats.bytes_held -
+            stats.wheels * (twi_wheel_bytes(&tw) + TWI_CHUNK_BYTES - 1);
         CHECK(chunks <= (chunks_needed() + 2) * TWI_CHUNK_BYTES * 3 / 2);
         size_t calls = memory.calls;
         tw_trim(&tw); /* finds nothing more to do */
@@ -1221,58 +1221,65 @@ static void inspection(void)
 }
 
 static const tap_case cases[] = {
-    {"moving ahead: in proportion to the time, tick by tick", tick_by_tick},
-    {"moving ahead: half of the time that is left, half of the crowd",
+    {"moving ahead: timers move in proportion to the time", tick_by_tick},
+    {"moving ahead: half of the time left moves half of a large bucket",
      by_halves},
-    {"moving ahead: the smallest crowd", smallest_crowd},
-    {"moving ahead: not what is left of a crowd", no_crowd_any_more},
-    {"moving ahead: a crowd of two halves", half_from_above},
-    {"moving ahead: begins one step before", no_earlier_than_the_next_step},
-    {"moving ahead: steps of 2^32 ticks and more", long_steps},
-    {"moving ahead: other wheels and ticks", other_wheels},
-    {"moving ahead: crowds in two wheels", two_wheels},
-    {"moving ahead: all of the crowd by the last tick before", all_of_it},
+    {"moving ahead: the smallest large bucket moves", smallest_crowd},
+    {"moving ahead: the few timers left of a large bucket stay",
+     no_crowd_any_more},
+    {"moving ahead: a bucket that a cascade makes large moves",
+     half_from_above},
+    {"moving ahead: begins one step before the bucket",
+     no_earlier_than_the_next_step},
+    {"moving ahead: works for steps of 2^32 ticks and more", long_steps},
+    {"moving ahead: works for other wheel sizes and ticks", other_wheels},
+    {"moving ahead: large buckets in two wheels move", two_wheels},
+    {"moving ahead: the last tick before the bucket moves the rest", all_of_it},
     {"moving ahead: an emptied wheel leaves the delay queue", nothing_left},
-    {"moving ahead: all of the crowd in one call", all_at_once},
-    {"moving ahead: the clock jumps into the crowd and over it", jumps},
-    {"moving ahead: no step comes after the last of 64 bits", last_step},
-    {"moving ahead: never timers of one tick", one_tick},
+    {"moving ahead: one call may move the whole bucket", all_at_once},
+    {"moving ahead: the clock may jump into the bucket and over it", jumps},
+    {"moving ahead: ends with the last step of 64 bits", last_step},
+    {"moving ahead: timers of one tick do not move", one_tick},
     {"moving ahead: postponed timers move once more", postponed},
-    {"limit: reached by the timers that fire", limit_reached},
-    {"limit: reached in the middle of moving ahead", limit_in_the_middle},
-    {"limit: a crowd that has come up moves in parts", limit_in_a_cascade},
-    {"limit: dead slots of a bucket that is due", dead_slots_due},
-    {"limit: dead slots of a bucket ahead", dead_slots_ahead},
-    {"limit: dead slots of one tick and of overdue timers",
+    {"limit: timers that fire use up the limit first", limit_reached},
+    {"limit: moving ahead stops at the limit", limit_in_the_middle},
+    {"limit: a large bucket that has come up moves in parts",
+     limit_in_a_cascade},
+    {"limit: dead slots of a due bucket count", dead_slots_due},
+    {"limit: dead slots of a bucket moved ahead count", dead_slots_ahead},
+    {"limit: dead slots of one tick and of overdue timers count",
      dead_slots_of_one_tick},
-    {"memory: runs out in the middle of moving ahead", no_memory_ahead},
-    {"memory: stuck timers fire in order", stuck_in_order},
+    {"memory: moving ahead stops if memory runs out", no_memory_ahead},
+    {"memory: timers that could not move fire in order", stuck_in_order},
     {"memory: a reserve is enough for restarts without end", restart_reserved},
-    {"memory: a reserve is enough for a crowd, one timer per chunk",
+    {"memory: a reserve is enough for a large bucket, one timer per chunk",
      reserved_crowd},
     {"memory: chunks without timers are swept", swept},
     {"memory: chunks that are well filled are not swept", not_swept},
-    {"memory: swept where there is none", swept_without_memory},
-    {"memory: refused at once if chunks have timers", refused_at_once},
-    {"memory: to sort takes one slab", sorts_in_one_slab},
+    {"memory: chunks without timers are swept if memory is out",
+     swept_without_memory},
+    {"memory: a start is refused at once if every chunk has timers",
+     refused_at_once},
+    {"memory: sorting takes one slab", sorts_in_one_slab},
     {"memory: the first chunk of a sorted bucket is swept", front_swept},
     {"memory: the last chunk of a bucket is swept", end_swept},
     {"memory: the only chunk of a bucket is swept", swept_empty},
-    {"random: crowds, limits and memory that comes and goes", random_calls},
-    {"trim: at most 1.5 times what the timers need", trimmed},
-    {"trim: without memory to pack into", trimmed_without_memory},
-    {"trim: a sorted bucket", trimmed_when_sorted},
-    {"overdue: what a limited call left comes first", generations_plain},
-    {"overdue: the same with a trim between the calls", generations_trimmed},
-    {"overdue: the same with a sweep between the calls", generations_swept},
-    {"overdue: packed in the middle of limited calls", overdue_packed},
-    {"overdue: started in a callback, after a sweep", overdue_swept},
-    {"overdue: what was left has lost its last chunk", overdue_end_swept},
-    {"inspection: what tw_check notices", inspection},
-    {"debug: a timer in any bucket of the wheel is its own", own_timers},
+    {"random: large buckets, limits and memory that comes and goes: in order",
+     random_calls},
+    {"trim: the wheel holds at most 1.5 times what the timers need", trimmed},
+    {"trim: without memory to pack into, timers stay", trimmed_without_memory},
+    {"trim: a sorted bucket keeps its order", trimmed_when_sorted},
+    {"overdue: timers left by a limited call fire first", generations_plain},
+    {"overdue: a trim between limited calls keeps the order",
+     generations_trimmed},
+    {"overdue: a sweep between limited calls keeps the order",
+     generations_swept},
+    {"overdue: packing between limited calls keeps the order", overdue_packed},
+    {"overdue: a start in a callback after a sweep fires in the next call",
+     overdue_swept},
+    {"overdue: timers left may lose their last chunk", overdue_end_swept},
+    {"inspection: tw_check is false for each broken field", inspection},
+    {"debug: a timer in any bucket belongs to the wheel", own_timers},
 };
 
-int main(int argc, char **argv)
-{
-    return TAP_RUN(cases, argc, argv);
-}
+TAP_MAIN(cases)

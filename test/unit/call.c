@@ -222,17 +222,15 @@ static void callbacks_are_put_off(void)
 
 static const tap_case cases[] = {
     {"TW_CALL: each callback runs under a lock", takes_a_lock},
-    {"TW_CALL: timers that restart themselves", lock_and_restarts},
-    {"TW_CALL: not for a timer without a callback", nothing_to_call},
-    {"TW_CALL: not for tw_poll", poll_calls_nothing},
-    {"TW_CALL: not for tw_cancel and tw_drain", cancel_and_drain_call_nothing},
+    {"TW_CALL: timers may restart themselves", lock_and_restarts},
+    {"TW_CALL: is not used for a timer without a callback", nothing_to_call},
+    {"TW_CALL: is not used by tw_poll", poll_calls_nothing},
+    {"TW_CALL: is not used by tw_cancel and tw_drain",
+     cancel_and_drain_call_nothing},
     {"TW_CALL: measures lateness and callback time", measures_lateness},
     {"TW_CALL: finds the slowest callback", finds_slow_callback},
     {"TW_CALL: a callback may free its timer", timer_is_freed},
     {"TW_CALL: callbacks may run after the call", callbacks_are_put_off},
 };
 
-int main(int argc, char **argv)
-{
-    return TAP_RUN(cases, argc, argv);
-}
+TAP_MAIN(cases)

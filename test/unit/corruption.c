@@ -132,6 +132,10 @@ static void buckets(void)
     CHECK(!tw_check(&tw));
     bucket->earliest = 33000;
     CHECK(tw_check(&tw));
+    bucket->latest = 33300; /* in the next step */
+    CHECK(!tw_check(&tw));
+    bucket->latest = 33000;
+    CHECK(tw_check(&tw));
     tw_destroy(&tw);
 }
 
@@ -212,7 +216,7 @@ static void order_of_a_bucket(void)
     twi_wheel *wheel = tw.wheels[1];
     CHECK(wheel->progress == TWI_SORTED);
     BREAKS(timers[2].place, TWI_SORTED_BIT); /* it would not have to leave */
-    timers[2].deadline = 1310; /* behind the one of 1309 */
+    timers[2].deadline = 1310;               /* behind the one of 1309 */
     CHECK(!tw_check(&tw));
     timers[2].deadline = 1313; /* it was postponed, and is to be moved on */
     CHECK(tw_check(&tw));
@@ -311,24 +315,26 @@ static void clock_ahead(void)
 }
 
 static const tap_case cases[] = {
-    {"tw_check sees broken counters", counters},
-    {"tw_check sees a broken timer or chunk", timer_and_chunk},
-    {"tw_check sees a broken bucket", buckets},
-    {"tw_check sees a broken empty bucket", empty_bucket},
-    {"tw_check sees a broken wheel", wheels},
-    {"tw_check sees a wheel without timers in the queue", empty_wheel},
-    {"tw_check sees a wheel that cannot be the usual one", unusual_wheel},
-    {"tw_check sees a broken order within a bucket", order_of_a_bucket},
-    {"tw_check sees a broken delay queue", delay_queue},
-    {"tw_check sees chunks out of the order of their numbers",
+    {"tw_check: is false for a broken counter", counters},
+    {"tw_check: is false for a broken timer or chunk", timer_and_chunk},
+    {"tw_check: is false for a broken bucket", buckets},
+    {"tw_check: is false for a broken empty bucket", empty_bucket},
+    {"tw_check: is false for a broken wheel", wheels},
+    {"tw_check: is false for a wheel without timers in the delay queue",
+     empty_wheel},
+    {"tw_check: is false for a cached wheel that must not be cached",
+     unusual_wheel},
+    {"tw_check: is false for a broken order within a bucket",
+     order_of_a_bucket},
+    {"tw_check: is false for a broken delay queue", delay_queue},
+    {"tw_check: is false for chunks whose numbers are out of order",
      numbers_of_chunks},
-    {"tw_check sees a wheel that is not where it was", not_at_home},
-    {"tw_check sees a crowd that would go unnoticed", crowd_unnoticed},
-    {"tw_check sees overdue timers that would go unnoticed", overdue_unnoticed},
-    {"tw_check sees a clock that left timers behind", clock_ahead},
+    {"tw_check: is false for a wheel that was moved", not_at_home},
+    {"tw_check: is false if no call would move a large bucket ahead",
+     crowd_unnoticed},
+    {"tw_check: is false if no call would find the overdue timers",
+     overdue_unnoticed},
+    {"tw_check: is false for a clock beyond a pending timer", clock_ahead},
 };
 
-int main(int argc, char **argv)
-{
-    return TAP_RUN(cases, argc, argv);
-}
+TAP_MAIN(cases)

@@ -43,16 +43,15 @@ static void let_others_run(void)
 /* While a start is applied, which wants memory. */
 static bool out_of_memory;
 
-static void *take_memory(size_t size)
+static bool refuses(void)
 {
-    if (!out_of_memory)
-        return malloc(size);
-    let_others_run();
-    return NULL;
+    if (out_of_memory)
+        let_others_run();
+    return out_of_memory;
 }
 
-#define TW_MALLOC(size, context) ((void)(context), take_memory(size))
-#define TW_FREE(pointer, context) ((void)(context), free(pointer))
+#include "../lib/heap.h"
+
 #define TW_STATIC
 #define TIMINGWHEEL_THREADS
 #define TIMINGWHEEL_IMPLEMENTATION
@@ -90,6 +89,7 @@ static void wake(void *context)
 static void set_up_full(size_t max_pending)
 {
     tw_config config = {0};
+    heap_by_default.refuses = refuses;
     config.max_pending = max_pending;
     CHECK(tw_init(&tw, &config) == TW_OK);
     memset((void *)&box, 0xa5, sizeof(box));
@@ -662,44 +662,44 @@ static void lines_apart(void)
 }
 
 static const tap_case cases[] = {
-    {"a start that is posted fires", start},
-    {"a cancel that is posted", cancel},
-    {"a cancel of an idle timer", cancel_of_idle},
-    {"a cancel that loses against the firing", cancel_too_late},
-    {"a start of a pending timer moves it", start_moves},
+    {"a posted start fires", start},
+    {"a posted cancel takes effect", cancel},
+    {"a posted cancel of an idle timer does nothing", cancel_of_idle},
+    {"a posted cancel after the firing does nothing", cancel_too_late},
+    {"a posted start of a pending timer moves the timer", start_moves},
     {"the last request wins", last_request_wins},
     {"a thousand posts are one entry", thousand_posts_are_one},
-    {"applied in the order of first posts", order_of_first_posts},
-    {"every deadline", every_deadline},
-    {"a deadline that has passed", passed_deadline},
-    {"wakes when it was empty, and only then", wakes_once},
-    {"needs no wake", needs_no_wake},
-    {"full: kept, counted, tried again in order", full},
-    {"posted while it waits", posted_while_waiting},
-    {"those that wait come first", waiting_come_first},
-    {"no memory: kept", no_memory},
+    {"requests are applied in the order of their first posts",
+     order_of_first_posts},
+    {"every 64-bit deadline can be posted", every_deadline},
+    {"a posted deadline that has passed is overdue", passed_deadline},
+    {"a post wakes the loop only if the mailbox was empty", wakes_once},
+    {"a mailbox works without a wake function", needs_no_wake},
+    {"a start refused for max_pending is kept, counted and tried again", full},
+    {"a post about a start that waits replaces it and wakes nobody",
+     posted_while_waiting},
+    {"starts that wait are applied first", waiting_come_first},
+    {"a start refused for memory is kept", no_memory},
     {"a refused start leaves the timer as it was", refused_leaves_as_it_was},
-    {"a destroyed wheel", destroyed_wheel},
-    {"a push in the middle of a post", pushed_in_between},
-    {"collecting in the middle of a post", collected_in_between},
-    {"a request in the middle of a post of that timer",
+    {"a start posted for a destroyed wheel waits for tw_init", destroyed_wheel},
+    {"another push in the middle of a post loses nothing", pushed_in_between},
+    {"a collect in the middle of a post loses nothing", collected_in_between},
+    {"a request in the middle of a post of its timer wins",
      replaced_before_the_push},
-    {"posted while collecting: the next time", posted_while_collecting},
-    {"cancelled while it is refused", cancelled_while_refused},
-    {"restarted while it is refused", restarted_while_refused},
-    {"posted in a callback of the same wheel", posted_in_a_callback},
-    {"collected in a callback", collected_in_a_callback},
-    {"freed in its callback", freed_in_its_callback},
+    {"a post during a collect is applied in the next one",
+     posted_while_collecting},
+    {"a cancel while a start is refused wins", cancelled_while_refused},
+    {"a restart while a start is refused wins", restarted_while_refused},
+    {"a callback may post to its own wheel", posted_in_a_callback},
+    {"a callback may collect", collected_in_a_callback},
+    {"a callback may free its remote timer", freed_in_its_callback},
     {"the wheel's thread uses the timer directly", used_directly},
-    {"NULL", nothing_given},
-    {"no wheel", no_wheel},
-    {"no callback", no_callback},
-    {"the lines of posters and collector are apart", lines_apart},
+    {"NULL arguments do nothing", nothing_given},
+    {"a mailbox without a wheel keeps a start waiting", no_wheel},
+    {"a remote timer without a callback is polled", no_callback},
+    {"posters and collector use different cache lines", lines_apart},
 };
 
-int main(int argc, char **argv)
-{
-    return TAP_RUN(cases, argc, argv);
-}
+TAP_MAIN(cases)
 
 #endif

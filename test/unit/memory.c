@@ -314,7 +314,7 @@ static void note_fired(item *it)
 {
     uint64_t clock = call.reached / tick, now = tw_now(&tw);
     unsigned turn = turn_of(it);
-    uint64_t latest = left.loose ? call.target
+    uint64_t latest = left.loose  ? call.target
                       : turn == 0 ? 0
                                   : left.turns[turn - 1].due_until;
     CHECK(it->pending && !it->deferred);
@@ -377,7 +377,11 @@ static void begin_call(uint64_t now)
         items[i].deferred = false;
 }
 
-enum end { FINISHED, CUT_SHORT, POLLED };
+enum end {
+    FINISHED,
+    CUT_SHORT,
+    POLLED
+};
 
 /* Nothing that was due is left behind, unless the call was cut short. */
 static void end_call(enum end end)
@@ -1336,7 +1340,8 @@ static void two_heaps(void)
 }
 
 static const tap_case cases[] = {
-    {"out of memory: starts across wheels", starts_across_wheels},
+    {"out of memory: starts across wheels are refused or fire in time",
+     starts_across_wheels},
     {"out of memory: starts at the end of time", starts_at_the_end_of_time},
     {"out of memory: restarts of pending timers", restarts},
     {"out of memory: cascades", cascades},
@@ -1347,8 +1352,7 @@ static const tap_case cases[] = {
     {"out of memory: tw_start_within", windows},
     {"out of memory: postponed to earlier", postponed_earlier},
     {"out of memory: postponed to later, again and again", postponed_later},
-    {"out of memory: a bucket that is postponed altogether",
-     postponed_altogether},
+    {"out of memory: a bucket of postponed timers", postponed_altogether},
     {"out of memory: postponed when the deadline has passed, but not its tick",
      postponed_within_the_tick},
     {"out of memory: bursts", burst},
@@ -1360,9 +1364,9 @@ static const tap_case cases[] = {
     {"out of memory: polls", polls},
     {"out of memory: drains whose visitors start timers", drains},
     {"out of memory: trims", trims},
-    {"out of memory: owed from a bucket's own chunk", owed_from_own_chunk},
-    {"out of memory: owed from a bucket's own chunk, and drained",
-     owed_and_drained},
+    {"out of memory: timers that cannot move stay in their bucket's chunk",
+     owed_from_own_chunk},
+    {"out of memory: timers that cannot move can be drained", owed_and_drained},
     {"out of memory: tw_reserve", reserves},
     {"out of memory: a mix of everything", mix},
     {"out of memory: a mix within few wheels", mix_within_few_wheels},
@@ -1380,10 +1384,11 @@ static const tap_case cases[] = {
     {"bytes: a million timers of all lengths", million_of_all_lengths},
     {"bytes: a million timers, half of them fired", million_half_fired},
     {"bytes: a million starts and cancels take nothing", cancel_leaves_nothing},
-    {"bytes: a million answered requests do not grow", requests_do_not_grow},
-    {"trim: all is given back after each peak", trim_after_a_peak},
-    {"trim: one timer keeps little", trim_around_a_timer},
-    {"heap: each wheel uses its own", two_heaps},
+    {"bytes: a million answered requests do not take more",
+     requests_do_not_grow},
+    {"trim: all memory is freed after each peak", trim_after_a_peak},
+    {"trim: one timer keeps little memory", trim_around_a_timer},
+    {"heap: each wheel uses its own heap", two_heaps},
 };
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
-/* portable.c - every promise again, as a compiler sees the header that is
- * neither gcc nor clang: without their builtins and attributes, in nothing but
- * C99.
+/* portable.c - the cases of every file that uses letters.h again, on the code
+ * for compilers that are neither gcc nor clang: C99 without their builtins and
+ * attributes.
  *
  *     portable [CASE...]
  *
@@ -8,6 +8,7 @@
  */
 #include <assert.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,8 +16,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The system's headers are in already; they may know the compiler. */
+/* The system's headers come first, because they may need to know the
+ * compiler. */
 #undef __GNUC__
 #undef __clang__
 
-#include "promises.c"
+#define TAP_PART
+#include "time.c"
+#include "overdue.c"
+#include "order.c"
+#include "waking_up.c"
+#include "postpone.c"
+#include "start_within.c"
+#include "limit.c"
+#include "reserve.c"
+#include "callbacks.c"
+#include "functions.c"
+#include "visiting.c"
+#include "inspection.c"
+#include "periodic.c"
+
+#define PART(cases)                               \
+    {                                             \
+        (cases), sizeof(cases) / sizeof(*(cases)) \
+    }
+
+static const struct {
+    const tap_case *cases;
+    size_t count;
+} parts[] = {
+    PART(time_cases),      PART(overdue_cases),  PART(order_cases),
+    PART(waking_up_cases), PART(postpone_cases), PART(start_within_cases),
+    PART(limit_cases),     PART(reserve_cases),  PART(callbacks_cases),
+    PART(functions_cases), PART(visiting_cases), PART(inspection_cases),
+    PART(periodic_cases),
+};
+
+int main(int argc, char **argv)
+{
+    static tap_case cases[1000];
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        memcpy(&cases[count], parts[i].cases, parts[i].count * sizeof *cases);
+        count += parts[i].count;
+    }
+    return tap_run(cases, count, argc, argv);
+}
