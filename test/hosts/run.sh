@@ -68,16 +68,15 @@ median() { # of the lines of standard input that begin with NAME
         awk '{ line[NR] = $1 } END { print line[int((NR + 1) / 2)] }'
 }
 
-# Runs a program of before/ and of after/ in turns, and adds a row for each
-# line that the program prints, "MEASURE|NUMBER", with the medians.
-compare_medians() { # RUNS PROGRAM ARGUMENT...
-    runs=$1 program=$2
+# Measures before and after in turns. COMMAND FOLDER ARGUMENT... prints lines
+# "MEASURE|NUMBER". Adds a row for each measure, with the medians.
+compare_medians() { # RUNS COMMAND ARGUMENT...
+    runs=$1 command=$2
     shift 2
     rm -f "$build"/figures.*
     for _ in $(seq "$runs"); do
-        for folder in before after; do
-            "$build/$folder/$program" "$@" >>"$build/figures.$folder" ||
-                return
+        for turn in before after; do
+            "$command" "$turn" "$@" >>"$build/figures.$turn" || return
         done
     done
     cut -d '|' -f 1 "$build/figures.before" | awk '!seen[$0]++' |
