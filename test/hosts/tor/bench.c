@@ -1,5 +1,5 @@
-/* bench.c - nanoseconds of processor time of Tor's timer functions, with 1,000 and 100,000
- * timers. Each line of the output is "MEASURE|NUMBER".
+/* bench.c - nanoseconds of processor time of Tor's timer functions, with 1,000
+ * and 100,000 timers. Each line of the output is "MEASURE|NUMBER".
  *
  * Scheduling and disabling read the real clock, as Tor does. Firing runs with a
  * clock that the program moves by a millisecond at a time.
