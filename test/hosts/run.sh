@@ -86,7 +86,7 @@ compare_medians() { # RUNS COMMAND ARGUMENT...
         done
 }
 
-# ------------------------------------------------------------- the host runs ---
+# ------------------------------------------------------------ the host runs ---
 
 attempt() { # FOLDER NAME
     for _ in 1 2 3; do

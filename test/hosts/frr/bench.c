@@ -49,10 +49,9 @@ static void shuffle(void)
 static void schedule_all(long msec)
 {
     for (int i = 0; i < count; i++)
-        thread_add_timer_msec(master, on_due, NULL,
-                              msec ? msec
-                                   : 10000 + (long)(next_random() % 10000000),
-                              &timers[i]);
+        thread_add_timer_msec(
+            master, on_due, NULL,
+            msec ? msec : 10000 + (long)(next_random() % 10000000), &timers[i]);
 }
 
 static void cancel_all(void)

@@ -16,7 +16,7 @@ daemons='zebra bgpd ripd ripngd ospfd ospf6d ldpd nhrpd eigrpd babeld watchfrr
 place() {
     cp "$top/timingwheel.h" "$adapter/thread_timers.h" \
         "$adapter/thread_timers.c" "$source/lib" &&
-        sed -i 's/^PREDECL_HEAP(thread_timer_list);/#include "thread_timers.h"/' \
+        sed -i 's/^PREDECL_HEAP(thread_timer.*/#include "thread_timers.h"/' \
             "$source/lib/thread.h" &&
         sed -i -f "$adapter/thread.sed" "$source/lib/thread.c"
 }
@@ -114,7 +114,7 @@ more_tests() {
 # Prints the two figures of FRRouting's own benchmark as "MEASURE|NUMBER".
 own_benchmark() { # FOLDER
     run_with_library "$1" test_timer_performance |
-        sed -n 's/^\([A-Z][a-z]*\) \([0-9]*\) .* \([0-9.]*\) seconds\.$/\1 \2, s|\3/p'
+        sed -n 's/^\([A-Z].*\) random .* \([0-9.]*\) seconds\.$/\1, s|\2/p'
 }
 
 # Adds rows for the heap with its wait rounded up.

@@ -7,8 +7,10 @@
 DEFINE_MTYPE_STATIC(LIB, THREAD_WHEEL, "Thread timing wheel");
 
 /* XMALLOC ends the program if memory is short, so no start can fail. */
-#define TW_MALLOC(size, context) ((void)(context), XMALLOC(MTYPE_THREAD_WHEEL, size))
-#define TW_FREE(pointer, context) ((void)(context), qfree(MTYPE_THREAD_WHEEL, pointer))
+#define TW_MALLOC(size, context) \
+    ((void)(context), XMALLOC(MTYPE_THREAD_WHEEL, size))
+#define TW_FREE(pointer, context) \
+    ((void)(context), qfree(MTYPE_THREAD_WHEEL, pointer))
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "timingwheel.h"
 
