@@ -5,6 +5,8 @@
 
 #include <zebra.h>
 
+#include <malloc.h>
+
 #include "thread.h"
 
 #define MOST 1000000
@@ -79,6 +81,9 @@ static void measure_with(int timers_wanted, int rounds)
     double scheduling = 0, cancelling = 0, firing = 0, begin;
 
     count = timers_wanted;
+    shuffle();
+    schedule_all(0); /* so that the memory is there */
+    cancel_all();
     for (int i = 0; i < rounds; i++) {
         shuffle();
         begin = processor_seconds();
@@ -100,11 +105,12 @@ static void measure_with(int timers_wanted, int rounds)
 
 int main(void)
 {
+    mallopt(M_TRIM_THRESHOLD, INT_MAX); /* memory stays with the program */
     master = thread_master_create(NULL);
     master->handle_signals = false;
     measure_with(1000, 100);
     measure_with(100000, 3);
-    measure_with(MOST, 1);
+    measure_with(MOST, 2);
     thread_master_free(master);
     return 0;
 }

@@ -121,7 +121,7 @@ own_benchmark() { # FOLDER
 bench_rounded() { # TIMERS
     run_rounded load "$1" >"$build/rounded.txt" || return
     while IFS='|' read -r measure number; do
-        row "  heap, rounded up: ${measure#* }" "$number" ''
+        row "  heap, rounded up: ${measure#*, }" "$number" ''
     done <"$build/rounded.txt"
 }
 
