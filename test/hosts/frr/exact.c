@@ -1,7 +1,7 @@
-/* exact.c - FRRouting's timers with a clock that the test moves. Each poll moves
- * the clock by the time-out of the poll, and by 3 us at least. 2,000 timers
- * start again at random, and some are cancelled. A timer must not fire early,
- * nor 2 ms late. The tick and the poll each round up to a millisecond.
+/* exact.c - FRRouting's timers with a clock that the test moves. Each poll
+ * moves the clock by the time-out of the poll, and by 3 us at least. 2,000
+ * timers start again at random, and some are cancelled. A timer must not fire
+ * early, nor 2 ms late. The tick and the poll each round up to a millisecond.
  * With --few-polls, the loop must not poll more than once a millisecond.
  *
  * SPDX-License-Identifier: MIT */

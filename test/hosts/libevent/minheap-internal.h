@@ -25,16 +25,15 @@
 
 #define MIN_HEAP_SECOND_ UINT64_C(1000000) /* the wheel counts microseconds */
 
-/* The contents of ev_room. place() of host.sh adds this field to every event. */
+/* The contents of ev_room, a field that host.sh adds to every event. */
 struct min_heap_room_ {
     tw_timer timer;
     struct min_heap *heap;
 };
 
 #define MIN_HEAP_ROOM_ sizeof(((struct event *)0)->ev_room)
-typedef char min_heap_room_fits_[sizeof(struct min_heap_room_) <= MIN_HEAP_ROOM_
-                                     ? 1
-                                     : -1];
+typedef char min_heap_room_fits_
+    [sizeof(struct min_heap_room_) <= MIN_HEAP_ROOM_ ? 1 : -1];
 
 /* The timers of one event_base. Only the loop knows the time. The loop takes
  * out the earliest event when the event's time has come, and asks for the next.
@@ -50,8 +49,8 @@ typedef struct min_heap {
     struct event *due;  /* due, and not taken by the loop yet; or NULL     */
     struct event alarm; /* unassigned while its base is NULL               */
     struct event_base *base;
-    struct event **p; /* an empty array: tests and event_base_assert_ok_ */
-    unsigned n;       /* check that the array is a heap                  */
+    struct event **p;   /* an empty array: tests and event_base_assert_ok_ */
+    unsigned n;         /* check that the array is a heap                  */
 } min_heap_t;
 
 /* ------------------------------------------------------------ the parts --- */
