@@ -114,7 +114,8 @@ more_tests() {
 # Prints the two figures of FRRouting's own benchmark as "MEASURE|NUMBER".
 own_benchmark() { # FOLDER
     run_with_library "$1" test_timer_performance |
-        sed -n 's/^\([A-Z].*\) random .* \([0-9.]*\) seconds\.$/\1, s|\2/p'
+        sed -n 's/^\([A-Z].*\) random .* \([0-9.]*\) seconds\.$/\1, s|\2/p' |
+        grep .
 }
 
 # Adds rows for the heap with its wait rounded up.
