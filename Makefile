@@ -85,7 +85,9 @@ LOOP_PACKAGES = pkg-config liburing-dev libuv1-dev libev-dev libevent-dev \
 RECIPES_PACKAGES = $(LOOP_PACKAGES) libasio-dev g++ clang \
 	gcc-mingw-w64-x86-64-win32 wine64 emscripten \
 	gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
-HOSTS_PACKAGES = cmake dpkg-dev
+HOSTS_PACKAGES = cmake dpkg-dev libssl-dev zlib1g-dev libevent-dev \
+	autoconf automake libtool bison flex python3-dev libelf-dev \
+	libyang2-dev libjson-c-dev libreadline-dev
 BENCH_PACKAGES = hyperfine gnuplot-nox libbsd-dev $(LOOP_PACKAGES)
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
@@ -99,7 +101,7 @@ help:
 	@echo 'make coverage    lines, branches and MC/DC of the header (clang-19)'
 	@echo 'make prove       CBMC and Frama-C on the functions of the header'
 	@echo 'make mutate      do the tests notice when the header is changed?'
-	@echo 'make hosts       libuv and libevent with this in place of their heaps'
+	@echo 'make hosts       libuv, libevent, Tor, FRRouting: their tests on this'
 	@echo 'make bench       against heaps, trees and other loops, 30 min'
 	@echo 'make bench-full  the same with up to 100 million timers'
 	@echo 'make all         builds tests, demo and benchmark, runs nothing'

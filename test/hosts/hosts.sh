@@ -1,239 +1,197 @@
 #!/bin/sh
-# hosts.sh - libuv and libevent with their timers on timingwheel.h, beside the
-# same libraries as they are: their own tests of timers, and their timers'
-# speed. Prints TAP and ends with a comparison. Run from the top of the
-# repository.
+# hosts.sh - programs that people run, with their timers on timingwheel.h: the
+# host's own tests of timers, and the speed of its timers, each with the host
+# unchanged and with our adapter in place. Prints TAP and a table of figures.
+# Run from the top of the repository.
 #
-#     test/hosts/hosts.sh          the tests of timers, and a benchmark of each
-#     test/hosts/hosts.sh --tests  the tests of timers alone, for `make check`
-#     test/hosts/hosts.sh --all    every test that they have, and the benchmarks
+#     test/hosts/hosts.sh [OPTION] [HOST...]
 #
-# Each is built twice from Debian's source package (get-sources.sh), with cmake
-# and in one folder: as it is, and, after our file has taken the place of
-# theirs, again. The programs of the first time are kept in .build/hosts/before,
-# those of the second in .build/hosts/after.
+#     without an option  the tests of timers, and the benchmarks
+#     --tests            the tests of timers alone, for `make check`
+#     --all              every test of the host, and the benchmarks
 #
-# A test passes if it does so with our file, in the third attempt at the latest:
-# they measure real time, which a busy machine spoils. Of --all, some want a
-# network or a user who is not root, and fail with either: what fails with our
-# file alone is a failure.
+# Each folder with a host.sh is a host. Without a HOST, all hosts run.
+# test/hosts/README.md says what a host.sh defines.
+#
+# Each host is built from Debian's source package (get-sources.sh), in one
+# folder and twice: unchanged first, then with our files in place. The first
+# programs are kept in .build/hosts/HOST/before, the second ones in
+# .build/hosts/HOST/after.
+#
+# A test passes if the test passes with our files, at the third attempt at the
+# latest: the tests measure real time, and a busy machine spoils real time. With
+# --all, some tests fail for want of a network, or because the user is root. A
+# test that fails in the unchanged host too is no failure.
 #
 # SPDX-License-Identifier: MIT
 set -u
 
-build=.build/hosts
-mode=${1:-}
+mode=
+case ${1:-} in
+--*)
+    mode=$1
+    shift
+    ;;
+esac
+# shellcheck disable=SC2034
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
 unset MAKEFLAGS MAKELEVEL MFLAGS
-export UV_RUN_AS_ROOT=1 # or libuv's tests refuse root, whom CI may be
 
-rm -rf "$build"
-mkdir -p "$build/before" "$build/after"
+top=$PWD
+hosts=$top/.build/hosts
+sources=$hosts/sources
+build=$hosts # where tap.sh keeps what a command said
+rm -rf "$hosts"
+mkdir -p "$hosts"
+# shellcheck disable=SC1091
 . test/lib/tap.sh
-top=$PWD/$build
 
-libuv=$build/sources/libuv1-1.44.2
-libevent=$build/sources/libevent-2.1.12-stable
+# -------------------------------------------------------- for every host.sh ---
 
-# --------------------------------------------------------------- building ---
-
-place_libuv() {
-    cp timingwheel.h test/hosts/libuv/timer.c "$libuv/src"
-}
-
-# struct event gets room for a timer. Two functions of event.c walk over the
-# heap's array by themselves, and are sent to that of all events; a third looks
-# whether that array is a heap, and is left with the empty one.
-place_libevent() {
-    cp timingwheel.h test/hosts/libevent/minheap-internal.h "$libevent" &&
-        sed -i 's/^.*} ev_timeout_pos;$/& ev_uint64_t ev_room[4];/' \
-            "$libevent/include/event2/event_struct.h" &&
-        sed -i -e '/^event_base_assert_ok_nolock_/,/^}/b' \
-            -e 's/timeheap\.n\>/timeheap.all_n/' \
-            -e 's/timeheap\.p\[/timeheap.all[/' "$libevent/event.c"
-}
-
-# Tests alone want no more than to be compiled soon.
-configure() { # HOST, FOLDER OF ITS SOURCE, OPTION...
-    configure_name=$1 configure_source=$2
-    shift 2
+# Configures a host that uses cmake, from $source to $build/work. Tests alone
+# need no optimiser, which takes long.
+configure_with_cmake() { # OPTION...
     if [ "$mode" = --tests ]; then
         set -- "$@" -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS=-O1
     else
         set -- "$@" -DCMAKE_BUILD_TYPE=Release
     fi
-    cmake -S "$configure_source" -B "$build/$configure_name" "$@"
+    cmake -S "$source" -B "$build/work" "$@"
 }
 
-configure_libuv() { # which is C90, and the wheel is not
-    sed -i 's/CMAKE_C_STANDARD 90/CMAKE_C_STANDARD 99/' \
-        "$libuv/CMakeLists.txt" && configure libuv "$libuv"
+row() { # MEASURE BEFORE AFTER
+    printf '%-9s %-38s %14s %14s\n' "$host" "$@" >>"$hosts/table"
 }
 
-configure_libevent() {
-    configure libevent "$libevent" -DEVENT__LIBRARY_TYPE=STATIC \
-        -DEVENT__DISABLE_OPENSSL=ON
+median() { # of the lines of standard input that begin with NAME
+    awk -F '|' -v name="$1" '$1 == name { print $2 }' | sort -g |
+        awk '{ line[NR] = $1 } END { print line[int((NR + 1) / 2)] }'
 }
 
-make_libuv() { # FOLDER
-    targets=uv_run_tests_a
-    [ "$mode" = --tests ] || targets="$targets uv_run_benchmarks_a"
-    # shellcheck disable=SC2086
-    make -s -C "$build/libuv" $targets &&
-        (cd "$build/libuv" && cp $targets "$top/$1")
-}
-
-make_libevent() { # FOLDER
-    # shellcheck disable=SC2086
-    make -s -C "$build/libevent" regress &&
-        cp "$build/libevent/bin/regress" "$build/$1" &&
-        gcc -std=c99 -O2 $warnings -isystem "$build/libevent/include" \
-            -isystem "$libevent/include" -o "$build/$1/timers" \
-            test/hosts/libevent/timers.c \
-            "$build/libevent/lib/libevent_core.a" \
-            "$build/libevent/lib/libevent_pthreads.a" -pthread
-}
-
-build_both() { # HOST
-    "configure_$1" && "make_$1" before && "place_$1" && "make_$1" after
-}
-
-# ------------------------------------------------------------------ tests ---
-
-tests_of_libuv() {
-    case $mode in
-    --all) wanted=. ;;
-    *) wanted=timer ;;
-    esac
-    "$build/before/uv_run_tests_a" --list | awk '{ print $1 }' | grep "$wanted"
-}
-
-tests_of_libevent() {
-    if [ "$mode" = --all ]; then
-        "$build/before/regress" --list-tests | grep -v 'Off by default' |
-            grep -o '[a-zA-Z]*/[a-zA-Z0-9_]*$'
-        return
-    fi
-    echo heap/randomized
-    echo thread/no_events
-    for name in active_by_fd active_later common_timeout event_foreach \
-        event_once event_pending event_remove_timeout fork loopexit \
-        loopexit_multiple many_events many_events_slow_add \
-        persistent_active_timeout persistent_timeout \
-        persistent_timeout_jump simpletimeout; do
-        echo "main/$name"
+# Measures before and after in turns. COMMAND FOLDER ARGUMENT... prints lines
+# "MEASURE|NUMBER". Adds a row for each measure, with the medians.
+compare_medians() { # RUNS COMMAND ARGUMENT...
+    runs=$1 command=$2
+    shift 2
+    rm -f "$build"/figures.*
+    for _ in $(seq "$runs"); do
+        for turn in before after; do
+            "$command" "$turn" "$@" >>"$build/figures.$turn" || return
+        done
     done
-    for name in bufferevent_timeout bufferevent_timeout_pair \
-        bufferevent_timeout_filter bufferevent_timeout_filter_pair; do
-        echo "bufferevent/$name"
-    done
+    cut -d '|' -f 1 "$build/figures.before" | awk '!seen[$0]++' |
+        while read -r name; do
+            row "$name" "$(median "$name" <"$build/figures.before")" \
+                "$(median "$name" <"$build/figures.after")"
+        done
 }
 
-test_libuv() { # FOLDER, NAME: some read files that are beside the source
-    (cd "$libuv" && timeout 120 "$top/$1/uv_run_tests_a" "$2")
-}
+# ------------------------------------------------------------ the host runs ---
 
-test_libevent() { # FOLDER, NAME
-    (cd "$build/$1" && timeout 120 ./regress "$2")
-}
-
-# attempt HOST FOLDER NAME
-attempt() {
+attempt() { # FOLDER NAME
     for _ in 1 2 3; do
-        "test_$1" "$2" "$3" >"$build/said" 2>&1 </dev/null && return
+        run_test "$1" "$2" >"$build/said" 2>&1 </dev/null && return
     done
     return 1
 }
 
-# compare HOST: every test before and after. Counts what passed in `before` and
-# `after`.
+# Runs every test before and after. `before` and `after` count the tests that
+# passed.
 compare() {
     number=0 before=0 after=0
-    "tests_of_$1" >"$build/tests.$1"
+    list_tests >"$build/tests"
     while read -r name; do
         number=$((number + 1))
         same=
-        if attempt "$1" before "$name"; then
+        if attempt before "$name"; then
             before=$((before + 1))
         elif [ "$mode" = --all ]; then
-            same=', which fails without our file as well'
+            same=', which fails without our files as well'
         fi
-        if attempt "$1" after "$name"; then
+        if attempt after "$name"; then
             after=$((after + 1))
-            pass "$1: its test $name"
+            pass "$host: its test $name"
         elif [ -n "$same" ]; then
-            pass "$1: its test $name$same"
+            pass "$host: its test $name$same"
         else
-            fail "$1: its test $name" "$build/said"
+            fail "$host: its test $name" "$build/said"
         fi
-    done <"$build/tests.$1"
-    [ "$after" != 0 ] || fail "$1: a test passes"
-    row "$1" 'tests passed' "$before of $number" "$after of $number"
+    done <"$build/tests"
+    [ "$after" != 0 ] || fail "$host: a test passes"
+    row 'tests passed' "$before of $number" "$after of $number"
 }
 
-# ------------------------------------------------------------- benchmarks ---
-
-row() {
-    printf '%-9s %-38s %14s %14s\n' "$@" >>"$build/table"
+build_both() {
+    configure && make_programs before && place && make_programs after
 }
 
-# Seconds of processor time that the 10 million timers of libuv's own benchmark
-# take. Most of the ten seconds that it reports itself it sleeps.
-million_timers() { # FOLDER
-    sh -c '"$0" million_timers million_timers && times' \
-        "$build/$1/uv_run_benchmarks_a" 2>/dev/null |
-        awk -F '[ms ]+' 'NR == 2 {
-            printf "%.1f\n", $1 * 60 + $2 + $3 * 60 + $4 }'
+# Prints the first program or header of the host's needs that is not there.
+missing() {
+    for program in $programs; do
+        have "$program" || echo "$program is missing"
+    done
+    for header in $headers; do
+        echo "#include <$header>" | gcc -E - >/dev/null 2>&1 ||
+            echo "the header $header is missing"
+    done
 }
 
-bench_libuv() {
-    before=$(million_timers before)
-    after=$(million_timers after)
-    row libuv 'benchmark million_timers, s' "$before" "$after"
-    expect 'libuv: its benchmark runs' test -n "$before" -a -n "$after"
-}
-
-bench_libevent() {
-    expect 'libevent: a million events, as it is' "$build/before/timers"
-    sed '$d' "$build/said" >"$build/before.txt"
-    expect 'libevent: a million events, each once and in order' \
-        "$build/after/timers"
-    sed '$d' "$build/said" >"$build/after.txt"
-    paste -d / "$build/before.txt" "$build/after.txt" |
-        while IFS=/ read -r first second; do
-            row libevent "a million events, ${first% *}, s" \
-                "${first##* }" "${second##* }"
-        done
-}
-
-# --------------------------------------------------------------- the hosts ---
-
-host() { # NAME, FOLDER OF ITS SOURCE
-    if ! [ -d "$2" ]; then
-        skip "$1 with its timers on timingwheel.h" \
-            "this Debian has another version than ${2##*/}"
-        return
+run_host() {
+    host_title="$host with its timers on timingwheel.h"
+    lacks=$(missing | head -n 1)
+    # shellcheck disable=SC2086,SC2154
+    for source in "$sources"/$version; do :; done
+    if [ -n "$lacks" ]; then
+        skip "$host_title" "$lacks"
+    elif ! [ -d "$source" ]; then
+        skip "$host_title" "this Debian has another version than $version"
+    elif ! build_both >"$build/log" 2>&1; then
+        tail -n 25 "$build/log" >"$build/said"
+        fail "$host_title: compiles" "$build/said"
+    else
+        compare
+        more_tests
+        [ "$mode" = --tests ] || bench
     fi
-    if ! build_both "$1" >"$build/log.$1" 2>&1; then
-        tail -n 25 "$build/log.$1" >"$build/said"
-        fail "$1 compiles with its timers on timingwheel.h" "$build/said"
-        return
-    fi
-    compare "$1"
-    [ "$mode" = --tests ] || "bench_$1"
 }
 
-: >"$build/table"
-row host '' before after
-if ! have cmake || ! have gcc; then
-    skip 'libuv and libevent' 'cmake or gcc is missing'
-elif ! test/hosts/get-sources.sh "$build/sources" libuv1 libevent \
-    >"$build/log" 2>&1; then
-    tail -n 5 "$build/log" | sed 's/^/# /'
-    skip 'libuv and libevent' 'their source packages cannot be had'
+# Defaults of what a host.sh may leave out.
+defaults() {
+    programs=gcc headers=
+    more_tests() { :; }
+    bench() { :; }
+}
+
+all_hosts() {
+    for file in test/hosts/*/host.sh; do
+        basename "$(dirname "$file")"
+    done
+}
+
+packages() { # HOST...
+    for host; do
+        # shellcheck disable=SC1090,SC2154
+        . "$top/test/hosts/$host/host.sh" && echo "$package"
+    done
+}
+
+# shellcheck disable=SC2046
+[ $# != 0 ] || set -- $(all_hosts)
+printf '%-9s %-38s %14s %14s\n' host '' before after >"$hosts/table"
+# shellcheck disable=SC2046
+if ! test/hosts/get-sources.sh "$sources" $(packages "$@") >"$hosts/log" 2>&1
+then
+    tail -n 5 "$hosts/log" | sed 's/^/# /'
+    skip "$*" 'the source packages cannot be had'
 else
-    host libuv "$libuv"
-    host libevent "$libevent"
+    for host; do
+        build=$hosts/$host adapter=$top/test/hosts/$host
+        mkdir -p "$build/before" "$build/after"
+        defaults
+        # shellcheck disable=SC1091
+        . "$adapter/host.sh"
+        run_host
+    done
 fi
-sed 's/^/# /' "$build/table"
+sed 's/^/# /' "$hosts/table"
 tap_end

@@ -1,6 +1,6 @@
-/* minheap-internal.h - the timers of libevent 2.1 on timingwheel.h, in place of
- * its heap: what event.c calls to add a timeout, take it out and see which is
- * the earliest. README.md says how it fits, and what differs.
+/* minheap-internal.h - libevent 2.1's timers on timingwheel.h, in place of the
+ * heap. event.c calls these functions to add an event, to take out an event,
+ * and to see the earliest event. README.md says how it works, and what differs.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef MINHEAP_INTERNAL_H_INCLUDED_
@@ -25,7 +25,7 @@
 
 #define MIN_HEAP_SECOND_ UINT64_C(1000000) /* the wheel counts microseconds */
 
-/* What lies in ev_room, which every event has been given for it. */
+/* The contents of ev_room, a field that host.sh adds to every event. */
 struct min_heap_room_ {
     tw_timer timer;
     struct min_heap *heap;
@@ -35,23 +35,22 @@ struct min_heap_room_ {
 typedef char min_heap_room_fits_
     [sizeof(struct min_heap_room_) <= MIN_HEAP_ROOM_ ? 1 : -1];
 
-/* The timers of one event_base. Only the loop knows the time, and it tells it
- * by what it does: it takes out the earliest event when its time has come, and
- * asks for the next. The wheel must not be advanced before, or what is added
- * meanwhile would be overdue. So until then an event of the heap's own, the
- * alarm, is shown as the earliest. When the loop takes that out, its time is
- * here, and the events of that microsecond follow. */
+/* The timers of one event_base. Only the loop knows the time. The loop takes
+ * out the earliest event when the event's time has come, and asks for the next.
+ * If the wheel advanced earlier, events added meanwhile would be overdue. So
+ * the heap has an event of its own, the alarm, and shows the alarm as the
+ * earliest. When the loop takes out the alarm, the alarm's time has come, and
+ * the events of this microsecond follow. */
 typedef struct min_heap {
-    struct event **all; /* every event that is in, in no order             */
+    struct event **all; /* every pending event, in no order                */
     unsigned all_n;
     unsigned all_room;
     timingwheel wheel;
-    struct event *due;  /* out of the wheel, for its time is here, but not */
-                        /* yet taken by the loop; or NULL                  */
-    struct event alarm; /* not assigned yet while its base is NULL         */
-    struct event_base *base; /* that of the events                         */
-    struct event **p;   /* the array of a heap, always empty: tests and    */
-    unsigned n;         /* event_base_assert_ok_ look whether it is one    */
+    struct event *due;  /* due, and not taken by the loop yet; or NULL     */
+    struct event alarm; /* unassigned while its base is NULL               */
+    struct event_base *base;
+    struct event **p;   /* an empty array: tests and event_base_assert_ok_ */
+    unsigned n;         /* check that the array is a heap                  */
 } min_heap_t;
 
 /* ------------------------------------------------------------ the parts --- */
@@ -69,7 +68,7 @@ static inline struct event *min_heap_event_of_(tw_timer *timer)
                                     offsetof(struct event, ev_room));
 }
 
-/* Microseconds; what is beyond them at either end is at that end. */
+/* Returns microseconds, from 0 to UINT64_MAX. */
 static inline uint64_t min_heap_deadline_of_(const struct event *e)
 {
     uint64_t seconds = (uint64_t)e->ev_timeout.tv_sec;
@@ -80,13 +79,13 @@ static inline uint64_t min_heap_deadline_of_(const struct event *e)
     return seconds * MIN_HEAP_SECOND_ + (uint64_t)e->ev_timeout.tv_usec;
 }
 
-/* The next event that is due at `deadline`, which has come. */
+/* Makes the next event due at `deadline` the due event. `deadline` has come. */
 static inline void min_heap_poll_(min_heap_t *s, uint64_t deadline)
 {
     s->due = min_heap_event_of_(tw_poll(&s->wheel, deadline));
 }
 
-/* event_assign is for libevent's debug mode, which knows every event. */
+/* libevent's debug mode refuses an event without event_assign. */
 static inline void min_heap_set_alarm_(min_heap_t *s, uint64_t deadline)
 {
     struct event *alarm = &s->alarm;
@@ -98,9 +97,9 @@ static inline void min_heap_set_alarm_(min_heap_t *s, uint64_t deadline)
     alarm->ev_timeout.tv_usec = (suseconds_t)(deadline % MIN_HEAP_SECOND_);
 }
 
-/* The loop takes the alarm out and then activates it, which it does not do to
- * an event that is being finalized: so nothing is called, and EVLOOP_ONCE goes
- * on until something is. */
+/* The loop takes out the alarm and then activates the alarm. The loop does not
+ * activate an event marked as finalizing, so the alarm calls nothing, and
+ * EVLOOP_ONCE continues until an event is called. */
 static inline void min_heap_ring_(min_heap_t *s)
 {
     s->alarm.ev_evcallback.evcb_flags |= EVLIST_FINALIZING;
@@ -121,7 +120,7 @@ static inline void min_heap_leave_(min_heap_t *s, struct event *e)
     e->ev_timeout_pos.min_heap_idx = -1;
 }
 
-/* ----------------------------------------- what libevent and tests call --- */
+/* ------------------------------------- functions for libevent and tests --- */
 
 static inline void min_heap_ctor_(min_heap_t *s)
 {
@@ -155,8 +154,8 @@ static inline unsigned min_heap_size_(min_heap_t *s)
     return s->all_n;
 }
 
-/* The earliest event, or the alarm that stands for it; NULL if there is none.
- * The alarm may be early, after the earliest event was taken out. */
+/* Returns the due event, or the alarm, or NULL without events. The alarm may be
+ * early after the earliest event was taken out. */
 static inline struct event *min_heap_top_(min_heap_t *s)
 {
     uint64_t deadline;
@@ -168,7 +167,7 @@ static inline struct event *min_heap_top_(min_heap_t *s)
     return &s->alarm;
 }
 
-/* Asked of an event that was just added, to wake a loop that sleeps. */
+/* event.c asks after adding an event, to wake a loop that sleeps. */
 static inline int min_heap_elt_is_top_(const struct event *e)
 {
     const min_heap_t *s = min_heap_room_of_(e)->heap;
@@ -177,8 +176,7 @@ static inline int min_heap_elt_is_top_(const struct event *e)
            min_heap_deadline_of_(e) <= deadline;
 }
 
-/* Room for `n` events in the array. The memory of the wheel is not reserved:
- * see min_heap_push_. */
+/* Makes room for `n` events in the array. Reserves no memory for the wheel. */
 static inline int min_heap_reserve_(min_heap_t *s, unsigned n)
 {
     struct event **all;
@@ -195,7 +193,7 @@ static inline int min_heap_reserve_(min_heap_t *s, unsigned n)
     return 0;
 }
 
-/* libevent does not look at the answer, and would lose the event. */
+/* libevent ignores the result of adding, and would lose the event. */
 static inline void min_heap_start_(min_heap_t *s, struct event *e)
 {
     if (tw_start(&s->wheel, &min_heap_room_of_(e)->timer,
@@ -232,7 +230,7 @@ static inline int min_heap_erase_(min_heap_t *s, struct event *e)
     return 0;
 }
 
-/* The event has another time than it had when it was added. */
+/* event.c calls this function after changing the time of a pending event. */
 static inline int min_heap_adjust_(min_heap_t *s, struct event *e)
 {
     if (e->ev_timeout_pos.min_heap_idx == -1)
@@ -243,7 +241,7 @@ static inline int min_heap_adjust_(min_heap_t *s, struct event *e)
     return 0;
 }
 
-/* The earliest event is taken out, whatever the time. */
+/* Takes out the earliest event, for any time. */
 static inline struct event *min_heap_pop_(min_heap_t *s)
 {
     struct event *e;

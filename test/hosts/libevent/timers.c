@@ -1,12 +1,12 @@
-/* timers.c - a million timeouts in libevent, in seconds of processor time:
+/* timers.c - seconds of processor time for a million events in libevent:
  *
- *     add        each is added, for a random time within a second
- *     dispatch   the second has passed, and all fire
- *     put off    each is added twice more, for a random time within a minute
- *     delete     each is deleted again
+ *     add        adds every event, for a random time within a second
+ *     dispatch   a second later, calls every event
+ *     put off    adds every event twice more, for a random time within a minute
+ *     delete     deletes every event
  *
- * Uses libevent's public functions only, and so measures whichever libevent it
- * is linked with. Fails unless each fires once, in the order of their times.
+ * The program uses public functions of libevent only, so the program measures
+ * any libevent. Fails unless every event fires once, in order of time.
  *
  *     timers [EVENTS]
  *

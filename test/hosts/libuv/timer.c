@@ -1,6 +1,6 @@
-/* timer.c - libuv 1.44's timers on timingwheel.h, in place of its src/timer.c:
- * the functions of docs/src/timer.rst, and the three that the rest of libuv
- * calls. For Unix; README.md says what is the same and what is not.
+/* timer.c - libuv 1.44's timers on timingwheel.h, in place of src/timer.c: the
+ * functions of docs/src/timer.rst, and three functions for the rest of libuv.
+ * For Unix. README.md says what differs.
  *
  * SPDX-License-Identifier: MIT */
 
@@ -15,14 +15,14 @@
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "timingwheel.h"
 
-/* A handle has room for the node of a heap, three pointers, and that is where
- * its tw_timer lies. (libuv is compiled with -fno-strict-aliasing.) */
+/* The tw_timer takes the place of the heap's node, which has three pointers.
+ * (libuv is compiled with -fno-strict-aliasing.) */
 typedef char a_timer_fits_the_node
     [sizeof(tw_timer) <= sizeof(((uv_timer_t *)0)->heap_node) ? 1 : -1];
 
-/* The timers of one loop, behind loop->timer_heap.min. They are there from the
- * first start until the last handle is closed, and loop->timer_heap.nelts
- * counts the handles: so nothing is left when the loop is closed. */
+/* The timers of one loop, behind loop->timer_heap.min. The first start of a
+ * timer allocates the struct, and closing the last handle frees the struct.
+ * loop->timer_heap.nelts counts the handles. */
 struct timers {
     timingwheel wheel;
     uint64_t firing_to; /* while `firing`: the time that fires */
@@ -58,8 +58,8 @@ static struct timers *make_timers(uv_loop_t *loop)
     return timers;
 }
 
-/* The last handle may be closed by a timer, under which the wheel cannot go:
- * it goes when uv__run_timers ends. */
+/* A timer's callback may close the last handle. The wheel must not go while
+ * timers fire, so the wheel goes at the end of uv__run_timers. */
 static void free_timers_if_last(uv_loop_t *loop)
 {
     struct timers *timers = timers_of(loop);
@@ -70,8 +70,8 @@ static void free_timers_if_last(uv_loop_t *loop)
     loop->timer_heap.min = NULL;
 }
 
-/* A repeating timer is started again before it is called, so that its callback
- * may stop it or change it. */
+/* Starts a repeating timer again before the callback, so that the callback may
+ * stop or change the timer. */
 static void on_due(timingwheel *wheel, tw_timer *timer)
 {
     uv_timer_t *handle = handle_of(timer);
@@ -92,8 +92,9 @@ int uv_timer_init(uv_loop_t *loop, uv_timer_t *handle)
     return 0;
 }
 
-/* What is started by a timer with a timeout of 0 waits for the next iteration
- * of the loop, as documented: a deadline that has passed does, and 0 has. */
+/* A timer started by a callback with a timeout of 0 waits for the next
+ * iteration of the loop, as documented. A passed deadline, such as 0, does so.
+ */
 static uint64_t deadline_in_wheel(const struct timers *timers,
                                   uint64_t deadline)
 {
@@ -155,7 +156,7 @@ uint64_t uv_timer_get_due_in(const uv_timer_t *handle)
     return handle->timeout > now ? handle->timeout - now : 0;
 }
 
-/* How long the loop may sleep, in milliseconds; -1 without any timer. */
+/* Returns how long the loop may sleep, in milliseconds; -1 without a timer. */
 int uv__next_timeout(const uv_loop_t *loop)
 {
     const struct timers *timers = timers_of(loop);
