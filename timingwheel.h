@@ -413,56 +413,56 @@ typedef void tw_writer(const char *line, void *context);
 /* The result of a function. After an error, no timer has changed. */
 enum tw_status {
     TW_OK = 0,
-    TW_EINVAL = -1, /* an argument is NULL or out of range                 */
-    TW_ENOMEM = -2, /* TW_MALLOC failed                                    */
-    TW_EFULL = -3,  /* max_pending timers are pending already              */
-    TW_EBUSY = -4   /* a tw_foreach is running                             */
+    TW_EINVAL = -1, /* an argument is NULL or out of range */
+    TW_ENOMEM = -2, /* TW_MALLOC failed */
+    TW_EFULL = -3,  /* max_pending timers are pending already */
+    TW_EBUSY = -4   /* a tw_foreach is running */
 };
 
 /* The state of a timer. Zero memory is an idle timer. */
 typedef enum tw_state {
-    TW_IDLE = 0,      /* never started, drained, or wheel destroyed        */
-    TW_FIRED = 1,     /* fired; the callback may still be running          */
-    TW_CANCELLED = 2, /* cancelled by tw_cancel                            */
-    TW_PENDING = 3    /* waiting for its deadline                          */
+    TW_IDLE = 0,      /* never started, drained, or wheel destroyed */
+    TW_FIRED = 1,     /* fired; the callback may still be running */
+    TW_CANCELLED = 2, /* cancelled by tw_cancel */
+    TW_PENDING = 3    /* waiting for its deadline */
 } tw_state;
 
 /* Settings of a wheel. A zero field means the default. */
 typedef struct tw_config {
-    uint64_t tick;       /* time units per tick; 0 = 1                     */
-    uint64_t start;      /* the first reading of the clock, in time units  */
+    uint64_t tick;       /* time units per tick; 0 = 1 */
+    uint64_t start;      /* the first reading of the clock, in time units */
     uint32_t wheel_size; /* steps of a wheel per step of the next coarser
                             wheel, a power of two from 2 to 4096 (to 1024
                             if size_t has 16 bits);
-                            0 = TW_DEFAULT_WHEEL_SIZE                      */
-    size_t max_pending;  /* most timers pending at once; 0 = no limit      */
-    void *alloc_context; /* passed to TW_MALLOC and TW_FREE                */
+                            0 = TW_DEFAULT_WHEEL_SIZE */
+    size_t max_pending;  /* most timers pending at once; 0 = no limit */
+    void *alloc_context; /* passed to TW_MALLOC and TW_FREE */
 } tw_config;
 
 #define TW_DEFAULT_WHEEL_SIZE 256
 #if SIZE_MAX > 65535
 #define TWI_MOST_STEPS 4096
 #else
-#define TWI_MOST_STEPS 1024 /* size_t has 16 bits                            */
+#define TWI_MOST_STEPS 1024 /* size_t has 16 bits */
 #endif
 
 /* The result of tw_get_stats. */
 typedef struct tw_stats {
-    size_t pending;    /* timers pending now                               */
-    uint64_t fired;    /* timers fired since tw_init                       */
-    uint64_t cascaded; /* moves to another bucket while advancing          */
-    size_t wheels;     /* wheels allocated                                 */
-    size_t buckets;    /* buckets that hold timers                         */
-    size_t bytes_held; /* bytes from TW_MALLOC                             */
-    size_t bytes_used; /* bytes of wheels, and of chunks in buckets        */
+    size_t pending;    /* timers pending now */
+    uint64_t fired;    /* timers fired since tw_init */
+    uint64_t cascaded; /* moves to another bucket while advancing */
+    size_t wheels;     /* wheels allocated */
+    size_t buckets;    /* buckets that hold timers */
+    size_t bytes_held; /* bytes from TW_MALLOC */
+    size_t bytes_used; /* bytes of wheels, and of chunks in buckets */
 } tw_stats;
 
 /* A timer, to be embedded in a struct of yours. 24 bytes on a 64-bit machine.
  * The fields are private. A pending timer must not move or be freed. */
 struct tw_timer {
     uintptr_t place;       /* address of the slot if pending, or a tw_state */
-    tw_callback *callback; /* called to fire; NULL: only marked fired       */
-    uint64_t deadline;     /* in time units, not rounded to a tick          */
+    tw_callback *callback; /* called to fire; NULL: only marked fired */
+    uint64_t deadline;     /* in time units, not rounded to a tick */
 };
 
 /* An idle timer, as an initialiser. */
@@ -477,8 +477,8 @@ struct tw_timer {
  * any other type, embed a struct of the timer and a pointer to the object, and
  * follow the pointer. */
 #ifdef __cplusplus
-#define TW_OWNER(timer, type, member)                                   \
-    (reinterpret_cast<type *>(reinterpret_cast<uintptr_t>(timer) -      \
+#define TW_OWNER(timer, type, member)                              \
+    (reinterpret_cast<type *>(reinterpret_cast<uintptr_t>(timer) - \
                               offsetof(type, member)))
 #else
 #define TW_OWNER(timer, type, member) \
@@ -488,9 +488,9 @@ struct tw_timer {
 /* The types from here to the functions are private. They are visible because
  * the compiler must know the size of a timingwheel. */
 
-#define TWI_LEVELS 64 /* wheels of 2 buckets need 64 to reach 2^64           */
+#define TWI_LEVELS 64 /* wheels of 2 buckets need 64 to reach 2^64 */
 #ifndef TWI_CHUNK_BYTES
-#define TWI_CHUNK_BYTES (16 * sizeof(void *)) /* two cache lines (64-bit)    */
+#define TWI_CHUNK_BYTES (16 * sizeof(void *)) /* two cache lines (64-bit) */
 #endif
 #define TWI_SLOTS (TWI_CHUNK_BYTES / sizeof(void *) - 4)
 
@@ -518,125 +518,126 @@ struct tw_timer {
 /* A block of 12 slots in a bucket. Chunks are aligned to their size, so that
  * the address of a slot gives the chunk. */
 typedef struct twi_chunk {
-    struct twi_chunk *next;     /* in the bucket or unused list; NULL: last  */
-    struct twi_chunk *prev;     /* in the bucket; NULL: first                */
-    struct twi_bucket *bucket;  /* NULL: the chunk is unused                 */
+    struct twi_chunk *next;     /* in the bucket or unused list; NULL: last */
+    struct twi_chunk *prev;     /* in the bucket; NULL: first */
+    struct twi_bucket *bucket;  /* NULL: the chunk is unused */
     size_t number;              /* rises along the bucket, gaps are possible */
-    tw_timer *slots[TWI_SLOTS]; /* NULL: a dead slot                         */
+    tw_timer *slots[TWI_SLOTS]; /* NULL: a dead slot */
 } twi_chunk;
 
 /* The timers of one step of a wheel. Timers of one tick are in start order. */
 typedef struct twi_bucket {
-    uint64_t earliest; /* first tick of a placed timer; UINT64_MAX if none   */
-    uint64_t latest;   /* last tick of a placed timer; 0 if none             */
+    uint64_t earliest; /* first tick of a placed timer; UINT64_MAX if none */
+    uint64_t latest;   /* last tick of a placed timer; 0 if none */
     tw_timer **front;  /* the first slot; equal to `back` in an empty bucket */
-    tw_timer **back;   /* behind the last slot; NULL: no chunk               */
+    tw_timer **back;   /* behind the last slot; NULL: no chunk */
 } twi_bucket;
 
 /* What has happened to the first bucket of a wheel. */
 enum twi_progress {
-    TWI_UNTOUCHED, /* the bucket has yet to be sorted or to cascade          */
-    TWI_SORTED,    /* sorted; timers fire from the front                     */
-    TWI_CASCADING  /* a limit stopped a cascade; the rest is to move         */
+    TWI_UNTOUCHED, /* the bucket has yet to be sorted or to cascade */
+    TWI_SORTED,    /* sorted; timers fire from the front */
+    TWI_CASCADING  /* a limit stopped a cascade; the rest is to move */
 };
 
 /* One wheel, followed in memory by its marks and its buckets. The delay queue
  * holds every wheel that has a mark, by the first bucket with a mark. */
 typedef struct twi_wheel {
-    uint64_t queue_tick;  /* key in the delay queue                          */
-    uint64_t step;        /* ticks per bucket                                */
-    uint64_t min_ahead;   /* distance in ticks that no finer wheel reaches   */
-    uint64_t reach_end;   /* every earlier tick is within reach              */
-    uint64_t moved_at;    /* the clock at the last move ahead, in ticks      */
-    size_t behind;        /* chunks that a limit kept from moving then       */
-    twi_bucket *buckets;  /* 2 * wheel_size buckets                          */
-    void *memory;         /* address to free                                 */
-    unsigned level;       /* 0 for the finest wheel                          */
-    unsigned shift;       /* log2 of step                                    */
-    twi_bucket *first;    /* the first bucket with a mark                    */
-    uint32_t queue_index; /* index in the queue, or TWI_UNQUEUED             */
-    enum twi_progress progress; /* of `first`                                */
-    bool may_have_large;  /* a bucket may be large                           */
+    uint64_t queue_tick;  /* key in the delay queue */
+    uint64_t step;        /* ticks per bucket */
+    uint64_t min_ahead;   /* distance in ticks that no finer wheel reaches */
+    uint64_t reach_end;   /* every earlier tick is within reach */
+    uint64_t moved_at;    /* the clock at the last move ahead, in ticks */
+    size_t behind;        /* chunks that a limit kept from moving then */
+    twi_bucket *buckets;  /* 2 * wheel_size buckets */
+    void *memory;         /* address to free */
+    unsigned level;       /* 0 for the finest wheel */
+    unsigned shift;       /* log2 of step */
+    twi_bucket *first;    /* the first bucket with a mark */
+    uint32_t queue_index; /* index in the queue, or TWI_UNQUEUED */
+    enum twi_progress progress; /* of `first` */
+    bool may_have_large;        /* a bucket may be large */
 } twi_wheel;
 
 /* A block of memory, cut into chunks. The slab stands in place of chunk 0. */
 typedef struct twi_slab {
-    struct twi_slab *next; /* the next older slab; NULL: the last            */
-    void *memory;          /* address to free                                */
-    size_t chunks;         /* chunks, not counting chunk 0                   */
+    struct twi_slab *next; /* the next older slab; NULL: the last */
+    void *memory;          /* address to free */
+    size_t chunks;         /* chunks, not counting chunk 0 */
 } twi_slab;
 
 /* Buckets outside of the wheels. */
 enum twi_outside {
-    TWI_OVERDUE, /* timers started overdue, in start order                   */
-    TWI_STUCK,   /* postponed timers that found no memory to move            */
-    TWI_DRAINED, /* timers that tw_drain has yet to visit                    */
+    TWI_OVERDUE, /* timers started overdue, in start order */
+    TWI_STUCK,   /* postponed timers that found no memory to move */
+    TWI_DRAINED, /* timers that tw_drain has yet to visit */
     TWI_OUTSIDE_BUCKETS
 };
 
 /* A turn: what one call has to fire. See the section "overdue". */
 typedef struct twi_turn {
-    size_t overdue_until; /* overdue timers before this position             */
-    uint64_t due_until;   /* then timers of ticks up to this tick            */
+    size_t overdue_until; /* overdue timers before this position */
+    uint64_t due_until;   /* then timers of ticks up to this tick */
 } twi_turn;
 
-#define TWI_TURNS 4 /* most turns; a further turn extends the last turn      */
+#define TWI_TURNS 4 /* most turns; a further turn extends the last turn */
 
 /* What a timingwheel is doing. Zero memory counts as destroyed. */
-enum twi_activity { /* in this order: before TWI_LIVE no start is possible   */
-    TWI_DESTROYED, /* or never initialised; starts get TW_EINVAL             */
-    TWI_VISITING,  /* inside tw_foreach; starts get TW_EBUSY                 */
-    TWI_LIVE,      /* outside of calls that fire, visit or drain             */
-    TWI_ADVANCING  /* inside a call that fires, or inside tw_drain           */
+enum twi_activity {
+    /* Before TWI_LIVE in this order, no start is possible. */
+    TWI_DESTROYED, /* or never initialised; starts get TW_EINVAL */
+    TWI_VISITING,  /* inside tw_foreach; starts get TW_EBUSY */
+    TWI_LIVE,      /* outside of calls that fire, visit or drain */
+    TWI_ADVANCING  /* inside a call that fires, or inside tw_drain */
 };
 
 struct timingwheel {
-    /* Configuration                                                         */
-    uint64_t tick;        /* time units per tick                             */
-    size_t max_pending;   /* most timers pending; SIZE_MAX if no limit       */
-    uint32_t bucket_mask; /* buckets per wheel - 1: 2 * wheel_size - 1       */
-    uint32_t size_bits;   /* log2 of wheel_size                              */
-    uint8_t level_of[64]; /* [i]: level that spans a distance of 2^i ticks   */
-    void *alloc_context;  /* for TW_MALLOC and TW_FREE                       */
-    const timingwheel *self; /* own address; NULL unless initialised         */
+    /* Configuration */
+    uint64_t tick;           /* time units per tick */
+    size_t max_pending;      /* most timers pending; SIZE_MAX if no limit */
+    uint32_t bucket_mask;    /* buckets per wheel - 1: 2 * wheel_size - 1 */
+    uint32_t size_bits;      /* log2 of wheel_size */
+    uint8_t level_of[64];    /* [i]: level that spans a distance of 2^i ticks */
+    void *alloc_context;     /* for TW_MALLOC and TW_FREE */
+    const timingwheel *self; /* own address; NULL unless initialised */
 
-    /* Clock                                                                 */
-    uint64_t clock_tick; /* the clock in ticks                               */
-    uint64_t now;        /* the clock in time units, see tw_now              */
-    size_t count;        /* timers pending                                   */
-    uint64_t handled;    /* timers fired or cascaded since tw_init           */
-    uint64_t cascaded;   /* timers cascaded since tw_init                    */
+    /* Clock */
+    uint64_t clock_tick; /* the clock in ticks */
+    uint64_t now;        /* the clock in time units, see tw_now */
+    size_t count;        /* timers pending */
+    uint64_t handled;    /* timers fired or cascaded since tw_init */
+    uint64_t cascaded;   /* timers cascaded since tw_init */
 
-    /* Delay queue                                                           */
-    uint64_t next_tick; /* queue[0]->queue_tick; UINT64_MAX if none          */
-    uint32_t queued;    /* wheels in `queue`                                 */
-    twi_wheel *queue[TWI_LEVELS];  /* min-heap of wheels, by `queue_tick`    */
-    twi_wheel *wheels[TWI_LEVELS]; /* by level; NULL: not created            */
-    twi_bucket outside[TWI_OUTSIDE_BUCKETS]; /* by enum twi_outside          */
-    bool has_outside;   /* timers may be overdue or stuck                    */
+    /* Delay queue */
+    uint64_t next_tick;           /* queue[0]->queue_tick; UINT64_MAX if none */
+    uint32_t queued;              /* wheels in `queue` */
+    twi_wheel *queue[TWI_LEVELS]; /* min-heap of wheels, by `queue_tick` */
+    twi_wheel *wheels[TWI_LEVELS];           /* by level; NULL: not created */
+    twi_bucket outside[TWI_OUTSIDE_BUCKETS]; /* by enum twi_outside */
+    bool has_outside; /* timers may be overdue or stuck */
 
-    /* Memory                                                                */
-    twi_chunk *unused;   /* list of chunks that are in no bucket             */
-    size_t chunks;       /* chunks in all slabs                              */
-    size_t in_use;       /* chunks that are in buckets                       */
-    size_t buckets_used; /* buckets that have a chunk                        */
-    twi_slab *slabs;     /* newest first                                     */
-    twi_slab *swept;     /* the slab to sweep next; NULL: the first          */
-    size_t swept_chunks; /* chunks of `swept` that have been swept           */
-    size_t reserved;     /* timers that tw_reserve has provided for          */
-    size_t bytes_held;   /* bytes from TW_MALLOC                             */
+    /* Memory */
+    twi_chunk *unused;   /* list of chunks that are in no bucket */
+    size_t chunks;       /* chunks in all slabs */
+    size_t in_use;       /* chunks that are in buckets */
+    size_t buckets_used; /* buckets that have a chunk */
+    twi_slab *slabs;     /* newest first */
+    twi_slab *swept;     /* the slab to sweep next; NULL: the first */
+    size_t swept_chunks; /* chunks of `swept` that have been swept */
+    size_t reserved;     /* timers that tw_reserve has provided for */
+    size_t bytes_held;   /* bytes from TW_MALLOC */
 
-    /* The call in progress                                                  */
+    /* The call in progress */
     enum twi_activity activity;
-    uint64_t handled_limit; /* the call ends when `handled` is this          */
-    uint64_t ahead_at;   /* no timer moves ahead before this tick            */
-    unsigned turn_count; /* turns in use; at least 1                         */
-    twi_turn turns[TWI_TURNS]; /* what to fire, in order                     */
+    uint64_t handled_limit;    /* the call ends when `handled` is this */
+    uint64_t ahead_at;         /* no timer moves ahead before this tick */
+    unsigned turn_count;       /* turns in use; at least 1 */
+    twi_turn turns[TWI_TURNS]; /* what to fire, in order */
 
-    /* Caches: twi_clear_caches sets both to NULL.                           */
+    /* Caches: twi_clear_caches sets both to NULL. */
     twi_wheel *last_wheel; /* the wheel of the last start. NULL unless it is */
                            /* queued, tick is 1, and max_pending is SIZE_MAX */
-    tw_timer **last_slot;  /* the slot of the last start; NULL: unknown      */
+    tw_timer **last_slot;  /* the slot of the last start; NULL: unknown */
 };
 
 #ifdef TIMINGWHEEL_THREADS
@@ -646,21 +647,21 @@ typedef struct tw_remote tw_remote;
 
 /* A timer that any thread may start and cancel. Only `timer` is public. */
 struct tw_remote {
-    tw_timer timer; /* for the wheel's thread                                */
-    TWI_ATOMIC(uint64_t) request; /* a deadline, TWI_CANCEL or TWI_NOTHING   */
-    tw_remote *next; /* in a list of the mailbox                             */
+    tw_timer timer;               /* for the wheel's thread */
+    TWI_ATOMIC(uint64_t) request; /* a deadline, TWI_CANCEL or TWI_NOTHING */
+    tw_remote *next;              /* in a list of the mailbox */
 };
 
 /* Requests on their way to one wheel. Padding of two cache lines separates the
  * fields of the posting threads from the fields of the wheel's thread. */
 struct tw_mailbox {
     char before[128];
-    TWI_ATOMIC(tw_remote *) posted; /* newest first                          */
-    void (*wake)(void *context);    /* tells the loop; NULL: no call         */
-    void *context;                  /* for wake                              */
+    TWI_ATOMIC(tw_remote *) posted; /* newest first */
+    void (*wake)(void *context);    /* tells the loop; NULL: no call */
+    void *context;                  /* for wake */
     char between[128];
     timingwheel *tw;
-    tw_remote *waiting; /* refused starts, newest first                      */
+    tw_remote *waiting; /* refused starts, newest first */
 };
 
 #endif /* TIMINGWHEEL_THREADS */
@@ -679,8 +680,9 @@ struct tw_mailbox {
  * Declared once. Not declared with TW_TYPES_ONLY. With TW_STATIC only declared
  * where they are implemented. */
 
-#if !defined(TWI_DECLARED) && (defined(TIMINGWHEEL_IMPLEMENTATION) || \
-                               !(defined(TW_TYPES_ONLY) || defined(TW_STATIC)))
+#if !defined(TWI_DECLARED) &&               \
+    (defined(TIMINGWHEEL_IMPLEMENTATION) || \
+     !(defined(TW_TYPES_ONLY) || defined(TW_STATIC)))
 #define TWI_DECLARED
 
 #ifdef TW_STATIC
@@ -688,7 +690,7 @@ struct tw_mailbox {
 #endif
 #ifndef TW_DEF
 #ifdef TW_STATIC
-#define TW_DEF static inline /* no warnings about unused functions           */
+#define TW_DEF static inline /* no warnings about unused functions */
 #else
 #define TW_DEF extern
 #endif
@@ -846,8 +848,8 @@ TW_DEF uint64_t tw_after(uint64_t now, uint64_t delay);
  * previous + k * period after `now`, with k at least 1. Returns UINT64_MAX if
  * the sum exceeds 64 bits. *missed (if not NULL) is the number of periods
  * skipped, k - 1. Period 0 acts as 1. */
-TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period,
-                               uint64_t now, uint64_t *missed);
+TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period, uint64_t now,
+                               uint64_t *missed);
 
 /* Returns a sentence on the meaning of a status and the remedy. Never NULL. */
 TW_DEF const char *tw_strerror(int status);
@@ -1135,15 +1137,15 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #endif
 
 /* Misuse that TW_DEBUG detects. */
-#define TWI_RULE_READY(tw)                                                \
-    TWI_RULE((tw)->self == (tw),                                          \
-             "the wheel is used before tw_init or after tw_destroy, or "  \
+#define TWI_RULE_READY(tw)                                               \
+    TWI_RULE((tw)->self == (tw),                                         \
+             "the wheel is used before tw_init or after tw_destroy, or " \
              "was moved or copied")
-#define TWI_RULE_OWN(tw, timer)                                           \
-    TWI_RULE(!twi_is_elsewhere((tw), (timer)),                            \
+#define TWI_RULE_OWN(tw, timer)                \
+    TWI_RULE(!twi_is_elsewhere((tw), (timer)), \
              "the timer is pending on another wheel: cancel it there first")
-#define TWI_RULE_INTACT(timer, slot)                                      \
-    TWI_RULE(twi_slot_of(timer) == (slot),                                \
+#define TWI_RULE_INTACT(timer, slot)       \
+    TWI_RULE(twi_slot_of(timer) == (slot), \
              "a pending timer was freed, moved or overwritten")
 
 /* TWI_COLD marks functions that are rarely called. TWI_NOINLINE keeps rare code
@@ -1251,16 +1253,16 @@ static inline tw_timer **twi_slot_of(const tw_timer *timer)
  * A sweep finds chunks without timers. A caller that needs a chunk while many
  * slots are dead looks at a few more chunks, slab by slab. */
 
-#define TWI_LEAST_CHUNKS 7   /* a first slab of 1 KiB                        */
-#define TWI_MOST_CHUNKS 255  /* 32 KiB                                       */
-#define TWI_SPARE_CHUNKS 128 /* see twi_is_sparse                            */
+#define TWI_LEAST_CHUNKS 7   /* a first slab of 1 KiB */
+#define TWI_MOST_CHUNKS 255  /* 32 KiB */
+#define TWI_SPARE_CHUNKS 128 /* see twi_is_sparse */
 #define TWI_SWEEP 2          /* chunks to look at for each chunk taken then, */
-#define TWI_LONG_SWEEP 32    /* and before a slab is allocated               */
+#define TWI_LONG_SWEEP 32    /* and before a slab is allocated */
 
-typedef char twi_chunk_has_its_size
-    [sizeof(twi_chunk) == TWI_CHUNK_BYTES ? 1 : -1];
-typedef char twi_slab_fits_a_chunk
-    [sizeof(twi_slab) <= TWI_CHUNK_BYTES ? 1 : -1];
+typedef char
+    twi_chunk_has_its_size[sizeof(twi_chunk) == TWI_CHUNK_BYTES ? 1 : -1];
+typedef char
+    twi_slab_fits_a_chunk[sizeof(twi_slab) <= TWI_CHUNK_BYTES ? 1 : -1];
 
 /* Returns memory from TW_MALLOC, aligned to TWI_CHUNK_BYTES, or NULL. *memory
  * is the address to free. */
@@ -1303,7 +1305,7 @@ static inline void twi_free_chunk(timingwheel *tw, twi_chunk *chunk)
 
 /* Adds the linked chunks from `first` to `last` to the unused chunks. */
 static inline void twi_free_chunks(timingwheel *tw, twi_chunk *first,
-                                     twi_chunk *last)
+                                   twi_chunk *last)
 {
     size_t chunks = 1;
     for (twi_chunk *chunk = first; chunk != last; chunk = chunk->next) {
@@ -1402,9 +1404,9 @@ static inline bool twi_is_dead(const timingwheel *tw, const twi_chunk *chunk)
         return twi_are_dead(chunk->slots, chunk->slots + TWI_SLOTS);
     if (chunk->next == NULL && bucket == &tw->outside[TWI_OVERDUE])
         return false;
-    return twi_are_dead(
-        chunk->prev == NULL ? bucket->front : chunk->slots,
-        chunk->next == NULL ? bucket->back : chunk->slots + TWI_SLOTS);
+    return twi_are_dead(chunk->prev == NULL ? bucket->front : chunk->slots,
+                        chunk->next == NULL ? bucket->back
+                                            : chunk->slots + TWI_SLOTS);
 }
 
 /* Visits the next `chunks` chunks of the slabs, and takes each chunk without a
@@ -1576,8 +1578,7 @@ TWI_COLD void twi_expect_large(timingwheel *tw, const twi_bucket *bucket)
 
 /* Links an unused chunk behind the last chunk of a bucket. The caller has
  * called twi_provide. */
-TWI_WRAPS static inline void twi_link_chunk(timingwheel *tw,
-                                            twi_bucket *bucket)
+TWI_WRAPS static inline void twi_link_chunk(timingwheel *tw, twi_bucket *bucket)
 {
     twi_chunk *chunk = twi_take_chunk(tw, bucket);
     if (bucket->back == NULL) {
@@ -1676,7 +1677,7 @@ static inline bool twi_pop_front(timingwheel *tw, twi_bucket *bucket)
     return true;
 }
 
-#define TWI_SKIP (2 * TWI_SLOTS) /* most dead slots to skip at a time        */
+#define TWI_SKIP (2 * TWI_SLOTS) /* most dead slots to skip at a time */
 
 /* Removes up to TWI_SKIP dead slots from the front. Returns false if the bucket
  * is empty then. The front slot may still be dead. */
@@ -1721,7 +1722,7 @@ static void twi_truncate(timingwheel *tw, twi_bucket *bucket, tw_timer **slot)
 /* Moves all timers of `from` behind the timers of `to`, which is outside of the
  * wheels. Unused slots between the two become dead slots. */
 TWI_WRAPS TWI_COLD void twi_append_bucket(timingwheel *tw, twi_bucket *from,
-                                   twi_bucket *to)
+                                          twi_bucket *to)
 {
     if (twi_is_empty(from))
         return;
@@ -1875,8 +1876,8 @@ TWI_COLD twi_wheel *twi_add_wheel(timingwheel *tw, unsigned level)
     wheel->reach_end = 0;
     wheel->moved_at = 0;
     wheel->behind = 0;
-    wheel->buckets = (twi_bucket *)(void *)((char *)start +
-                                            twi_wheel_bytes(tw)) - buckets;
+    wheel->buckets =
+        (twi_bucket *)(void *)((char *)start + twi_wheel_bytes(tw)) - buckets;
     wheel->memory = memory;
     wheel->first = wheel->buckets;
     wheel->queue_index = TWI_UNQUEUED;
@@ -2014,8 +2015,8 @@ TWI_COLD size_t twi_visit_bucket(const twi_bucket *bucket, tw_visitor *visit,
     tw_timer **slot = twi_is_empty(bucket) ? NULL : bucket->front;
     for (twi_chunk *next; slot != NULL; slot = next ? next->slots : NULL) {
         next = twi_chunk_of(slot)->next;
-        tw_timer **end = next ? twi_chunk_of(slot)->slots + TWI_SLOTS
-                              : bucket->back;
+        tw_timer **end =
+            next ? twi_chunk_of(slot)->slots + TWI_SLOTS : bucket->back;
         for (; slot != end; slot++)
             if (*slot != NULL) {
                 visited++;
@@ -2149,9 +2150,8 @@ TWI_WRAPS static inline bool twi_is_elsewhere(const timingwheel *tw,
 /* True if `wheel` is certainly the wheel for `tick`: the tick is at least
  * min_ahead ticks ahead of the clock, and before reach_end. A tick behind the
  * clock wraps to a large distance. */
-TWI_WRAPS static inline bool twi_is_wheel_for(const timingwheel *tw,
-                                              const twi_wheel *wheel,
-                                              uint64_t tick)
+TWI_WRAPS static inline bool
+twi_is_wheel_for(const timingwheel *tw, const twi_wheel *wheel, uint64_t tick)
 {
     return tick - tw->clock_tick - wheel->min_ahead <= UINT64_MAX / 2 &&
            tick < wheel->reach_end;
@@ -2159,7 +2159,7 @@ TWI_WRAPS static inline bool twi_is_wheel_for(const timingwheel *tw,
 
 /* Returns the first tick beyond the reach of a wheel; UINT64_MAX if none. */
 TWI_WRAPS static uint64_t twi_end_of_reach(const timingwheel *tw,
-                                     const twi_wheel *wheel)
+                                           const twi_wheel *wheel)
 {
     unsigned shift = wheel->shift + tw->size_bits;
     uint64_t end = shift < 64 ? ((tw->clock_tick >> shift) + 2) << shift : 0;
@@ -2209,7 +2209,7 @@ static tw_timer **twi_slot_for_overdue(timingwheel *tw, uint64_t tick)
 
 /* Moves a timer into a new slot, with a new deadline. */
 static inline void twi_set_slot(timingwheel *tw, tw_timer *timer,
-                              uint64_t deadline, tw_timer **slot)
+                                uint64_t deadline, tw_timer **slot)
 {
     if (twi_is_pending(timer))
         *twi_slot_of(timer) = NULL;
@@ -2231,7 +2231,7 @@ TWI_COLD int twi_refusal(const timingwheel *tw, const tw_timer *timer)
 
 /* Does what tw_start does, for every case. */
 TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
-                               uint64_t deadline)
+                                uint64_t deadline)
 {
     if (TWI_UNLIKELY(tw->activity < TWI_LIVE) ||
         TWI_UNLIKELY(tw->count >= tw->max_pending)) {
@@ -2264,7 +2264,7 @@ static inline int twi_start_in(timingwheel *tw, tw_timer *timer, uint64_t tick,
 
 /* Does the same in a bucket without a free slot. */
 TWI_NOINLINE int twi_start_in_new_chunk(timingwheel *tw, tw_timer *timer,
-                                     uint64_t tick, twi_wheel *wheel)
+                                        uint64_t tick, twi_wheel *wheel)
 {
     uint32_t index = twi_index_of(tw, wheel, tick);
     return twi_add_chunk(tw, &wheel->buckets[index])
@@ -2570,7 +2570,7 @@ TWI_NOINLINE bool twi_sort(timingwheel *tw, twi_bucket *bucket)
  * wheel stays if the front slot is dead, and if the front timer is beyond the
  * bucket: both leave the bucket at once. */
 static inline void twi_queue_by_front(timingwheel *tw, twi_wheel *wheel,
-                                   twi_bucket *bucket)
+                                      twi_bucket *bucket)
 {
     const tw_timer *timer = *bucket->front;
     uint64_t tick = timer == NULL ? 0 : twi_tick_of(tw, timer->deadline);
@@ -2588,7 +2588,7 @@ static inline void twi_queue_by_front(timingwheel *tw, twi_wheel *wheel,
  * bucket is in the coarsest wheel on the way down that may hold timers of the
  * same tick. */
 
-#define TWI_AHEAD 3 /* chunks to prefetch while cascading                    */
+#define TWI_AHEAD 3 /* chunks to prefetch while cascading */
 
 /* True if a wheel may hold timers of a tick. */
 static inline bool twi_may_have(const timingwheel *tw, const twi_wheel *wheel,
@@ -2605,10 +2605,8 @@ static inline bool twi_may_have(const timingwheel *tw, const twi_wheel *wheel,
  * other timer goes in front of its bucket in the coarsest finer wheel that may
  * hold the same tick, or else in the finest wheel that reaches the tick. May
  * create a wheel, and enters the wheel in the delay queue. */
-static inline tw_timer **twi_slot_below(timingwheel *tw,
-                                         const twi_wheel *from,
-                                         const twi_bucket *bucket,
-                                         uint64_t tick)
+static inline tw_timer **twi_slot_below(timingwheel *tw, const twi_wheel *from,
+                                        const twi_bucket *bucket, uint64_t tick)
 {
     if (twi_is_beyond(bucket, tick))
         return twi_slot_for(tw, tick);
@@ -2799,7 +2797,7 @@ static inline void twi_advance_to(timingwheel *tw, uint64_t tick)
 
 /* Sorts the first bucket of a wheel, or moves the bucket's timers down. */
 TWI_NOINLINE void twi_sort_or_cascade(timingwheel *tw, twi_wheel *wheel,
-                           twi_bucket *bucket)
+                                      twi_bucket *bucket)
 {
     bool is_one_tick = bucket->earliest == bucket->latest;
     if (wheel->progress != TWI_CASCADING &&
@@ -2834,7 +2832,7 @@ static inline void twi_next_front(timingwheel *tw, twi_wheel *wheel,
  * postponed beyond the bucket is placed again. Any other timer has come to the
  * front because timers left: the wheel waits for that timer. */
 TWI_NOINLINE void twi_defer_front(timingwheel *tw, twi_wheel *wheel,
-                                 twi_bucket *bucket)
+                                  twi_bucket *bucket)
 {
     tw_timer *timer = *bucket->front;
     if (!twi_is_beyond(bucket, twi_tick_of(tw, timer->deadline)))
@@ -2859,8 +2857,8 @@ static inline bool twi_prepare_head(timingwheel *tw, twi_wheel *wheel)
     }
     tw_timer *timer = *bucket->front;
     bool is_due = timer != NULL && timer->deadline <= tw->now;
-    if (is_due && (wheel->progress == TWI_SORTED ||
-                   bucket->front + 1 == bucket->back)) {
+    if (is_due &&
+        (wheel->progress == TWI_SORTED || bucket->front + 1 == bucket->back)) {
         TWI_RULE_INTACT(timer, bucket->front);
         return true;
     }
@@ -3121,7 +3119,7 @@ enum twi_ready { TWI_READY, TWI_ALL_FIRED, TWI_LIMIT_REACHED };
  * TWI_READY. TWI_ALL_FIRED: no timer is due. TWI_LIMIT_REACHED: the call may do
  * no more. */
 static inline enum twi_ready twi_prepare_next(timingwheel *tw, uint64_t target,
-                                            enum twi_source *source)
+                                              enum twi_source *source)
 {
     bool is_ready = false;
     unsigned actions = 0;
@@ -3148,8 +3146,8 @@ static inline tw_timer *twi_pop_next(timingwheel *tw, enum twi_source source)
 {
     tw_timer *timer;
     if (TWI_UNLIKELY(source != TWI_BY_WHEEL)) {
-        twi_bucket *bucket = &tw->outside[source == TWI_BY_STUCK ? TWI_STUCK
-                                                                 : TWI_OVERDUE];
+        twi_bucket *bucket =
+            &tw->outside[source == TWI_BY_STUCK ? TWI_STUCK : TWI_OVERDUE];
         timer = *bucket->front;
         TWI_RULE_INTACT(timer, bucket->front);
         (void)twi_pop_front(tw, bucket);
@@ -3165,7 +3163,7 @@ static inline tw_timer *twi_pop_next(timingwheel *tw, enum twi_source source)
 /* Begins a call that handles up to `limit` timers. Returns the tick up to which
  * the call fires. */
 TWI_WRAPS static inline uint64_t twi_begin_call(timingwheel *tw, uint64_t now,
-                                           size_t limit)
+                                                size_t limit)
 {
     uint64_t target = TWI_UNLIKELY(tw->tick != 1) ? now / tw->tick : now;
     if (target < tw->clock_tick)
@@ -3282,8 +3280,8 @@ TW_DEF uint64_t tw_after(uint64_t now, uint64_t delay)
     return delay > UINT64_MAX - now ? UINT64_MAX : now + delay;
 }
 
-TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period,
-                               uint64_t now, uint64_t *missed)
+TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period, uint64_t now,
+                               uint64_t *missed)
 {
     if (period == 0)
         period = 1;
@@ -3411,8 +3409,8 @@ TWI_COLD void twi_pack(timingwheel *tw, twi_bucket *bucket)
         for (unsigned i = 0; i < tw->turn_count; i++)
             before[i] +=
                 twi_is_before_position(slot, tw->turns[i].overdue_until);
-        (*slot)->place = (uintptr_t)packed.back |
-                         ((*slot)->place & TWI_SORTED_BIT);
+        (*slot)->place =
+            (uintptr_t)packed.back | ((*slot)->place & TWI_SORTED_BIT);
         *packed.back++ = *slot;
     }
     for (unsigned i = 0; i < tw->turn_count; i++)
@@ -3619,7 +3617,7 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
  * each %. The caller's line has at most 100 columns, even with numbers of 20
  * digits. */
 TWI_COLD void twi_write_line(tw_writer *write, void *context, const char *words,
-                      const uint64_t *numbers)
+                             const uint64_t *numbers)
 {
     char line[101];
     size_t end = 0;
@@ -3643,8 +3641,8 @@ TWI_COLD void twi_write_line(tw_writer *write, void *context, const char *words,
  * The second line shows the buckets from the clock's own on, and the number of
  * timers. With more than 64 buckets one sign stands for several. */
 TWI_WRAPS TWI_COLD void twi_draw_wheel(const timingwheel *tw,
-                                       const twi_wheel *wheel,
-                                       tw_writer *write, void *context)
+                                       const twi_wheel *wheel, tw_writer *write,
+                                       void *context)
 {
     static const char signs[] = ".123456789+#", tail[] = "] holds %";
     char row[1 + 64 + sizeof(tail)] = "[";
@@ -3679,7 +3677,7 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
         return;
     }
     tw_get_stats(tw, &stats);
-    uint64_t numbers[] = {tw->now,          tw->clock_tick,        tw->tick,
+    uint64_t numbers[] = {tw->now,          tw->clock_tick,   tw->tick,
                           stats.pending,    stats.fired,      stats.cascaded,
                           stats.bytes_held, stats.bytes_used, stats.buckets};
     twi_write_line(write, context, "clock: % (tick %, of % time units)",
@@ -3711,15 +3709,15 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
 /* What tw_check has counted, to compare with the fields of the timingwheel. */
 typedef struct twi_seen {
     size_t timers;
-    size_t chunks;  /* in buckets                                            */
-    size_t buckets; /* with a chunk                                          */
+    size_t chunks;  /* in buckets */
+    size_t buckets; /* with a chunk */
 } twi_seen;
 
 /* True if each timer in the slots from `slot` to before `end` knows its slot,
  * and no timer's tick is before `earliest`. Counts the timers in *seen. */
 TWI_COLD bool twi_slots_are_sound(const timingwheel *tw, tw_timer **slot,
-                                tw_timer **end, uint64_t earliest,
-                                twi_seen *seen)
+                                  tw_timer **end, uint64_t earliest,
+                                  twi_seen *seen)
 {
     for (; slot != end; slot++) {
         if (*slot == NULL)
@@ -3737,8 +3735,8 @@ TWI_COLD bool twi_slots_are_sound(const timingwheel *tw, tw_timer **slot,
  * in use. A bucket without a chunk must have no front. Counts timers, chunks
  * and buckets in *seen. */
 TWI_WRAPS TWI_COLD bool twi_bucket_is_sound(const timingwheel *tw,
-                                          const twi_bucket *bucket,
-                                          uint64_t earliest, twi_seen *seen)
+                                            const twi_bucket *bucket,
+                                            uint64_t earliest, twi_seen *seen)
 {
     const twi_chunk *prev = NULL;
     if (bucket->back == NULL || twi_is_chunk_end(bucket->front))
@@ -3753,9 +3751,8 @@ TWI_WRAPS TWI_COLD bool twi_bucket_is_sound(const timingwheel *tw,
             end = bucket->back;
         if (chunk->prev != prev || chunk->bucket != bucket ||
             twi_chunk_of(end - 1) != chunk || end < slot ||
-            (prev != NULL &&
-             (end == slot ||
-              chunk->number - prev->number - 1 >= SIZE_MAX / 2)) ||
+            (prev != NULL && (end == slot || chunk->number - prev->number - 1 >=
+                                                 SIZE_MAX / 2)) ||
             !twi_slots_are_sound(tw, slot, end, earliest, seen))
             return false;
         seen->chunks++;
@@ -3813,7 +3810,7 @@ TWI_COLD bool twi_bucket_fits(const timingwheel *tw, twi_wheel *wheel,
  * the queue, and must not be the wheel of the last start. If a bucket may be
  * large, timers must move ahead by the wheel's next step. */
 TWI_WRAPS TWI_COLD bool twi_wheel_is_sound(const timingwheel *tw,
-                                         twi_wheel *wheel, twi_seen *seen)
+                                           twi_wheel *wheel, twi_seen *seen)
 {
     uint32_t first;
     for (uint32_t i = 0; i <= tw->bucket_mask; i++) {
@@ -3923,7 +3920,7 @@ TW_DEF bool tw_check(const timingwheel *tw)
  * write to an eventfd, and the read) orders the push before the collecting. */
 #ifdef TIMINGWHEEL_THREADS
 
-#define TWI_CANCEL (UINT64_MAX - 1) /* requests other than starts            */
+#define TWI_CANCEL (UINT64_MAX - 1) /* requests other than starts */
 #define TWI_NOTHING (UINT64_MAX - 2)
 
 #define TWI_RELAXED TWI_ORDER(memory_order_relaxed)

@@ -39,9 +39,9 @@ typedef enum bench_workload {
 
 /* One call of a recorded program: start or cancel a timer. */
 typedef struct bench_call {
-    uint64_t moment; /* microseconds since the first call                  */
-    uint64_t due;    /* due time, by the same clock, or BENCH_CANCEL       */
-    uint32_t timer;  /* number of the timer                                */
+    uint64_t moment; /* microseconds since the first call */
+    uint64_t due;    /* due time, by the same clock, or BENCH_CANCEL */
+    uint32_t timer;  /* number of the timer */
 } bench_call;
 
 #define BENCH_CANCEL UINT64_MAX
@@ -49,29 +49,29 @@ typedef struct bench_call {
 /* A recording, and the timers that a replay must fire. */
 typedef struct bench_trace {
     bench_call *calls;
-    size_t count;      /* calls                                            */
-    size_t timers;     /* different timers                                 */
-    uint64_t fires;    /* timers that fire                                 */
-    uint64_t key_sum;  /* sum of the keys of fired timers                  */
-    uint64_t when_sum; /* sum of key * due time of fired timers            */
+    size_t count;      /* calls */
+    size_t timers;     /* different timers */
+    uint64_t fires;    /* timers that fire */
+    uint64_t key_sum;  /* sum of the keys of fired timers */
+    uint64_t when_sum; /* sum of key * due time of fired timers */
 } bench_trace;
 
 /* The description of a run. */
 typedef struct bench_job {
-    size_t n;        /* timers                                             */
-    uint64_t seed;   /* seed of all random numbers                         */
-    uint64_t rounds; /* a round is n operations; calls-*: `longest` calls  */
+    size_t n;        /* timers */
+    uint64_t seed;   /* seed of all random numbers */
+    uint64_t rounds; /* a round is n operations; calls-*: `longest` calls */
     const bench_trace *trace;
-    uint64_t longest; /* calls-*: ticks, the longest delay                 */
-    uint64_t packets; /* calls-idle: packets per tick; 0 in the others     */
-    size_t object;    /* object-*: bytes per object; 0 = the timer alone   */
+    uint64_t longest; /* calls-*: ticks, the longest delay */
+    uint64_t packets; /* calls-idle: packets per tick; 0 in the others */
+    size_t object;    /* object-*: bytes per object; 0 = the timer alone */
 } bench_job;
 
 /* A part of a run. Phases that do not count prepare the others. */
 typedef struct bench_phase {
     const char *name;
     uint64_t operations;
-    double ns; /* process time of all operations                           */
+    double ns; /* process time of all operations */
     bool counted;
 } bench_phase;
 
@@ -82,21 +82,21 @@ typedef struct bench_phase {
 typedef struct bench_result {
     bench_phase phases[BENCH_PHASES];
     size_t phase_count;
-    uint64_t operations; /* in the phases that count                       */
-    double ns;           /* process time of the phases that count          */
-    double floor_ns;     /* per timer; 0 = not measured                    */
-    uint64_t fired;      /* in the phases that count                       */
-    uint64_t wakeups;    /* in the phases that count                       */
-    uint64_t checksum;   /* sum of tick * key, over all fired timers       */
-    size_t bytes; /* held with all timers pending; 0 = unknown             */
+    uint64_t operations; /* in the phases that count */
+    double ns;           /* process time of the phases that count */
+    double floor_ns;     /* per timer; 0 = not measured */
+    uint64_t fired;      /* in the phases that count */
+    uint64_t wakeups;    /* in the phases that count */
+    uint64_t checksum;   /* sum of tick * key, over all fired timers */
+    size_t bytes;        /* held with all timers pending; 0 = unknown */
     size_t timer_size;
-    uint64_t calls; /* limit and calls-*: calls measured                   */
-    double quantiles[BENCH_QUANTILES]; /* ns of the calls                   */
-    double idle[BENCH_QUANTILES]; /* ns of loops that wait for the median   */
+    uint64_t calls;                    /* limit and calls-*: calls measured */
+    double quantiles[BENCH_QUANTILES]; /* ns of the calls */
+    double idle[BENCH_QUANTILES]; /* ns of loops that wait for the median */
     double moved;        /* calls-*: timers moved without firing, per call */
-    uint64_t most_moved; /* in the call that moved the most                */
-    uint64_t fired_with_most; /* timers fired in the same call             */
-    const char *failure; /* NULL, or a message                             */
+    uint64_t most_moved; /* in the call that moved the most */
+    uint64_t fired_with_most; /* timers fired in the same call */
+    const char *failure;      /* NULL, or a message */
 } bench_result;
 
 /* One workload of one engine, with the functions of the engine compiled in.
@@ -106,16 +106,16 @@ typedef void bench_function(const bench_job *job, bench_result *result);
 /* The workloads calls-*, in parts: engines in one process take turns. */
 typedef struct bench_calls {
     void (*begin)(const bench_job *job, bench_result *result);
-    bool (*slice)(void); /* some calls; false after the last call          */
+    bool (*slice)(void); /* some calls; false after the last call */
     void (*end)(bench_result *result);
 } bench_calls;
 
 typedef struct bench_engine {
     const char *name;
     const char *what;
-    bench_function *workloads[BENCH_WORKLOADS]; /* all except calls-*      */
+    bench_function *workloads[BENCH_WORKLOADS]; /* all except calls-* */
     const bench_calls *calls;
-    struct bench_engine *next; /* in the list of all engines               */
+    struct bench_engine *next; /* in the list of all engines */
 } bench_engine;
 
 /* The engines, in order of name. An engine calls bench_register by itself, in

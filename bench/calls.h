@@ -102,17 +102,17 @@ static void workload_limit(const bench_job *job, bench_result *result)
 #define CALLS_WITHOUT_SAMPLE 500
 
 static struct {
-    uint32_t *samples; /* ns of a call each                                */
-    size_t count;      /* samples so far                                   */
-    size_t left;       /* calls to come                                    */
+    uint32_t *samples; /* ns of a call each */
+    size_t count;      /* samples so far */
+    size_t left;       /* calls to come */
     size_t total;
-    uint64_t longest;    /* ticks, the longest delay                       */
-    uint64_t packets;    /* timers postponed before each call              */
-    uint64_t moved;      /* timers moved in all calls                      */
-    uint64_t most_moved; /* timers moved in the call that moved the most   */
-    uint64_t fired_with_most; /* timers fired in the same call             */
-    double ns;                /* process time of all slices                */
-    bool over; /* timers that fire are not started again                   */
+    uint64_t longest;         /* ticks, the longest delay */
+    uint64_t packets;         /* timers postponed before each call */
+    uint64_t moved;           /* timers moved in all calls */
+    uint64_t most_moved;      /* timers moved in the call that moved the most */
+    uint64_t fired_with_most; /* timers fired in the same call */
+    double ns;                /* process time of all slices */
+    bool over;                /* timers that fire are not started again */
 } calls;
 
 static inline uint64_t calls_delay(uint64_t random)

@@ -11,10 +11,10 @@
 
 static struct {
     char *memory;
-    size_t bytes; /* per object                                            */
+    size_t bytes; /* per object */
     uint64_t seed;
-    uint32_t *order; /* the objects in another random order, or NULL       */
-    bool over; /* timers that fire are not started again                   */
+    uint32_t *order; /* the objects in another random order, or NULL */
+    bool over;       /* timers that fire are not started again */
 } objects;
 
 static inline node *object_at(size_t index)

@@ -30,10 +30,10 @@
 
 /* ----------------------------------------------------------------- post --- */
 
-#define TIMERS 4096    /* per producer, used in turn                         */
-#define IN_FLIGHT 64   /* started and not yet cancelled: the default        */
-#define LOOP_NS 20000  /* other work of the loop between two turns           */
-#define POSTS 40000000 /* of all producers together                          */
+#define TIMERS 4096    /* per producer, used in turn */
+#define IN_FLIGHT 64   /* started and not yet cancelled: the default */
+#define LOOP_NS 20000  /* other work of the loop between two turns */
+#define POSTS 40000000 /* of all producers together */
 
 typedef union item {
     tw_remote remote;
@@ -43,7 +43,7 @@ typedef union item {
 typedef struct producer {
     pthread_t thread;
     item *items;
-    uint64_t requests; /* each a start and a cancel                          */
+    uint64_t requests; /* each a start and a cancel */
     uint64_t random;
     double cpu_ns;
 } producer;
@@ -60,8 +60,8 @@ static atomic_uint missing_threads;
 
 static struct {
     uint64_t turns;
-    double ns;  /* thread time of collecting posts and advancing             */
-    double max; /* wall time of the longest turn                             */
+    double ns;  /* thread time of collecting posts and advancing */
+    double max; /* wall time of the longest turn */
 } loop;
 
 /* What the command line says. */
@@ -77,8 +77,8 @@ typedef struct post_run {
     unsigned producers;
     uint64_t seed;
     uint64_t posts;
-    double wall;   /* ns                                                   */
-    double cpu_ns; /* of all producers                                     */
+    double wall;   /* ns */
+    double cpu_ns; /* of all producers */
 } post_run;
 
 static void expect_threads(unsigned count)
@@ -327,7 +327,7 @@ static int post(const char *engine, unsigned count, const thread_options *o)
 /* ---------------------------------------------------------------- shard --- */
 
 #define SHARD_TIMERS 10000
-#define SHARD_FIRES 20000000 /* of each thread                               */
+#define SHARD_FIRES 20000000 /* of each thread */
 
 typedef struct shard_timer {
     tw_timer timer;

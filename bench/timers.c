@@ -46,11 +46,11 @@ static const struct {
 // clang-format on
 
 #define MOST_ENGINES 32
-#define MOST_OBJECT 4096 /* bytes of an object in object-*                  */
+#define MOST_OBJECT 4096 /* bytes of an object in object-* */
 
 typedef struct options {
     const bench_engine *engines[MOST_ENGINES];
-    size_t engine_count; /* above 1 in the workloads calls-* only          */
+    size_t engine_count; /* above 1 in the workloads calls-* only */
     bench_workload workload;
     const char *trace;
     const char *log;

@@ -38,7 +38,7 @@
 /* An object of the user with a timer: one cache line, for every engine. */
 typedef struct user {
     node timer;
-    uint64_t random; /* random numbers of this timer, and the key          */
+    uint64_t random; /* random numbers of this timer, and the key */
 } user;
 
 typedef union item {
@@ -50,14 +50,14 @@ typedef union item {
 static struct {
     engine engine;
     item *items;
-    uint32_t *order; /* the items in random memory order, or NULL        */
+    uint32_t *order; /* the items in random memory order, or NULL */
     size_t n;
-    uint64_t random; /* random numbers of the program                    */
-    uint64_t now;    /* virtual time                                     */
+    uint64_t random; /* random numbers of the program */
+    uint64_t now;    /* virtual time */
     uint64_t fired;
     uint64_t wakeups;
     uint64_t checksum;
-    double began; /* process time at the beginning of the phase       */
+    double began; /* process time at the beginning of the phase */
 } run;
 
 /* ------------------------------------------------------------- building --- */

@@ -19,14 +19,14 @@ typedef struct node node;
 typedef void node_callback(engine *e, node *t);
 
 struct node {
-    GSource *source; /* NULL when not pending                              */
+    GSource *source; /* NULL when not pending */
     engine *engine;
     node_callback *callback;
 };
 
 struct engine {
     GMainContext *context;
-    gint64 epoch; /* microseconds; the time of deadline 0                     */
+    gint64 epoch; /* microseconds; the time of deadline 0 */
 };
 
 #define ENGINE_NAME "glib"
@@ -85,7 +85,7 @@ static inline void engine_start(engine *e, node *t, uint64_t deadline)
     g_source_set_callback(t->source, glib_fired, t, NULL);
     g_source_set_ready_time(t->source, glib_time(e, deadline));
     g_source_attach(t->source, e->context);
-    g_source_unref(t->source); /* the context holds a reference            */
+    g_source_unref(t->source); /* the context holds a reference */
 }
 
 static inline void engine_cancel(engine *e, node *t)

@@ -21,7 +21,7 @@ typedef struct node node;
 typedef void node_callback(engine *e, node *t);
 
 struct node {
-    size_t index; /* of the entry; HEAP_NONE: not pending        */
+    size_t index; /* of the entry; HEAP_NONE: not pending */
     node_callback *callback;
 };
 
@@ -31,10 +31,10 @@ typedef struct entry {
 } entry;
 
 struct engine {
-    entry *heap; /* heap[0] is the earliest; siblings are aligned      */
+    entry *heap; /* heap[0] is the earliest; siblings are aligned */
     size_t count;
     size_t capacity;
-    void *memory; /* the allocation that contains the heap              */
+    void *memory; /* the allocation that contains the heap */
 };
 
 #define HEAP_NONE SIZE_MAX

@@ -17,7 +17,7 @@ typedef void node_callback(engine *e, node *t);
 
 struct node {
     ring link;
-    uint64_t rounds; /* turns of the wheel still to wait                   */
+    uint64_t rounds; /* turns of the wheel still to wait */
     node_callback *callback;
 };
 
@@ -25,7 +25,7 @@ struct node {
 
 struct engine {
     ring buckets[LIST_BUCKETS];
-    ring overdue; /* started with a deadline that had passed               */
+    ring overdue; /* started with a deadline that had passed */
     uint64_t now;
     size_t count;
 };

@@ -36,13 +36,13 @@ struct node {
     node_callback *callback;
 };
 
-#define RADIX_DUE 64 /* the list of timers that are due already            */
+#define RADIX_DUE 64 /* the list of timers that are due already */
 
 struct engine {
     ring lists[RADIX_DUE + 1];
-    uint64_t used; /* bit k: list k may have timers; not for RADIX_DUE     */
-    uint64_t last; /* time of the last expiry                              */
-    uint64_t next; /* no timer of lists 0 to 63 is due before              */
+    uint64_t used; /* bit k: list k may have timers; not for RADIX_DUE */
+    uint64_t last; /* time of the last expiry */
+    uint64_t next; /* no timer of lists 0 to 63 is due before */
     size_t count;
 };
 

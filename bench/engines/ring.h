@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 typedef struct ring {
-    struct ring *next; /* NULL in an item that is in no list               */
+    struct ring *next; /* NULL in an item that is in no list */
     struct ring *previous;
 } ring;
 

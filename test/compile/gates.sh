@@ -351,13 +351,13 @@ gate_integer() {
         $(grep -l '"../lib/letters.h"' $(test/lib/programs.sh)))
     for test in $promises found random structure memory mailbox; do
         gate_operations=
-        [ $test != random ] || gate_operations='--operations 400000'
+        [ "$test" != random ] || gate_operations='--operations 400000'
         expect_nothing "no number wraps by accident, $test" \
-            integer_reports $test "$gate_operations"
+            integer_reports "$test" "$gate_operations"
     done
     for test in $promises found; do
         expect_nothing "no number wraps by accident, $test, TW_DEBUG" \
-            integer_reports $test '' -DTW_DEBUG \
+            integer_reports "$test" '' -DTW_DEBUG \
             '-DTW_ASSERT(expr)=((void)(expr))'
     done
 }

@@ -37,13 +37,14 @@ sources() {
 
 # Not here: test/compile, which gates.sh compiles in every way; the recipes,
 # which recipes.sh compiles with their libraries; test/hosts, which needs the
-# sources of the hosts; your_loop.c, which needs lines of README.md.
+# sources of the hosts; test/docs but for dump.c, which needs lines of README.md
+# or of the manual, and is compiled by examples.sh.
 gate_programs() {
     glib=$(pkg-config --cflags glib-2.0 2>/dev/null) || glib=
     for file in test/recipes/epoll.c \
         $(find test bench -path test/recipes -prune -o -path test/hosts -prune \
-            -o -path test/compile -prune -o -name '*.c' ! -name your_loop.c \
-            -print); do
+            -o -path test/compile -prune -o -path test/docs -prune \
+            -o -name '*.c' -print) test/docs/dump.c; do
         for compiler in gcc clang; do
             have $compiler || continue
             # shellcheck disable=SC2086

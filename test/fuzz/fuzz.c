@@ -25,14 +25,14 @@ static void fuzz_free(void *pointer);
 #define TW_FREE(pointer, context) ((void)(context), fuzz_free(pointer))
 #define TIMINGWHEEL_IMPLEMENTATION
 #define TWI_LARGE_TIMERS few /* a bucket of so few timers never cascades */
-#define TWI_LARGE_CHUNKS few_chunks /* unless it has more chunks             */
-#define TWI_BATCH batch /* chunks that are moved ahead at a time, at least   */
+#define TWI_LARGE_CHUNKS few_chunks /* unless it has more chunks */
+#define TWI_BATCH batch /* chunks that are moved ahead at a time, at least */
 static unsigned few, few_chunks, batch;
 #include "../../timingwheel.h"
 #include "../lib/oracle.h"
 
 #define TIMERS 48
-#define MOST_CALLBACKS 200 /* that do something, in one input                */
+#define MOST_CALLBACKS 200 /* that do something, in one input */
 
 static const uint8_t *input, *input_end;
 
@@ -41,14 +41,14 @@ static oracle o;
 static tw_timer timers[TIMERS];
 static uint64_t wheel_size;
 static size_t max_pending;
-static bool reached[TIMERS];  /* by the running visit                        */
-static size_t fired;          /* in the running call                         */
+static bool reached[TIMERS]; /* by the running visit */
+static size_t fired;         /* in the running call */
 static uint64_t fired_in_all;
-static unsigned active;       /* callbacks that may still do something       */
+static unsigned active; /* callbacks that may still do something */
 static bool visiting, draining;
-static unsigned failing;      /* one bit an allocation, lowest first: fails  */
+static unsigned failing; /* one bit an allocation, lowest first: fails */
 static bool all_fail;
-static size_t blocks, failed; /* allocations living, and refused             */
+static size_t blocks, failed; /* allocations living, and refused */
 
 static void expect(bool right, const char *what, int line)
 {
@@ -477,7 +477,7 @@ static void set_up(void)
                   {5, 2, 2},
                   {12, 2, 1},
                   {20, 4, 1}};
-    static const uint32_t sizes[] = {2, 2,  4,  4,  4,  8,  8,   16,
+    static const uint32_t sizes[] = {2,  2,  4,  4,  4,  8,   8,   16,
                                      16, 32, 64, 64, 64, 128, 256, 512};
     tw_config config = {0, 0, 0, 0, NULL};
     unsigned choice = byte();

@@ -90,8 +90,8 @@ show_findings() {
 
 for worker in $workers; do
     # shellcheck disable=SC2046
-    if ! clang $(flags_of "$worker") -o "$build/empty" test/fuzz/empty_target.c \
-        >/dev/null 2>&1; then
+    if ! clang $(flags_of "$worker") -o "$build/empty" \
+        test/fuzz/empty_target.c >/dev/null 2>&1; then
         skip 'fuzzing' 'clang or its libFuzzer is missing'
         tap_end
         exit

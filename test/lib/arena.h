@@ -20,8 +20,8 @@ typedef struct arena_memory {
         unsigned char bytes[1 << 16];
         uint64_t align;
     } room;
-    size_t used; /* bytes              */
-    size_t live; /* blocks not freed   */
+    size_t used; /* bytes */
+    size_t live; /* blocks not freed */
 } arena_memory;
 
 static arena_memory arena;

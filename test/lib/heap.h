@@ -17,14 +17,14 @@
 /* The library gets a heap as alloc_context. A block that returns to the wrong
  * heap counts as a stray. */
 typedef struct heap {
-    size_t calls;          /* of TW_MALLOC, failed calls included           */
+    size_t calls;          /* of TW_MALLOC, failed calls included */
     size_t fail_at;        /* number of the call that fails, from 1; 0: none */
-    bool for_ever;         /* every later call fails, too                   */
-    bool (*refuses)(void); /* decides whether a call fails; may be NULL     */
-    size_t failures;       /* calls that failed                             */
-    size_t blocks;         /* blocks not yet freed                          */
-    size_t bytes;          /* bytes in these blocks                         */
-    size_t total;          /* bytes ever allocated                          */
+    bool for_ever;         /* every later call fails, too */
+    bool (*refuses)(void); /* decides whether a call fails; may be NULL */
+    size_t failures;       /* calls that failed */
+    size_t blocks;         /* blocks not yet freed */
+    size_t bytes;          /* bytes in these blocks */
+    size_t total;          /* bytes ever allocated */
     size_t strays;         /* blocks freed here that came from another heap */
 } heap;
 

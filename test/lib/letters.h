@@ -29,10 +29,10 @@
 typedef struct letter {
     tw_timer timer; /* first, so that a pointer to it is one to the letter */
     char name;
-    void (*act)(struct letter *self); /* may be NULL                        */
-    struct letter *other;             /* what it does that to ...           */
-    uint64_t value;                   /* ... with which deadline            */
-    int status;                       /* what came of it                    */
+    void (*act)(struct letter *self); /* may be NULL */
+    struct letter *other;             /* what it does that to ... */
+    uint64_t value;                   /* ... with which deadline */
+    int status;                       /* what came of it */
 } letter;
 
 static heap memory;

@@ -25,19 +25,19 @@
 
 /* What a timer has to look like from outside. */
 typedef struct oracle_timer {
-    uint64_t deadline;   /* as tw_deadline has to tell it                    */
-    uint64_t tick_index; /* of its entry; if pending                         */
-    uint64_t sequence;   /* how many starts came before its own; if pending  */
+    uint64_t deadline;   /* as tw_deadline has to tell it */
+    uint64_t tick_index; /* of its entry; if pending */
+    uint64_t sequence;   /* how many starts came before its own; if pending */
     tw_state state;
 } oracle_timer;
 
 /* A pending timer. Only one that is overdue has tick 0: the tick of any other
  * was ahead of the clock. */
 typedef struct oracle_entry {
-    uint64_t tick_index; /* the deadline in ticks, rounded up; 0: overdue    */
+    uint64_t tick_index; /* the deadline in ticks, rounded up; 0: overdue */
     uint64_t sequence;
     uint32_t id;
-    bool any_place; /* postponed or slack: anywhere within its tick          */
+    bool any_place; /* postponed or slack: anywhere within its tick */
 } oracle_entry;
 
 /* Ticks, ascending, each once. */
@@ -57,29 +57,29 @@ typedef struct oracle_turn {
 } oracle_turn;
 
 typedef struct oracle {
-    uint64_t tick;         /* time units per tick                            */
-    uint64_t now;          /* the clock, in time units                       */
-    uint64_t call_now;     /* what the running call was given                */
-    uint64_t target;       /* the last tick that it fires                    */
-    bool in_call;          /* is one running?                                */
-    bool finished;         /* has the last one done all it had to?           */
-    uint64_t sequence;     /* starts so far                                  */
-    uint64_t before_call;  /* starts before the running call, or the last    */
-    oracle_turn turns[4];  /* of calls that have left something due, and of  */
-                           /* the running one                                */
-    unsigned turn_count;   /* at least 1                                     */
+    uint64_t tick;         /* time units per tick */
+    uint64_t now;          /* the clock, in time units */
+    uint64_t call_now;     /* what the running call was given */
+    uint64_t target;       /* the last tick that it fires */
+    bool in_call;          /* is one running? */
+    bool finished;         /* has the last one done all it had to? */
+    uint64_t sequence;     /* starts so far */
+    uint64_t before_call;  /* starts before the running call, or the last */
+    oracle_turn turns[4];  /* of calls that have left something due, and of */
+                           /* the running one */
+    unsigned turn_count;   /* at least 1 */
     uint64_t last_overdue; /* starts up to the last one that was overdue, or */
-                           /* 0                                              */
-    bool loose;            /* is it not known which turns there are?         */
-    size_t count;          /* timers pending                                 */
-    oracle_entry *entries; /* these, in firing order                         */
-    oracle_timer *timers;  /* all timers, by number                          */
+                           /* 0 */
+    bool loose;            /* is it not known which turns there are? */
+    size_t count;          /* timers pending */
+    oracle_entry *entries; /* these, in firing order */
+    oracle_timer *timers;  /* all timers, by number */
     oracle_ticks stale;    /* ticks of timers cancelled, postponed or moved, */
-                           /* at each of which one wake-up may be in vain    */
-    unsigned stale_calls;  /* the same for overdue ones: they may wake up    */
-                           /* the loop until so many calls are finished      */
-    oracle_moves *moves;   /* bounds the timers that a call moves; may be    */
-                           /* NULL                                           */
+                           /* at each of which one wake-up may be in vain */
+    unsigned stale_calls;  /* the same for overdue ones: they may wake up */
+                           /* the loop until so many calls are finished */
+    oracle_moves *moves;   /* bounds the timers that a call moves; may be */
+                           /* NULL */
 } oracle;
 
 static inline void *oracle_memory(void *old, size_t bytes)
@@ -392,10 +392,9 @@ static inline void oracle_drop_empty_turns(oracle *o)
         unsigned turn = oracle_turn_of(o, &o->entries[i]);
         first = turn < first ? turn : first;
     }
-    if (first != 0 &&
-        (o->stale_calls != 0 ||
-         (o->stale.count != 0 &&
-          o->stale.ticks[0] <= o->turns[first - 1].due_until)))
+    if (first != 0 && (o->stale_calls != 0 ||
+                       (o->stale.count != 0 &&
+                        o->stale.ticks[0] <= o->turns[first - 1].due_until)))
         o->loose = true;
     oracle_drop_turns(o, first);
 }
@@ -501,8 +500,7 @@ static inline const char *oracle_finish(oracle *o)
     oracle_drop_turns(o, o->turn_count - 1);
     o->stale_calls -= o->stale_calls != 0;
     size_t passed = 0;
-    while (passed < o->stale.count &&
-           o->stale.ticks[passed] <= oracle_clock(o))
+    while (passed < o->stale.count && o->stale.ticks[passed] <= oracle_clock(o))
         passed++;
     oracle_ticks_drop(&o->stale, passed);
     return NULL;
@@ -601,18 +599,18 @@ static inline uint64_t oracle_wait(const oracle *o, bool found, uint64_t next,
 #define ORACLE_LEVELS 64
 
 typedef struct oracle_level {
-    uint64_t base; /* placements in the next block, when the clock entered    */
-                   /* the block before it                                     */
-    uint64_t own;  /* timers that were left when the clock entered its block  */
+    uint64_t base; /* placements in the next block, when the clock entered */
+                   /* the block before it */
+    uint64_t own;  /* timers that were left when the clock entered its block */
 } oracle_level;
 
 struct oracle_moves {
-    unsigned bits;       /* log2 of wheel_size                                */
-    uint64_t rest;       /* timers of a block that need not be moved ahead    */
-    uint64_t above;      /* timers that a call may move above a share         */
-    uint64_t clock;      /* in ticks, at the end of the last finished call    */
-    uint64_t pool;       /* timers of all `own` that have not moved yet       */
-    oracle_ticks placed; /* ticks ahead of the clock, sorted                  */
+    unsigned bits;       /* log2 of wheel_size */
+    uint64_t rest;       /* timers of a block that need not be moved ahead */
+    uint64_t above;      /* timers that a call may move above a share */
+    uint64_t clock;      /* in ticks, at the end of the last finished call */
+    uint64_t pool;       /* timers of all `own` that have not moved yet */
+    oracle_ticks placed; /* ticks ahead of the clock, sorted */
     oracle_level levels[ORACLE_LEVELS];
 };
 
@@ -655,9 +653,9 @@ static inline uint64_t oracle_moves_count(const oracle_moves *m, uint64_t first,
 {
     if (first > last)
         return 0;
-    size_t end = last == UINT64_MAX ? m->placed.count
-                                    : oracle_ticks_position(&m->placed,
-                                                            last + 1);
+    size_t end = last == UINT64_MAX
+                     ? m->placed.count
+                     : oracle_ticks_position(&m->placed, last + 1);
     return end - oracle_ticks_position(&m->placed, first);
 }
 
@@ -667,8 +665,7 @@ static inline uint64_t oracle_moves_block(const oracle_moves *m, unsigned shift,
     uint64_t first = block << shift;
     if (first >> shift != block) /* beyond 64 bits */
         return 0;
-    return oracle_moves_count(m, first,
-                              first | ((UINT64_C(1) << shift) - 1));
+    return oracle_moves_count(m, first, first | ((UINT64_C(1) << shift) - 1));
 }
 
 /* amount * part / whole, rounded up; at most `amount`. */
@@ -706,8 +703,8 @@ static inline uint64_t oracle_moves_share(const oracle_moves *m, unsigned level,
     if (next % (UINT64_C(1) << m->bits) == 0)
         return base;
     uint64_t left = oracle_moves_left(m, level, late);
-    uint64_t share = oracle_share(left, clock - m->clock,
-                                  (next << shift) - m->clock);
+    uint64_t share =
+        oracle_share(left, clock - m->clock, (next << shift) - m->clock);
     return oracle_least(base, share + m->above + late);
 }
 
@@ -732,10 +729,9 @@ static inline uint64_t oracle_moves_enter(oracle_moves *m, unsigned level,
     l->base = oracle_moves_block(m, shift, block + 1);
     if ((block + 1) % (UINT64_C(1) << m->bits) == 0)
         return most + l->base;
-    return most + oracle_least(l->base,
-                               oracle_share(l->base, clock - start,
-                                            UINT64_C(1) << shift) +
-                                   m->above + m->rest + late + l->own);
+    return most + oracle_least(l->base, oracle_share(l->base, clock - start,
+                                                     UINT64_C(1) << shift) +
+                                            m->above + m->rest + late + l->own);
 }
 
 /* A call is finished, and timers have moved `moved` times since the last one

@@ -58,52 +58,52 @@ typedef struct probe probe;
 
 /* A timer that knows when it is due and remembers what happened to it. */
 struct probe {
-    tw_timer timer;       /* first, so that a tw_timer is its probe    */
-    world *world;         /* where it was started last                 */
-    probe *prev, *next;   /* neighbours in the oracle's list           */
-    uint64_t tick;        /* the tick at which it is due               */
-    uint64_t rank;        /* the same; 0 if it was started overdue     */
-    uint64_t order;       /* starts in its world before its own        */
-    uint64_t from_call;   /* the first call that may fire it           */
-    bool pending;         /* in the oracle's list                      */
-    bool loose;           /* may take any place within its tick        */
-    unsigned fired;       /* how often it has fired                    */
-    uint64_t fired_at;    /* the clock when it fired last              */
-    uint64_t fired_as;    /* position in firing order, from 1           */
-    void (*then)(probe *); /* what its callback does besides           */
-    probe *other;         /* for `then`                                */
-    uint64_t value;       /* for `then`                                */
+    tw_timer timer;        /* first, so that a tw_timer is its probe */
+    world *world;          /* where it was started last */
+    probe *prev, *next;    /* neighbours in the oracle's list */
+    uint64_t tick;         /* the tick at which it is due */
+    uint64_t rank;         /* the same; 0 if it was started overdue */
+    uint64_t order;        /* starts in its world before its own */
+    uint64_t from_call;    /* the first call that may fire it */
+    bool pending;          /* in the oracle's list */
+    bool loose;            /* may take any place within its tick */
+    unsigned fired;        /* how often it has fired */
+    uint64_t fired_at;     /* the clock when it fired last */
+    uint64_t fired_as;     /* position in firing order, from 1 */
+    void (*then)(probe *); /* what its callback does besides */
+    probe *other;          /* for `then` */
+    uint64_t value;        /* for `then` */
 };
 
 struct world {
     timingwheel wheel;
     heap memory;
-    uint64_t tick;        /* time units per tick                       */
-    uint64_t clock;       /* what tw_now has to answer                 */
-    uint64_t target;      /* the argument of the call in progress      */
-    uint64_t call;        /* number of the call in progress or last    */
-    uint64_t target_tick; /* the last tick that this call fires        */
-    uint64_t fired;       /* timers fired so far                       */
-    uint64_t starts;      /* timers started so far                     */
-    uint64_t before_call; /* the same when the call began              */
-    struct {              /* one for each call that has left something */
-        uint64_t overdue_until; /* due, and one for the running call:  */
-        uint64_t due_until; /* first overdue timers of an order below, */
-    } turns[4];           /* then timers of ticks up to this           */
-    unsigned turn_count;  /* at least 1                                */
-    uint64_t last_overdue;  /* starts up to the last overdue one       */
-    uint64_t stale_tick;  /* the earliest tick that a timer has left,  */
-                          /* since calls passed it; UINT64_MAX: none   */
-    bool loose;           /* a timer that has left may blur the turns  */
-    size_t count;         /* timers in the list                        */
-    size_t disturbed;     /* cancelled, postponed or moved while pending */
-    size_t wakes;         /* calls made by world_sleep                 */
-    size_t idle_wakes;    /* of these, calls that fired nothing        */
-    size_t deep;          /* run tw_check while count is at most this  */
-    size_t compared;      /* times, since the world was opened         */
-    bool inside;          /* a call is in progress                     */
-    bool stale;           /* the next deadline may be too early        */
-    probe *head, *tail;   /* the oracle: sorted by rank, start order   */
+    uint64_t tick;              /* time units per tick */
+    uint64_t clock;             /* what tw_now has to answer */
+    uint64_t target;            /* the argument of the call in progress */
+    uint64_t call;              /* number of the call in progress or last */
+    uint64_t target_tick;       /* the last tick that this call fires */
+    uint64_t fired;             /* timers fired so far */
+    uint64_t starts;            /* timers started so far */
+    uint64_t before_call;       /* the same when the call began */
+    struct {                    /* one for each call that has left something */
+        uint64_t overdue_until; /* due, and one for the running call: */
+        uint64_t due_until;     /* first overdue timers of an order below, */
+    } turns[4];                 /* then timers of ticks up to this */
+    unsigned turn_count;        /* at least 1 */
+    uint64_t last_overdue;      /* starts up to the last overdue one */
+    uint64_t stale_tick;        /* the earliest tick that a timer has left, */
+                                /* since calls passed it; UINT64_MAX: none */
+    bool loose;                 /* a timer that has left may blur the turns */
+    size_t count;               /* timers in the list */
+    size_t disturbed;   /* cancelled, postponed or moved while pending */
+    size_t wakes;       /* calls made by world_sleep */
+    size_t idle_wakes;  /* of these, calls that fired nothing */
+    size_t deep;        /* run tw_check while count is at most this */
+    size_t compared;    /* times, since the world was opened */
+    bool inside;        /* a call is in progress */
+    bool stale;         /* the next deadline may be too early */
+    probe *head, *tail; /* the oracle: sorted by rank, start order */
 };
 
 /* ------------------------------------------------------------ the oracle -- */
@@ -580,7 +580,10 @@ static inline void world_random(world *w, probe *probes, size_t count,
     uint64_t ahead = tw_after(w->clock, draw_length(seed, bits));
     uint64_t next;
     switch (draw_below(seed, 12)) {
-    case 0: case 1: case 2: case 3:
+    case 0:
+    case 1:
+    case 2:
+    case 3:
         world_add(w, p, ahead);
         break;
     case 4:
@@ -590,9 +593,9 @@ static inline void world_random(world *w, probe *probes, size_t count,
         world_within(w, p, ahead, tw_after(ahead, draw_length(seed, bits)));
         break;
     case 6:
-        world_postpone(w, p, tw_after(p->pending ? tw_deadline(&p->timer)
-                                                 : ahead,
-                                      draw_length(seed, bits)));
+        world_postpone(w, p,
+                       tw_after(p->pending ? tw_deadline(&p->timer) : ahead,
+                                draw_length(seed, bits)));
         break;
     case 7:
         world_postpone(w, p, ahead);

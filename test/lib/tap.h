@@ -28,7 +28,7 @@ typedef struct tap_case {
 } tap_case;
 
 static unsigned tap_failed_checks; /* in the case that is running */
-static size_t tap_case_index;      /* which one that is           */
+static size_t tap_case_index;      /* which one that is */
 
 /* A failed check says where; after ten the case says no more. */
 static inline bool tap_check(bool passed, const char *what, const char *file,

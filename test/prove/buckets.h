@@ -10,7 +10,7 @@
 #include "prove.h"
 
 #ifndef CHUNKS
-#define CHUNKS 3 /* at most 4                                               */
+#define CHUNKS 3 /* at most 4 */
 #endif
 
 /* Each an object of its own, for CBMC to tell them apart. CBMC places objects
@@ -26,9 +26,9 @@ static inline twi_chunk *chunk_at(unsigned n)
 #define KNOWN_CHUNKS (CHUNKS + 1)
 #include "known.h"
 
-static tw_timer timers[CHUNKS][TWI_SLOTS]; /* each at first in its own slot  */
-static bool live[CHUNKS][TWI_SLOTS];       /* which are pending at first     */
-static size_t numbers[CHUNKS];             /* of the chunks at first         */
+static tw_timer timers[CHUNKS][TWI_SLOTS]; /* each at first in its own slot */
+static bool live[CHUNKS][TWI_SLOTS];       /* which are pending at first */
+static size_t numbers[CHUNKS];             /* of the chunks at first */
 
 /* Makes a bucket of the chunks from..from + count - 1, of which the slots from
  * `front` on are in use, up to `end` slots of the last chunk. Each slot in use
@@ -105,8 +105,7 @@ static inline unsigned check_bucket(const twi_bucket *bucket)
     for (const twi_chunk *chunk = twi_chunk_of(bucket->front); chunk != NULL;
          chunk = chunk->next) {
         ASSERT(chunk->bucket == bucket && chunk->prev == last);
-        ASSERT(last == NULL ||
-               chunk->number - last->number - 1 < SIZE_MAX / 2);
+        ASSERT(last == NULL || chunk->number - last->number - 1 < SIZE_MAX / 2);
         last = chunk;
         count++;
     }

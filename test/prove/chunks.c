@@ -4,12 +4,12 @@
  */
 #include "buckets.h"
 
-#define EARLIEST 7 /* the span of the bucket                                */
+#define EARLIEST 7 /* the span of the bucket */
 #define LATEST 9
 
 static twi_bucket *home = &tw.outside[TWI_STUCK];
-static unsigned first; /* slot in use of the first chunk                     */
-static unsigned end;   /* slots of the last chunk up to the room             */
+static unsigned first; /* slot in use of the first chunk */
+static unsigned end;   /* slots of the last chunk up to the room */
 
 /* A bucket of `count` chunks, which is not empty. */
 static void make_bucket(unsigned count)

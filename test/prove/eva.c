@@ -23,7 +23,7 @@
 #define ROUNDS 5
 #define TIMERS 24
 
-#define FROM 0x10000 /* the range, as in prove.sh                            */
+#define FROM 0x10000 /* the range, as in prove.sh */
 #define UP_TO 0x7ffff
 
 static uintptr_t free_from;

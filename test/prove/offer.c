@@ -7,7 +7,7 @@
 #include "buckets.h"
 
 #define BUCKETS 4
-#define OWN 2 /* the clock, and the bucket that it is in                    */
+#define OWN 2 /* the clock, and the bucket that it is in */
 
 /* The bucket that chunk i is in, if it is in one. */
 #define BUCKET_OF(i) (2 * (i) + 1)

@@ -88,16 +88,15 @@ void begin_overdue(void)
            last->overdue_until == twi_position(overdue->back - 1) + 1);
     ASSERT(is_any || last->overdue_until == until);
     if (is_any && is_in(overdue, &chunks[i]->slots[k]))
-        ASSERT(twi_is_before_position(&chunks[i]->slots[k],
-                                      last->overdue_until));
+        ASSERT(
+            twi_is_before_position(&chunks[i]->slots[k], last->overdue_until));
     ASSERT((tw.turn_count == 2) == (last->overdue_until != until));
     if (tw.turn_count == 1) {
         REACHED("one turn");
         return;
     }
     ASSERT(tw.turns[0].overdue_until == until);
-    ASSERT(tw.turns[0].due_until ==
-           (due_until < target ? due_until : target));
+    ASSERT(tw.turns[0].due_until == (due_until < target ? due_until : target));
     REACHED("two turns");
 }
 
@@ -109,8 +108,8 @@ void find_due(void)
     make_aside((size_t)nondet_u64());
     uint64_t target = nondet_u64();
     twi_add_turn(&tw, target);
-    bool is_overdue = twi_is_overdue_before(
-        &tw, tw.turns[tw.turn_count - 1].overdue_until);
+    bool is_overdue =
+        twi_is_overdue_before(&tw, tw.turns[tw.turn_count - 1].overdue_until);
     bool is_first = twi_is_overdue_before(&tw, tw.turns[0].overdue_until);
     bool is_left = is_due_by(tw.turns[0].due_until);
     enum twi_source source = twi_find_source_slow(&tw);

@@ -68,8 +68,8 @@ static inline void set_size(unsigned bits)
 }
 
 #define MEMORY_BYTES 1536
-static size_t memory_offset; /* of the block in the memory                  */
-static size_t memory_got;    /* bytes of the block; 0: not allocated        */
+static size_t memory_offset; /* of the block in the memory */
+static size_t memory_got;    /* bytes of the block; 0: not allocated */
 static unsigned char memory[MEMORY_BYTES];
 
 static void *prove_allocate(size_t size)

@@ -6,7 +6,7 @@
 #include "prove.h"
 
 #ifndef QUEUED
-#define QUEUED 5 /* at most 7                                               */
+#define QUEUED 5 /* at most 7 */
 #endif
 
 /* Ticks and levels are only ever compared here, so as many values as there are
@@ -16,7 +16,7 @@
 /* The wheels, each an object of its own: CBMC tells them apart then. */
 static twi_wheel w0, w1, w2, w3, w4, w5, w6;
 static twi_wheel *const wheels[] = {&w0, &w1, &w2, &w3, &w4, &w5, &w6};
-static uint64_t expected[QUEUED]; /* what each wheel's tick must be          */
+static uint64_t expected[QUEUED]; /* what each wheel's tick must be */
 
 /* A heap of `queued` wheels. Which wheel has which place does not matter, since
  * wheels differ by their levels, which are arbitrary. */

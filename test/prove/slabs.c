@@ -101,8 +101,7 @@ static void check_slab(void)
         return;
     ASSERT(chunk_at(n)->bucket == home);
     ASSERT(chunk_at(n)->slots[k] == &timers[n][k]);
-    ASSERT(chunk_at(n)->prev != NULL ||
-           home->front <= &chunk_at(n)->slots[k]);
+    ASSERT(chunk_at(n)->prev != NULL || home->front <= &chunk_at(n)->slots[k]);
     ASSERT(chunk_at(n)->next != NULL || &chunk_at(n)->slots[k] < home->back);
 }
 
@@ -126,7 +125,7 @@ static void prove_sweep(unsigned swept)
 }
 
 #ifndef SWEPT
-#define SWEPT 0 /* the chunk that is looked at; each has a proof             */
+#define SWEPT 0 /* the chunk that is looked at; each has a proof */
 #endif
 
 void sweep(void)

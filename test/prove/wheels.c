@@ -19,7 +19,7 @@ static struct {
 } whole;
 static twi_wheel *const wheel = &whole.wheel;
 static uint64_t *const marks = whole.marks;
-static twi_bucket buckets[2 << SIZE_BITS]; /* two turns                      */
+static twi_bucket buckets[2 << SIZE_BITS]; /* two turns */
 static twi_chunk chunk;
 
 static inline twi_chunk *chunk_at(unsigned n)

@@ -127,26 +127,19 @@ static void die(const char *what)
  * the program asked for and from the callbacks that came. They ask the library
  * nothing, so that it cannot talk them into its own mistakes. */
 
-enum kind {
-    IDLE,
-    REQUEST,
-    HEARTBEAT,
-    PAUSE,
-    STATUS,
-    KINDS
-};
+enum kind { IDLE, REQUEST, HEARTBEAT, PAUSE, STATUS, KINDS };
 
 static const char *const kind_names[KINDS] = {
     "idle time-out", "request time-out", "heartbeat", "pause", "status line"};
 
 /* A timer and its page in the books. */
 struct record {
-    tw_timer timer;                   /* first: a record starts with it    */
-    uint64_t deadline;                /* as last asked for                 */
-    void (*action)(struct record *r); /* what to do when it fires          */
-    struct record *next;              /* of all records                    */
+    tw_timer timer;                   /* first: a record starts with it */
+    uint64_t deadline;                /* as last asked for */
+    void (*action)(struct record *r); /* what to do when it fires */
+    struct record *next;              /* of all records */
     enum kind kind;
-    bool armed; /* started or postponed, not yet cancelled or fired        */
+    bool armed; /* started or postponed, not yet cancelled or fired */
 };
 
 struct tally {
@@ -161,10 +154,10 @@ struct tally {
 static struct {
     struct record *records;
     struct tally tallies[KINDS];
-    uint64_t armed;         /* records armed now                           */
-    uint64_t advanced;      /* the time of the latest tw_advance_clock     */
-    uint64_t advanced_prev; /* and of the one before it                    */
-    uint64_t wrong;         /* complaints                                  */
+    uint64_t armed;         /* records armed now */
+    uint64_t advanced;      /* the time of the latest tw_advance_clock */
+    uint64_t advanced_prev; /* and of the one before it */
+    uint64_t wrong;         /* complaints */
     uint64_t max_lateness;
     uint64_t lateness[LATENESS_STEPS + 1];
 } books;
@@ -476,9 +469,9 @@ static struct {
     uint64_t requests, answers, withheld;
     uint64_t heartbeats, heartbeats_missed;
     uint64_t silences;
-    uint64_t idle_closes, request_closes; /* by time-outs                  */
-    uint64_t errors; /* connections that failed, or could not be opened    */
-    int last_error;  /* the errno of the latest of them                    */
+    uint64_t idle_closes, request_closes; /* by time-outs */
+    uint64_t errors; /* connections that failed, or could not be opened */
+    int last_error;  /* the errno of the latest of them */
 } traffic;
 
 /* Asks for events of an endpoint: operation is EPOLL_CTL_ADD or _MOD. */
@@ -1102,8 +1095,7 @@ static void report_status(uint64_t now)
  * cannot be compared with the library. */
 static void on_status(struct record *r)
 {
-    timer_start(r,
-                tw_next_period(tw_deadline(&r->timer), SECOND, turn, NULL));
+    timer_start(r, tw_next_period(tw_deadline(&r->timer), SECOND, turn, NULL));
     status_due = true;
 }
 

@@ -22,9 +22,9 @@ static void measure(timingwheel *tw, tw_timer *timer);
 #define ENTRIES 64 /* of callbacks that share an entry, the slowest is kept */
 
 static tw_callback *callbacks[ENTRIES];
-static uint64_t longest[ENTRIES];           /* in us, of callbacks[i]       */
+static uint64_t longest[ENTRIES];           /* in us, of callbacks[i] */
 static unsigned lateness[64], duration[64]; /* [i]: calls of 2^i us or more */
-static uint64_t now;                        /* as read in this turn, in us  */
+static uint64_t now;                        /* as read in this turn, in us */
 static int fired, early, late, idle, lost = 81;
 
 static uint64_t read_clock(void)

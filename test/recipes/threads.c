@@ -18,19 +18,19 @@
 #include "../../timingwheel.h"
 
 #define WORKERS 4
-#define JOBS 50 /* of each worker; every tenth is too slow                   */
+#define JOBS 50 /* of each worker; every tenth is too slow */
 #define MS UINT64_C(1000000)
 
 struct worker {
-    tw_remote timeout; /* of the job it is at                                */
-    tw_remote end;     /* started for at once, when it is through            */
+    tw_remote timeout; /* of the job it is at */
+    tw_remote end;     /* started for at once, when it is through */
     pthread_t thread;
 };
 
 static timingwheel wheel;
 static tw_mailbox mailbox;
 static struct worker workers[WORKERS];
-static int running = WORKERS, timed_out; /* the loop's                       */
+static int running = WORKERS, timed_out; /* the loop's */
 
 static uint64_t clock_ns(void)
 {
@@ -54,7 +54,7 @@ static void *work(void *argument)
 
 static void on_timeout(timingwheel *tw, tw_timer *timer)
 {
-    (void)tw, (void)timer; /* a real one tells the worker to give up         */
+    (void)tw, (void)timer; /* a real one tells the worker to give up */
     timed_out++;
 }
 
@@ -88,7 +88,7 @@ int main(void)
         uint64_t longest = waiting > 0 ? 10 * MS : 60000 * MS;
         uint64_t wait = tw_wait(&wheel, clock_ns(), longest);
         if (epoll_wait(epoll, &event, 1, (int)((wait + MS - 1) / MS)) > 0)
-            (void)!read(woken, &wait, sizeof(wait)); /* before tw_collect    */
+            (void)!read(woken, &wait, sizeof(wait)); /* before tw_collect */
         waiting = tw_collect(&mailbox);
         tw_advance_clock(&wheel, clock_ns());
     }

@@ -27,10 +27,10 @@
 
 /* A timer that knows when it is due and how many timers started before. */
 typedef struct ticket {
-    tw_timer timer; /* first, so that a pointer to it is one to the ticket    */
+    tw_timer timer; /* first, so that a pointer to it is one to the ticket */
     uint64_t tick;
     uint64_t order;
-    bool any_place; /* postponed: may take any place within its tick          */
+    bool any_place; /* postponed: may take any place within its tick */
 } ticket;
 
 #define TICKETS 20000
@@ -38,13 +38,13 @@ typedef struct ticket {
 static timingwheel tw;
 static heap memory;
 static ticket tickets[TICKETS];
-static uint64_t starts;      /* so far                                        */
-static uint64_t last_tick;   /* of the last timer that fired                  */
-static uint64_t last_order;  /* of the last one in that tick with its place   */
-static size_t misplaced;     /* timers that fired out of order                */
+static uint64_t starts;     /* so far */
+static uint64_t last_tick;  /* of the last timer that fired */
+static uint64_t last_order; /* of the last one in that tick with its place */
+static size_t misplaced;    /* timers that fired out of order */
 static size_t fired_tickets;
 
-static char fired[64]; /* names of timers that have fired since cleared       */
+static char fired[64]; /* names of timers that have fired since cleared */
 static size_t fired_count;
 
 static void set_up(uint32_t wheel_size, uint64_t tick)
@@ -145,7 +145,7 @@ static void fire_tickets(uint64_t until)
 typedef struct letter {
     tw_timer timer;
     char name;
-    bool again; /* starts itself for a time that has passed                  */
+    bool again; /* starts itself for a time that has passed */
 } letter;
 
 static letter letters[26];
@@ -805,8 +805,8 @@ static void reserve_bytes(void)
                 set_up(1u << bits, 1);
                 CHECK(tw_reserve(&tw, n, horizon) == TW_OK);
                 CHECK(stats().bytes_held == memory.bytes);
-                CHECK(memory.bytes <= wheel_bytes(stats().wheels, 1u << bits) +
-                                          150 * n + 4096);
+                CHECK(memory.bytes <=
+                      wheel_bytes(stats().wheels, 1u << bits) + 150 * n + 4096);
                 CHECK(stats().wheels <= reach / bits + 1);
                 tear_down();
             }
@@ -829,8 +829,8 @@ static void reserve_one(void)
 typedef struct pattern {
     const char *name;
     uint64_t (*tick)(size_t i, uint64_t now, size_t n);
-    unsigned every; /* a call after so many restarts; 0: none                 */
-    uint64_t by;    /* that moves the clock so far; 0: to the next deadline   */
+    unsigned every; /* a call after so many restarts; 0: none */
+    uint64_t by;    /* that moves the clock so far; 0: to the next deadline */
 } pattern;
 
 #define HORIZON (UINT64_C(1) << 32)
@@ -1011,9 +1011,9 @@ static void restarts_stay_small(void)
 typedef struct crowd {
     unsigned shift;
     size_t count;
-    uint64_t begin;  /* of its step                                           */
-    uint64_t before; /* begin of the step before                              */
-    uint64_t ticks;  /* of how many ticks                                     */
+    uint64_t begin;  /* of its step */
+    uint64_t before; /* begin of the step before */
+    uint64_t ticks;  /* of how many ticks */
 } crowd;
 
 #define CROWD 9000
@@ -1051,8 +1051,8 @@ static void moves_its_share(const crowd *c, unsigned parts)
         uint64_t passed = now - (i == 0 ? now : last);
         tw_advance_clock(&tw, now);
         size_t moved = (size_t)(stats().cascaded - before);
-        double share = (double)left * (double)passed /
-                       (double)(passed + c->begin - now);
+        double share =
+            (double)left * (double)passed / (double)(passed + c->begin - now);
         CHECK((double)moved <= share + BATCH);
         before += moved;
         left -= moved < left ? moved : left;
@@ -1408,41 +1408,64 @@ static void ahead_not_crowded(void)
 }
 
 static const tap_case cases[] = {
-    {"cascade: a small bucket with a timer put in front does not move", count_small_bucket},
-    {"tw_get_stats: counts no bucket after all timers were cancelled", count_no_bucket},
-    {"promise 13: each call for a large bucket handles as many as its limit", limit_calls},
-    {"promise 7: a tick beyond 64 bits ends the loop of the synopsis", never_ends_the_loop},
-    {"promise 7: a tick beyond 64 bits never wakes the loop", never_wakes_nobody},
-    {"promise 13: overdue timers that restart themselves starve no timer", overdue_starves_nobody},
-    {"promise 13: polled timers that restart overdue starve no timer", overdue_starves_no_poll},
-    {"promise 11: a postpone beside a sorted bucket far ahead is one store", postpone_beside_sorted_bucket},
+    {"cascade: a small bucket with a timer put in front does not move",
+     count_small_bucket},
+    {"tw_get_stats: counts no bucket after all timers were cancelled",
+     count_no_bucket},
+    {"promise 13: each call for a large bucket handles as many as its limit",
+     limit_calls},
+    {"promise 7: a tick beyond 64 bits ends the loop of the synopsis",
+     never_ends_the_loop},
+    {"promise 7: a tick beyond 64 bits never wakes the loop",
+     never_wakes_nobody},
+    {"promise 13: overdue timers that restart themselves starve no timer",
+     overdue_starves_nobody},
+    {"promise 13: polled timers that restart overdue starve no timer",
+     overdue_starves_no_poll},
+    {"promise 11: a postpone beside a sorted bucket far ahead is one store",
+     postpone_beside_sorted_bucket},
     {"tw_check: is false for a moved wheel", moved_is_unsound},
     {"TW_OWNER: returns a const struct for a const timer", owner_of_const},
-    {"tw_remaining: returns deadline - now, at least 0, of a pending timer", remaining},
+    {"tw_remaining: returns deadline - now, at least 0, of a pending timer",
+     remaining},
     {"promise 13: due timers left fire before timers overdue since",
      left_before_overdue_since},
     {"promise 13: overdue timers left fire before due timers left",
      left_overdue_first},
-    {"promise 13: after a finished call overdue timers fire first again", finished_leaves_nothing},
-    {"promise 13: timers due later count as not left by the call", due_later_is_not_left},
-    {"promise 13: timers left by several limited calls fire in turn", several_generations},
-    {"promise 13: timers left by a second limited call fire in its turn", due_in_a_later_generation},
-    {"promise 13: overdue timers left by several calls fire in turn", overdue_generations},
-    {"promise 13: a cancelled timer that was left does not fire", left_is_cancelled},
-    {"promise 13: timers left by tw_poll fire before later overdue timers", left_before_overdue_poll},
-    {"promise 14: trim: 327 timers of a million keep little memory", trim_few_of_a_million},
-    {"promise 14: trim: timers in up to thousands of buckets keep little memory", trim_survivors_spread},
+    {"promise 13: after a finished call overdue timers fire first again",
+     finished_leaves_nothing},
+    {"promise 13: timers due later count as not left by the call",
+     due_later_is_not_left},
+    {"promise 13: timers left by several limited calls fire in turn",
+     several_generations},
+    {"promise 13: timers left by a second limited call fire in its turn",
+     due_in_a_later_generation},
+    {"promise 13: overdue timers left by several calls fire in turn",
+     overdue_generations},
+    {"promise 13: a cancelled timer that was left does not fire",
+     left_is_cancelled},
+    {"promise 13: timers left by tw_poll fire before later overdue timers",
+     left_before_overdue_poll},
+    {"promise 14: trim: 327 timers of a million keep little memory",
+     trim_few_of_a_million},
+    {"promise 14: trim: timers in up to thousands of buckets keep little "
+     "memory",
+     trim_survivors_spread},
     {"promise 14: trim: without memory all timers stay", trim_without_memory},
-    {"promise 14: trim: without pending timers no memory is held", trim_of_nothing},
+    {"promise 14: trim: without pending timers no memory is held",
+     trim_of_nothing},
     {"promise 14: trim: timers keep their order", trim_keeps_the_order},
     {"promise 14: trim: overdue timers keep their order",
      trim_keeps_overdue_order},
     {"promise 14: trim: frees a reserve", trim_drops_a_reserve},
-    {"promise 14: reserve: takes the wheels, 150 bytes per timer and 4 KB", reserve_bytes},
-    {"promise 14: reserve: one timer up to 2^64 - 1 takes little memory", reserve_one},
+    {"promise 14: reserve: takes the wheels, 150 bytes per timer and 4 KB",
+     reserve_bytes},
+    {"promise 14: reserve: one timer up to 2^64 - 1 takes little memory",
+     reserve_one},
     {"promise 14: reserve: 100,000 restarts neither fail nor allocate",
      reserve_lasts},
-    {"promise 14: reserve: holds with each timer alone in its chunk", reserve_lasts_alone},
+    {"promise 14: reserve: holds with each timer alone in its chunk",
+     reserve_lasts_alone},
     {"promise 14: memory of 2 million restarts is bounded",
      restarts_stay_small},
     {"promise 16: a call moves its share of a large bucket", ahead_share},
@@ -1455,14 +1478,18 @@ static const tap_case cases[] = {
     {"promise 16: all of these meanwhile keep the order", ahead_all_at_once},
     {"promise 16: moves count towards the limit", ahead_limited},
     {"promise 16: due timers fire before timers move", ahead_after_due},
-    {"promise 16: timers fire in time if memory runs out meanwhile", ahead_without_memory},
+    {"promise 16: timers fire in time if memory runs out meanwhile",
+     ahead_without_memory},
     {"promise 16: timers fire in time if the clock jumps", ahead_jumps},
     {"promise 16: timers move ahead up to 2^64 - 1", ahead_at_the_end_of_time},
     {"promise 16: tw_trim meanwhile keeps little memory", ahead_trim},
-    {"promise 16: a bucket that grows large after tw_trim moves ahead", ahead_packed},
-    {"promise 16: tw_foreach and tw_drain meanwhile see every timer", ahead_foreach_and_drain},
+    {"promise 16: a bucket that grows large after tw_trim moves ahead",
+     ahead_packed},
+    {"promise 16: tw_foreach and tw_drain meanwhile see every timer",
+     ahead_foreach_and_drain},
     {"promise 16: moves alone never wake the loop", ahead_wakes_nobody},
-    {"promise 16: a bucket that can be sorted does not move", ahead_not_crowded},
+    {"promise 16: a bucket that can be sorted does not move",
+     ahead_not_crowded},
 };
 
 TAP_MAIN(cases)

@@ -18,9 +18,9 @@ static const uint32_t sizes[] = {2, 4, 8, 64, 256};
 static struct {
     probe *p;
     size_t count;
-    unsigned actions;  /* bit i: the callback does something to p[i]         */
-    uint64_t delay;    /* what it starts is due so much later                */
-    size_t seen;       /* counted by visitors                                */
+    unsigned actions; /* bit i: the callback does something to p[i] */
+    uint64_t delay;   /* what it starts is due so much later */
+    size_t seen;      /* counted by visitors */
 } crew;
 
 static void crew_is(probe *p, size_t count, void (*then)(probe *))
@@ -657,8 +657,8 @@ static void e18_iterated_after_the_wrap(void)
 /* ------------------------------------------------------ F: periodic ------- */
 
 static uint64_t wall;        /* what the user's clock reads in the callback */
-static uint64_t missed_sum;  /* periods passed over, by the skip policy     */
-static uint64_t runs_wanted; /* the callback stops after so many            */
+static uint64_t missed_sum;  /* periods passed over, by the skip policy */
+static uint64_t runs_wanted; /* the callback stops after so many */
 
 static void burst(probe *p)
 {
@@ -737,8 +737,7 @@ static void f2_phase_lost(void)
                     wanted += step;
                     passed++;
                 }
-                CHECK(tw_next_period(previous, period, now, &missed) ==
-                      wanted);
+                CHECK(tw_next_period(previous, period, now, &missed) == wanted);
                 CHECK(missed == passed);
                 for (unsigned bit = 8; bit < 63; bit += 18) {
                     uint64_t base = (uint64_t)1 << bit;
@@ -838,9 +837,15 @@ static void f5_period_of_zero(void)
  * time. It saturates, for any three numbers. */
 static void f6_period_overflows(void)
 {
-    static const uint64_t v[] = {0, 1, 2, 0xffffffff, UINT64_MAX / 2,
-                                 UINT64_MAX / 2 + 1, UINT64_MAX - 2,
-                                 UINT64_MAX - 1, UINT64_MAX};
+    static const uint64_t v[] = {0,
+                                 1,
+                                 2,
+                                 0xffffffff,
+                                 UINT64_MAX / 2,
+                                 UINT64_MAX / 2 + 1,
+                                 UINT64_MAX - 2,
+                                 UINT64_MAX - 1,
+                                 UINT64_MAX};
     for (size_t i = 0; i < COUNT(v) * COUNT(v) * COUNT(v); i++) {
         uint64_t previous = v[i % 9], period = v[i / 9 % 9], now = v[i / 81];
         uint64_t missed = 7, step = period == 0 ? 1 : period;
@@ -983,8 +988,8 @@ static void g3_resume_after_a_suspend(void)
  * zero and everything expired at once. */
 static void g4_first_call(void)
 {
-    static const uint64_t starts[] = {1, 1000000000000000,
-                                      (uint64_t)1 << 63, UINT64_MAX - 1000};
+    static const uint64_t starts[] = {1, 1000000000000000, (uint64_t)1 << 63,
+                                      UINT64_MAX - 1000};
     for (size_t s = 0; s < COUNT(sizes); s++)
         for (size_t i = 0; i < COUNT(starts); i++)
             for (uint64_t delay_by = 1; delay_by < 900;
@@ -1165,17 +1170,18 @@ static const tap_case cases[] = {
      e1_started_for_now_by_itself},
     {"E2 (V16) cancelled and freed after it was collected",
      e2_cancelled_after_it_was_collected},
-    {"E3 (V11) a callback cancels any set of timers of its tick", e3_siblings_cancelled},
-    {"E4 a callback cancels or restarts the next timer", e4_successor_cancelled},
-    {"E5 everything cancelled from a callback",
-     e5_all_cancelled_by_a_callback},
+    {"E3 (V11) a callback cancels any set of timers of its tick",
+     e3_siblings_cancelled},
+    {"E4 a callback cancels or restarts the next timer",
+     e4_successor_cancelled},
+    {"E5 everything cancelled from a callback", e5_all_cancelled_by_a_callback},
     {"E6 the wheel is not destroyed by its callback",
      e6_wheel_destroyed_by_a_callback},
     {"E7 the wheel is not advanced by its callback",
      e7_wheel_advanced_by_a_callback},
-    {"E8 (V12) a periodic timer cancels itself",
-     e8_periodic_cancels_itself},
-    {"E9 (V10) a timer starts itself in its callback three times", e9_started_in_its_own_callback},
+    {"E8 (V12) a periodic timer cancels itself", e8_periodic_cancels_itself},
+    {"E9 (V10) a timer starts itself in its callback three times",
+     e9_started_in_its_own_callback},
     {"E10 the state is right when the callback begins",
      e10_state_updated_after_the_callback},
     {"E11 a callback frees its own timer", e11_frees_itself},
@@ -1191,8 +1197,7 @@ static const tap_case cases[] = {
     {"E17 a catch-up delivers each timer once", e17_delivered_twice},
     {"E18 foreach after the wrap, cancelling as it goes",
      e18_iterated_after_the_wrap},
-    {"F1 a jump of 1000 periods: burst, delay, skip",
-     f1_burst_after_a_jump},
+    {"F1 a jump of 1000 periods: burst, delay, skip", f1_burst_after_a_jump},
     {"F2 the next period keeps its phase", f2_phase_lost},
     {"F3 10^5 periods with jitter do not drift", f3_drift},
     {"F4 an explicit start begins a new phase",
@@ -1201,12 +1206,10 @@ static const tap_case cases[] = {
     {"F6 a period near 2^64 saturates", f6_period_overflows},
     {"F7 all periods up to three turns, nine times each",
      f7_second_and_later_fires},
-    {"G1 (V23) the clock is stepped backwards",
-     g1_clock_stepped_backwards},
+    {"G1 (V23) the clock is stepped backwards", g1_clock_stepped_backwards},
     {"G2 (V23) the clock goes back by one, again and again",
      g2_clock_slightly_backwards},
-    {"G3 a jump of hours, then a short timer",
-     g3_resume_after_a_suspend},
+    {"G3 a jump of hours, then a short timer", g3_resume_after_a_suspend},
     {"G4 the first call fires nothing that is not due", g4_first_call},
     {"G5 deadlines from a cached clock: the call ends",
      g5_deadline_from_a_cached_clock},
@@ -1214,7 +1217,8 @@ static const tap_case cases[] = {
      h1_cancelled_while_its_bucket_cascades},
     {"H2 no start calls back under a lock of the user's",
      h2_started_with_a_lock_held},
-    {"H3 a start between tw_wait and the sleep shortens the next wait", h3_started_between_peek_and_sleep},
+    {"H3 a start between tw_wait and the sleep shortens the next wait",
+     h3_started_between_peek_and_sleep},
     {"V18 a timer's memory is used again", v18_memory_used_again},
 };
 

@@ -145,9 +145,19 @@ static void a4_delay_longer_than_the_wheel(void)
  * not at its distance, which is right only while the clock is 0. */
 static void a5_capacity_of_absolute_value(void)
 {
-    static const uint64_t starts[] = {
-        0, 1, 3, 7, 63, 255, 1000000, 0x7fffffff, 0x80000000, 0xffffffff,
-        0x100000000, 0x100000001, 0x7fffffffffffffff};
+    static const uint64_t starts[] = {0,
+                                      1,
+                                      3,
+                                      7,
+                                      63,
+                                      255,
+                                      1000000,
+                                      0x7fffffff,
+                                      0x80000000,
+                                      0xffffffff,
+                                      0x100000000,
+                                      0x100000001,
+                                      0x7fffffffffffffff};
     for (size_t s = 0; s < COUNT(sizes); s++)
         for (size_t i = 0; i < COUNT(starts); i++)
             for (uint64_t at = 0; at < 3; at++)
@@ -229,10 +239,9 @@ static void a8_started_again_into_its_own_bucket(void)
 }
 
 static const uint64_t extremes[] = {
-    0x7ffffffe,         0x7fffffff,         0x80000000,
-    0xfffffffe,         0xffffffff,         0x100000000,
-    0x7ffffffffffffffe, 0x7fffffffffffffff, 0x8000000000000000,
-    UINT64_MAX - 1,     UINT64_MAX};
+    0x7ffffffe,         0x7fffffff,     0x80000000,         0xfffffffe,
+    0xffffffff,         0x100000000,    0x7ffffffffffffffe, 0x7fffffffffffffff,
+    0x8000000000000000, UINT64_MAX - 1, UINT64_MAX};
 
 /* A9 (V5, V24): netty/netty#7760, libuv 9b619396d, akka/akka-core#867,
  * jetty/jetty.project#10148: now + delay overflowed and a very long delay ran
@@ -444,8 +453,7 @@ static void a15_woken_a_bit_early(void)
 static void b1_uptime_reaches_the_horizon(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
-        for (uint64_t span = sizes[s]; span <= FAR / sizes[s];
-             span *= sizes[s])
+        for (uint64_t span = sizes[s]; span <= FAR / sizes[s]; span *= sizes[s])
             for (uint64_t below = 1; below < 4 && below < span; below++) {
                 world w;
                 probe far = {0}, p[12] = {0};
@@ -595,7 +603,7 @@ static void b5_nothing_overdue_and_far(void)
     world_add(&w, &p, 3); /* overdue */
     CHECK(tw_next_deadline(&w.wheel, &next) && next <= 1000);
     CHECK(tw_wait(&w.wheel, 1000, UINT64_MAX) == 0);
-    world_advance(&w, 1500); /* past what was cancelled */
+    world_advance(&w, 1500);       /* past what was cancelled */
     world_add(&w, &p, UINT64_MAX); /* very far */
     CHECK(tw_next_deadline(&w.wheel, &next) && next == UINT64_MAX);
     CHECK(tw_wait(&w.wheel, 1000, UINT64_MAX) == UINT64_MAX - 1000);
@@ -748,7 +756,7 @@ static size_t wheels_after_idling(uint64_t clock, bool told, uint64_t delay,
  * misplaced. */
 static void b10_idle_longer_than_the_wheel(void)
 {
-    static const uint64_t idle[] = {15,   16,         17,     255,     256,
+    static const uint64_t idle[] = {15,   16,         17,      255,    256,
                                     4096, 1000000000, FAR / 3, FAR * 3};
     for (size_t i = 0; i < COUNT(idle); i++)
         for (uint64_t delay = 0; delay < 40; delay++) {
@@ -1144,8 +1152,7 @@ static const tap_case cases[] = {
      a1_clock_truncated},
     {"A2 a bucket does not expire at its start",
      a2_bucket_expires_at_its_start},
-    {"A3 deadlines are not rounded to the nearest tick",
-     a3_rounded_to_nearest},
+    {"A3 deadlines are not rounded to the nearest tick", a3_rounded_to_nearest},
     {"A4 (V7) delays about every span, from every bucket",
      a4_delay_longer_than_the_wheel},
     {"A5 (V2) reach is measured by the distance, whatever the clock",
@@ -1182,20 +1189,19 @@ static const tap_case cases[] = {
      b5_nothing_overdue_and_far},
     {"B6 (V9) the bucket that is entered is looked at",
      b6_bucket_entered_is_not_looked_at},
-    {"B7 (V6) a timer due exactly at the end of a turn fires in time", b7_due_at_the_border_of_a_turn},
-    {"B8 a thousand chained waits do not drift",
-     b8_each_wait_one_tick_longer},
-    {"B9 one call fires everything that is due",
-     b9_only_the_present_tick},
+    {"B7 (V6) a timer due exactly at the end of a turn fires in time",
+     b7_due_at_the_border_of_a_turn},
+    {"B8 a thousand chained waits do not drift", b8_each_wait_one_tick_longer},
+    {"B9 one call fires everything that is due", b9_only_the_present_tick},
     {"B10 idle longer than the wheel, then a short timer",
      b10_idle_longer_than_the_wheel},
-    {"B11 large jumps fire all timers, at a bounded cost", b11_great_jump_refused},
+    {"B11 large jumps fire all timers, at a bounded cost",
+     b11_great_jump_refused},
     {"B12 due at each bucket's start during a jump",
      b12_put_back_while_catching_up},
     {"B13 the clock crosses 2^31, 2^32, 2^63 and ends at 2^64 - 1",
      b13_clock_changes_its_sign},
-    {"B14 single steps of 2^31 ticks and more",
-     b14_step_narrowed_to_32_bits},
+    {"B14 single steps of 2^31 ticks and more", b14_step_narrowed_to_32_bits},
     {"B15 limited calls about a cascade, with far timers",
      b15_long_timers_and_a_yielding_pass},
     {"B16 limits of 1, 2, 3, 7: each timer once, in order",
@@ -1208,16 +1214,12 @@ static const tap_case cases[] = {
      b19_every_bucket_every_delay},
     {"B20 started at the border from a callback, every bucket",
      b20_wheels_disagree_about_the_time},
-    {"B21 no bit stays set for an empty bucket",
-     b21_bit_of_an_empty_bucket},
-    {"B22 random steps longer than a turn",
-     b22_step_longer_than_a_turn},
-    {"B23 no wait of 0 unless something is due",
-     b23_wait_rounds_to_zero},
+    {"B21 no bit stays set for an empty bucket", b21_bit_of_an_empty_bucket},
+    {"B22 random steps longer than a turn", b22_step_longer_than_a_turn},
+    {"B23 no wait of 0 unless something is due", b23_wait_rounds_to_zero},
     {"B24 200 timers of hours to years, the clock stepping",
      b24_far_timers_and_a_stepping_clock},
-    {"B25 random runs on fixed seeds",
-     b25_lost_after_an_optimisation},
+    {"B25 random runs on fixed seeds", b25_lost_after_an_optimisation},
 };
 
 TAP_MAIN(cases)

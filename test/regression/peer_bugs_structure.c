@@ -58,8 +58,7 @@ static void c1_same_bucket_next_lap(void)
     for (size_t s = 0; s < COUNT(sizes); s++)
         for (uint64_t span = 1; span < 5000; span *= sizes[s])
             for (uint64_t laps = 1; laps <= 4; laps++)
-                for (uint64_t offset = 0; offset < span;
-                     offset += span / 5 + 1)
+                for (uint64_t offset = 0; offset < span; offset += span / 5 + 1)
                     play_next_lap(sizes[s], span, laps, offset);
 }
 
@@ -228,8 +227,7 @@ static void c8_next_deadline_of_all_buckets(void)
                 if (!one->pending)
                     world_add(&w, one, w.clock + draw_length(&seed, bits));
                 if (step % 3 == 0)
-                    world_advance(&w, w.clock +
-                                          draw_length(&seed, bits - 2));
+                    world_advance(&w, w.clock + draw_length(&seed, bits - 2));
                 CHECK(!w.stale);
             }
             world_sleep(&w, w.clock + ((uint64_t)2 << bits));
@@ -242,8 +240,8 @@ static void c8_next_deadline_of_all_buckets(void)
  * by the size at each wheel; one multiplication too many wraps. */
 static void c9_span_of_a_wheel_overflows(void)
 {
-    static const uint64_t ticks[] = {1, 3, 1000, (uint64_t)1 << 40,
-                                     (uint64_t)1 << 62, UINT64_MAX / 2};
+    static const uint64_t ticks[] = {
+        1, 3, 1000, (uint64_t)1 << 40, (uint64_t)1 << 62, UINT64_MAX / 2};
     for (uint32_t size = 2; size <= 4096; size *= 2)
         for (size_t i = 0; i < COUNT(ticks); i++)
             for (uint64_t below = 0; below < 3; below++) {
@@ -307,8 +305,7 @@ static void c11_put_back_into_the_bucket_being_emptied(void)
                 for (uint64_t i = 0; i < 8; i++)
                     world_add(&w, &p[i], 3 + (i / 4 + 1) * turn + i % 2);
                 for (uint64_t i = 0; i < postponed; i++)
-                    world_postpone(&w, &p[i],
-                                   tw_deadline(&p[i].timer) + turn);
+                    world_postpone(&w, &p[i], tw_deadline(&p[i].timer) + turn);
                 world_sleep(&w, 10 + 4 * turn);
                 CHECK(w.fired == 8 && w.count == 0);
                 world_close(&w);
@@ -423,7 +420,7 @@ typedef struct member {
 } member;
 
 static struct {
-    uint64_t tick, order; /* of the last that fired                          */
+    uint64_t tick, order; /* of the last that fired */
     size_t fired;
 } crowd;
 
@@ -971,8 +968,7 @@ static void v21_new_wheel_not_zeroed(void)
 static const tap_case cases[] = {
     {"C1 started for the bucket being emptied, next lap",
      c1_same_bucket_next_lap},
-    {"C2 started into a bucket just emptied",
-     c2_started_into_a_flushed_bucket},
+    {"C2 started into a bucket just emptied", c2_started_into_a_flushed_bucket},
     {"C3 all timers of a bucket are handled, in every wheel",
      c3_only_the_first_of_a_bucket},
     {"C4 a short timer after idling needs one wheel",
@@ -983,21 +979,19 @@ static const tap_case cases[] = {
      c6_equal_deadlines_across_wheels},
     {"C7 (V17) no wake-up at the start of a coarse bucket",
      c7_next_deadline_is_a_buckets_start},
-    {"C8 the next deadline is the earliest of all buckets", c8_next_deadline_of_all_buckets},
-    {"C9 spans of wheels do not overflow",
-     c9_span_of_a_wheel_overflows},
+    {"C8 the next deadline is the earliest of all buckets",
+     c8_next_deadline_of_all_buckets},
+    {"C9 spans of wheels do not overflow", c9_span_of_a_wheel_overflows},
     {"C10 (V20) an emptied bucket leaves the delay queue",
      c10_cancelled_bucket_stays_queued},
     {"C11 whole turns ahead: emptying a bucket ends",
      c11_put_back_into_the_bucket_being_emptied},
-    {"C12 every invariant after every cascade",
-     c12_cascade_to_its_own_bucket},
+    {"C12 every invariant after every cascade", c12_cascade_to_its_own_bucket},
     {"C13 (V22) out of memory at each allocation changes nothing",
      c13_out_of_memory_for_a_wheel},
     {"D1 (V19) removal from the middle of the delay queue",
      d1_removal_from_the_middle},
-    {"D2 30,000 timers moved, cancelled, expired",
-     d2_thirty_thousand_timers},
+    {"D2 30,000 timers moved, cancelled, expired", d2_thirty_thousand_timers},
     {"D3 moving a pending timer keeps the queue in order",
      d3_key_changed_in_place},
     {"D4 the delay queue is bounded, memory comes back",
@@ -1019,12 +1013,13 @@ static const tap_case cases[] = {
     {"I6 bit tricks against plain loops, every bit", i6_bit_tricks},
     {"I7 every query works before the first start", i7_asked_before_started},
     {"I8 header included twice, every initialiser", i8_header_hygiene},
-    {"I9 every wheel size against the list, fixed seeds",
-     i9_clever_arithmetic},
-    {"I10 postponing the first timer costs one wake-up at most", i10_first_timer_put_off},
+    {"I9 every wheel size against the list, fixed seeds", i9_clever_arithmetic},
+    {"I10 postponing the first timer costs one wake-up at most",
+     i10_first_timer_put_off},
     {"V13 the bit cleared is the bucket's own, after the wrap too",
      v13_wrong_bit_after_the_wrap},
-    {"V15 one timer started again and again starves no other timer", v15_reprogramming_starves_the_others},
+    {"V15 one timer started again and again starves no other timer",
+     v15_reprogramming_starves_the_others},
     {"V21 new wheels do not trust new memory", v21_new_wheel_not_zeroed},
 };
 

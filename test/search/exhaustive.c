@@ -21,10 +21,10 @@
 
 #define TW_STATIC
 #define TIMINGWHEEL_IMPLEMENTATION
-#define TWI_CHUNK_BYTES (8 * sizeof(void *)) /* 4 slots                      */
+#define TWI_CHUNK_BYTES (8 * sizeof(void *)) /* 4 slots */
 #define TWI_LARGE_TIMERS few /* a bucket of so few timers never cascades, */
-#define TWI_LARGE_CHUNKS few_chunks /* unless it has more chunks             */
-#define TWI_BATCH 1   /* chunk that is moved ahead at a time, at least       */
+#define TWI_LARGE_CHUNKS few_chunks /* unless it has more chunks */
+#define TWI_BATCH 1 /* chunk that is moved ahead at a time, at least */
 static unsigned few, few_chunks;
 #include "../../timingwheel.h"
 #include "../lib/tap.h"
@@ -41,30 +41,30 @@ enum manner { TICK_BY_TICK, ONE_JUMP, BY_DEADLINE, LIMITED, MANNERS };
 static struct {
     timingwheel tw;
     tw_timer timers[TIMERS][COPIES];
-    unsigned left[TIMERS];   /* copies pending                               */
-    unsigned next[TIMERS];   /* the copy that has to fire first              */
-    uint64_t due[TIMERS];    /* the deadline, rounded up to a tick           */
-    bool overdue[TIMERS];    /* was it when it was started?                  */
-    unsigned order[TIMERS];  /* how many were started before                 */
-    unsigned copies;         /* of each                                      */
-    bool any_place;          /* one was postponed: no order within a tick    */
-    uint64_t stale;          /* where one wake-up may be in vain, or NEVER   */
+    unsigned left[TIMERS];  /* copies pending */
+    unsigned next[TIMERS];  /* the copy that has to fire first */
+    uint64_t due[TIMERS];   /* the deadline, rounded up to a tick */
+    bool overdue[TIMERS];   /* was it when it was started? */
+    unsigned order[TIMERS]; /* how many were started before */
+    unsigned copies;        /* of each */
+    bool any_place;         /* one was postponed: no order within a tick */
+    uint64_t stale;         /* where one wake-up may be in vain, or NEVER */
     unsigned started;
     unsigned fired;
     uint32_t size;
     uint64_t tick;
-    uint64_t phase;          /* where the clock started                      */
-    uint64_t parameters[3];  /* of the scene, to tell                        */
+    uint64_t phase;         /* where the clock started */
+    uint64_t parameters[3]; /* of the scene, to tell */
     enum manner manner;
-    bool chains;             /* the first one's callback starts the second   */
-    uint64_t chained;        /* with this deadline                           */
-    uint64_t reached;        /* the clock when the call began                */
-    bool deferred;           /* that is for the next call                    */
+    bool chains;      /* the first one's callback starts the second */
+    uint64_t chained; /* with this deadline */
+    uint64_t reached; /* the clock when the call began */
+    bool deferred;    /* that is for the next call */
 } s;
 
-static uint64_t scenes; /* played so far */
-static uint64_t scenes_ahead; /* of these, in how many timers moved ahead    */
-static uint64_t thin = 1; /* one scene of how many is played: --quick        */
+static uint64_t scenes;       /* played so far */
+static uint64_t scenes_ahead; /* of these, in how many timers moved ahead */
+static uint64_t thin = 1;     /* one scene of how many is played: --quick */
 
 /* Fails the case and tells the scene. */
 static bool expect_at(bool holds, const char *what, int line)
@@ -615,6 +615,7 @@ int main(int argc, char **argv)
     }
     int status = TAP_RUN(cases, argc, argv);
     printf("# %" PRIu64 " scenes; in %" PRIu64
-           " of them timers were moved ahead\n", scenes, scenes_ahead);
+           " of them timers were moved ahead\n",
+           scenes, scenes_ahead);
     return status;
 }

@@ -29,8 +29,8 @@
 #define TW_STATIC
 #define TIMINGWHEEL_IMPLEMENTATION
 #define TWI_LARGE_TIMERS few /* a bucket of so few timers never cascades */
-#define TWI_LARGE_CHUNKS few_chunks /* unless it has more chunks             */
-#define TWI_BATCH batch /* chunks that are moved ahead at a time, at least   */
+#define TWI_LARGE_CHUNKS few_chunks /* unless it has more chunks */
+#define TWI_BATCH batch /* chunks that are moved ahead at a time, at least */
 static unsigned few, few_chunks, batch;
 #include "../../timingwheel.h"
 #include "../lib/oracle.h"
@@ -48,23 +48,23 @@ typedef struct item {
 
 /* What a round may do with memory. */
 typedef enum memory_mode {
-    MEMORY_PLENTY,  /* every allocation succeeds                             */
-    MEMORY_FAILING, /* some fail, now and then all for a while               */
-    MEMORY_RESERVED /* tw_reserve first; from then on there is none, and     */
-                    /* only another tw_reserve asks for any                  */
+    MEMORY_PLENTY,  /* every allocation succeeds */
+    MEMORY_FAILING, /* some fail, now and then all for a while */
+    MEMORY_RESERVED /* tw_reserve first; from then on there is none, and */
+                    /* only another tw_reserve asks for any */
 } memory_mode;
 
 /* Where deadlines come from; a round draws a weight for each. */
 enum delay {
-    DELAY_TINY,  /* some ticks                                               */
-    DELAY_SPAN,  /* around the span of a wheel                               */
-    DELAY_LOG,   /* of any magnitude                                         */
-    DELAY_EVEN,  /* evenly over a few turns of the first wheel               */
-    DELAY_SAME,  /* the one before again                                     */
-    DELAY_NEAR,  /* around that of another timer                             */
-    DELAY_PAST,  /* now, or passed                                           */
-    DELAY_END,   /* near the end of time                                     */
-    DELAY_CROWD, /* in one of a few blocks ahead; only if there are crowds   */
+    DELAY_TINY,  /* some ticks */
+    DELAY_SPAN,  /* around the span of a wheel */
+    DELAY_LOG,   /* of any magnitude */
+    DELAY_EVEN,  /* evenly over a few turns of the first wheel */
+    DELAY_SAME,  /* the one before again */
+    DELAY_NEAR,  /* around that of another timer */
+    DELAY_PAST,  /* now, or passed */
+    DELAY_END,   /* near the end of time */
+    DELAY_CROWD, /* in one of a few blocks ahead; only if there are crowds */
     DELAYS
 };
 
@@ -92,16 +92,16 @@ typedef struct habits {
     uint32_t items;
     size_t max_pending;
     unsigned steps;
-    unsigned check_every;  /* steps from one tw_check to the next            */
-    unsigned active;       /* of 8 callbacks, how many do something          */
-    unsigned calm_after;   /* callbacks in one call, before they do nothing  */
-    unsigned far;          /* of 64 advances, how many jump far              */
-    uint64_t horizon;      /* no deadline is beyond                          */
-    bool silent;           /* are there timers without a callback?           */
+    unsigned check_every; /* steps from one tw_check to the next */
+    unsigned active;      /* of 8 callbacks, how many do something */
+    unsigned calm_after;  /* callbacks in one call, before they do nothing */
+    unsigned far;         /* of 64 advances, how many jump far */
+    uint64_t horizon;     /* no deadline is beyond */
+    bool silent;          /* are there timers without a callback? */
     memory_mode memory;
-    bool scarce;           /* does hardly any allocation succeed?            */
-    bool forgetful;        /* is what is known for speed alone forgotten?    */
-    uint64_t crowd;        /* ticks of a block with many timers; 0: no such  */
+    bool scarce;    /* does hardly any allocation succeed? */
+    bool forgetful; /* is what is known for speed alone forgotten? */
+    uint64_t crowd; /* ticks of a block with many timers; 0: no such */
     unsigned delays[DELAYS];
     unsigned operations[OPERATIONS];
 } habits;
@@ -131,8 +131,8 @@ static struct {
 static struct {
     timingwheel tw;
     oracle oracle;
-    oracle_moves moves;   /* for rounds with plenty of memory                 */
-    uint64_t cascaded;    /* by the wheel, when the last call was finished    */
+    oracle_moves moves; /* for rounds with plenty of memory */
+    uint64_t cascaded;  /* by the wheel, when the last call was finished */
     habits habits;
     item **items;
     uint64_t random;
@@ -141,13 +141,13 @@ static struct {
     const char *case_name;
     uint64_t round;
     unsigned step;
-    unsigned depth;       /* callbacks and visitors that we are inside of     */
-    unsigned call_fired;  /* callbacks of the running call                    */
-    size_t fired;         /* timers that the running call has fired           */
-    uint64_t all_fired;   /* since the round began                            */
-    unsigned char *marks; /* by timer: what the running visit did to it       */
-    bool visiting;        /* inside tw_foreach                                */
-    bool draining;        /* inside tw_drain                                  */
+    unsigned depth;       /* callbacks and visitors that we are inside of */
+    unsigned call_fired;  /* callbacks of the running call */
+    size_t fired;         /* timers that the running call has fired */
+    uint64_t all_fired;   /* since the round began */
+    unsigned char *marks; /* by timer: what the running visit did to it */
+    bool visiting;        /* inside tw_foreach */
+    bool draining;        /* inside tw_drain */
     jmp_buf failed;
 } m;
 
@@ -287,8 +287,8 @@ static void on_signal(int number)
 /* A sanitizer's handler tells more than ours. */
 static void catch_signals(void)
 {
-    static const int numbers[] = {SIGSEGV, SIGABRT, SIGFPE, SIGILL,
-                                  SIGINT, SIGTERM};
+    static const int numbers[] = {SIGSEGV, SIGABRT, SIGFPE,
+                                  SIGILL,  SIGINT,  SIGTERM};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
         void (*before)(int) = signal(numbers[i], on_signal);
         if (before != SIG_DFL)
@@ -377,8 +377,8 @@ static uint64_t random_deadline(void)
         deadline = tw_after(now, random_log());
         break;
     case DELAY_EVEN:
-        deadline = tw_after(now, random_bits() %
-                                     (3 * tick * m.habits.wheel_size));
+        deadline =
+            tw_after(now, random_bits() % (3 * tick * m.habits.wheel_size));
         break;
     case DELAY_SAME:
         deadline = m.last_deadline;
@@ -390,8 +390,9 @@ static uint64_t random_deadline(void)
         deadline = random_past();
         break;
     case DELAY_CROWD:
-        deadline = tw_after(now, (2 * m.habits.crowd +
-                                  random_bits() % (2 * m.habits.crowd)) * tick);
+        deadline = tw_after(
+            now,
+            (2 * m.habits.crowd + random_bits() % (2 * m.habits.crowd)) * tick);
         break;
     default:
         deadline = UINT64_MAX - (chance(1, 2) ? 0 : below(3) * tick);
@@ -464,8 +465,8 @@ static void check_next(void)
     bool found = tw_next_deadline(&m.tw, &next);
     const char *wrong = oracle_judge_next(&m.oracle, found, next);
     if (wrong != NULL)
-        fail(NO_ITEM, "%s: found %d, %" PRIu64 ", exact %" PRIu64, wrong,
-             found, next,
+        fail(NO_ITEM, "%s: found %d, %" PRIu64 ", exact %" PRIu64, wrong, found,
+             next,
              m.oracle.count == 0
                  ? 0
                  : oracle_time_of(&m.oracle, m.oracle.entries[0].tick_index));
@@ -619,8 +620,8 @@ static void do_start(uint32_t id)
 static void do_within(uint32_t id)
 {
     uint64_t earliest = random_deadline();
-    uint64_t latest = tw_after(earliest, chance(1, 2) ? random_log()
-                                                      : random_span());
+    uint64_t latest =
+        tw_after(earliest, chance(1, 2) ? random_log() : random_span());
     tw_timer *timer = &m.items[id]->timer;
     if (latest > m.habits.horizon)
         latest = m.habits.horizon;
@@ -900,8 +901,8 @@ static void check_marks(size_t expected, size_t answered)
         if (m.marks[id] == MARK_EXPECTED)
             fail(id, "was not visited");
     if (expected != answered)
-        fail(NO_ITEM, "%lu were visited, %lu expected",
-             (unsigned long)answered, (unsigned long)expected);
+        fail(NO_ITEM, "%lu were visited, %lu expected", (unsigned long)answered,
+             (unsigned long)expected);
 }
 
 static uint32_t visited_id(tw_timer *timer, void *context)
@@ -1256,8 +1257,8 @@ static void begin_round(void)
 static void reserve_all(void)
 {
     habits *h = &m.habits;
-    h->horizon = tw_after(h->start, chance(1, 2) ? random_log()
-                                                 : random_span());
+    h->horizon =
+        tw_after(h->start, chance(1, 2) ? random_log() : random_span());
     trace("reserve", NO_ITEM, h->items, h->horizon);
     if (tw_reserve(&m.tw, h->items, h->horizon) != TW_OK)
         fail(NO_ITEM, "tw_reserve fails");
@@ -1326,8 +1327,8 @@ static void run_round(void)
         change_memory();
         if (m.habits.forgetful)
             twi_clear_caches(&m.tw);
-        do_operation((enum operation)random_choice(m.habits.operations,
-                                                   OPERATIONS));
+        do_operation(
+            (enum operation)random_choice(m.habits.operations, OPERATIONS));
         check_step();
         at_the_end += m.oracle.now == UINT64_MAX;
         if (m.habits.memory == MEMORY_RESERVED && heap_by_default.calls != 0)
@@ -1341,11 +1342,11 @@ static void run_round(void)
 /* Which rounds a case has. */
 typedef struct case_plan {
     const char *name;
-    uint32_t wheel_size; /* 0: any                                           */
-    unsigned share;      /* of 1000 operations, how many                     */
+    uint32_t wheel_size; /* 0: any */
+    unsigned share;      /* of 1000 operations, how many */
     memory_mode memory;
-    bool many;           /* thousands of timers                              */
-    bool crowds;         /* thousands of timers in few blocks                */
+    bool many;   /* thousands of timers */
+    bool crowds; /* thousands of timers in few blocks */
 } case_plan;
 
 static const case_plan plans[] = {

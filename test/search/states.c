@@ -69,22 +69,22 @@
 
 #define TW_STATIC
 #define TIMINGWHEEL_IMPLEMENTATION
-#define TWI_CHUNK_BYTES (8 * sizeof(void *)) /* 4 slots                      */
+#define TWI_CHUNK_BYTES (8 * sizeof(void *)) /* 4 slots */
 #define TWI_LARGE_TIMERS few /* a bucket of so few timers never cascades, */
-#define TWI_LARGE_CHUNKS few_chunks /* unless it has more chunks             */
-#define TWI_BATCH 1   /* chunk that is moved ahead at a time, at least       */
+#define TWI_LARGE_CHUNKS few_chunks /* unless it has more chunks */
+#define TWI_BATCH 1 /* chunk that is moved ahead at a time, at least */
 static unsigned few, few_chunks;
 #include "../../timingwheel.h"
 #include "../lib/oracle.h"
 #include "../lib/tap.h"
 
-#define GROUPS 3  /* timers, or crowds of them, at most                      */
-#define CROWD 6   /* timers in one                                           */
+#define GROUPS 3 /* timers, or crowds of them, at most */
+#define CROWD 6  /* timers in one */
 #define TIMERS (GROUPS * CROWD)
-#define VAIN (TIMERS + 32) /* wake-ups in vain to be expected, at most       */
-#define DELAYS 4  /* that callbacks choose from, at most                     */
+#define VAIN (TIMERS + 32) /* wake-ups in vain to be expected, at most */
+#define DELAYS 4           /* that callbacks choose from, at most */
 #define NO_STATE UINT32_MAX
-#define TWINS 1000 /* states entered a second time by another way, at most   */
+#define TWINS 1000 /* states entered a second time by another way, at most */
 
 /* A variable counts as 0 here; what the header defines over it does not. */
 #if TWI_LARGE_TIMERS == 0
@@ -102,33 +102,33 @@ enum kind { SINGLE, CROWDS };
  * if it is not the earliest. */
 enum tidiness {
     TIDY,
-    AS_LEFT /* nothing is put in order                                       */
+    AS_LEFT /* nothing is put in order */
 };
 
 /* What is explored. */
 typedef struct search {
-    uint32_t size;      /* of a wheel                                        */
-    unsigned wheels;    /* how many of them                                  */
+    uint32_t size;   /* of a wheel */
+    unsigned wheels; /* how many of them */
     unsigned groups;
     enum kind kind;
-    unsigned few;       /* timers that a bucket keeps: TWI_LARGE_TIMERS      */
-    bool ahead;         /* is a bucket of three chunks crowded?              */
-    int soonest;        /* the earliest deadline of a start, in ticks from   */
-                        /* the clock: below 1 there are overdue timers       */
-    int reach;          /* the longest delay and advance, in ticks           */
-    unsigned postponed; /* timers or crowds that may be postponed at a time  */
-    bool reserved;      /* are all wheels there from the start?              */
+    unsigned few;       /* timers that a bucket keeps: TWI_LARGE_TIMERS */
+    bool ahead;         /* is a bucket of three chunks crowded? */
+    int soonest;        /* the earliest deadline of a start, in ticks from */
+                        /* the clock: below 1 there are overdue timers */
+    int reach;          /* the longest delay and advance, in ticks */
+    unsigned postponed; /* timers or crowds that may be postponed at a time */
+    bool reserved;      /* are all wheels there from the start? */
     bool whole_turns;   /* does it matter which bucket of the coarsest wheel */
-                        /* is the clock's?                                   */
+                        /* is the clock's? */
     enum tidiness tidiness;
-    bool sparing;       /* are steps left out that come to the same?         */
-    bool every_target;  /* do callbacks act whatever the target?             */
-    unsigned limits;    /* that are tried                                    */
-    unsigned delays;    /* how many of these there are                       */
-    int delay[DELAYS];  /* of timers that callbacks start                    */
-    unsigned most;      /* hundred thousands of transitions; 0: no limit     */
-    unsigned most_full; /* the same with --full                              */
-    bool complete;      /* no limit with --complete?                         */
+    bool sparing;       /* are steps left out that come to the same? */
+    bool every_target;  /* do callbacks act whatever the target? */
+    unsigned limits;    /* that are tried */
+    unsigned delays;    /* how many of these there are */
+    int delay[DELAYS];  /* of timers that callbacks start */
+    unsigned most;      /* hundred thousands of transitions; 0: no limit */
+    unsigned most_full; /* the same with --full */
+    bool complete;      /* no limit with --complete? */
 } search;
 
 enum step_kind {
@@ -143,11 +143,11 @@ enum step_kind {
 /* One step; times are relative to the clock. */
 typedef struct step {
     uint8_t kind;
-    uint8_t group; /* STEP_LIMITED: the limit                                */
+    uint8_t group; /* STEP_LIMITED: the limit */
     int8_t time;
-    uint8_t acting;         /* do callbacks choose, or do nothing?           */
-    uint8_t picks[GROUPS];  /* what they chose                               */
-    int8_t put_off[GROUPS]; /* to when groups are postponed before; 0: not   */
+    uint8_t acting;         /* do callbacks choose, or do nothing? */
+    uint8_t picks[GROUPS];  /* what they chose */
+    int8_t put_off[GROUPS]; /* to when groups are postponed before; 0: not */
 } step;
 
 /* A state that has been found: how to get there. */
@@ -155,7 +155,7 @@ typedef struct state {
     uint64_t hash;
     uint32_t parent;
     uint32_t lenient; /* timers that may take any place in their tick, a bit */
-                      /* each                                                */
+                      /* each */
     step step;
 } state;
 
@@ -171,25 +171,25 @@ static oracle_entry saved_entries[TIMERS];
 static oracle_timer saved_model_timers[TIMERS];
 static uint64_t saved_stale[VAIN];
 static size_t saved_stale_count;
-static unsigned members; /* timers in a group                                */
-static unsigned ring;    /* buckets of a wheel: two turns of it              */
-static bool cascades;    /* can there be so many in a bucket?                */
-static bool has_overdue; /* can timers be started overdue?                   */
-static uint64_t moved_at[64];  /* wheel->moved_at when the step began        */
-static uint64_t steps_ahead;   /* that moved timers ahead                    */
+static unsigned members;      /* timers in a group */
+static unsigned ring;         /* buckets of a wheel: two turns of it */
+static bool cascades;         /* can there be so many in a bucket? */
+static bool has_overdue;      /* can timers be started overdue? */
+static uint64_t moved_at[64]; /* wheel->moved_at when the step began */
+static uint64_t steps_ahead;  /* that moved timers ahead */
 static step now_doing;
 static size_t call_fired;
-static bool has_acted[TIMERS];       /* in this call                         */
-static int action_of[GROUPS];        /* in this call; -1: not chosen yet     */
-static unsigned options[GROUPS];     /* that the callbacks had to choose from */
-static unsigned choices;             /* made in this call                    */
-static unsigned choices_given;       /* of these, how many are prescribed    */
+static bool has_acted[TIMERS];   /* in this call */
+static int action_of[GROUPS];    /* in this call; -1: not chosen yet */
+static unsigned options[GROUPS]; /* that the callbacks had to choose from */
+static unsigned choices;         /* made in this call */
+static unsigned choices_given;   /* of these, how many are prescribed */
 
 static state *states;
 static uint32_t state_count, state_capacity;
-static uint32_t *table; /* by hash: a state, or NO_STATE                     */
+static uint32_t *table; /* by hash: a state, or NO_STATE */
 static uint32_t table_size;
-static uint32_t expanding; /* the state whose steps are being tried          */
+static uint32_t expanding; /* the state whose steps are being tried */
 static uint64_t transitions, all_states, all_transitions;
 
 /* Other ways to states, as state.parent and .step tell them; and what the
@@ -210,7 +210,7 @@ static void print_step(const step *taken)
     for (unsigned group = 0; group < GROUPS; group++)
         if (taken->put_off[group] != 0)
             printf("#   postpone %u, time %d\n", group, taken->put_off[group]);
-    static const char *const names[] = {"start", "cancel", "postpone",
+    static const char *const names[] = {"start",   "cancel",         "postpone",
                                         "advance", "advance, limit", "poll"};
     printf("#   %s %d, time %d", names[taken->kind], taken->group, taken->time);
     if (taken->acting)
@@ -404,8 +404,8 @@ static bool share_bucket(void)
 /* How a timer stood that is postponed right before a call. */
 static struct {
     uintptr_t place;
-    uint64_t earliest; /* of its bucket                                      */
-    bool is_ahead;     /* of another in its bucket?                          */
+    uint64_t earliest; /* of its bucket */
+    bool is_ahead;     /* of another in its bucket? */
 } before_call[GROUPS];
 
 static tw_timer *first_timer_in(const twi_bucket *bucket)
@@ -481,7 +481,7 @@ static void take_step(void)
 
 /* ------------------------------------------------------- what is a state -- */
 
-static uint64_t hash; /* of the state that is being looked at               */
+static uint64_t hash; /* of the state that is being looked at */
 static uint32_t lenient;
 static uint64_t structure; /* the hash of it without what the oracle knows */
 static uint8_t name_of[GROUPS];
@@ -825,10 +825,10 @@ static void empty_bucket(twi_bucket *bucket)
 {
     if (bucket->back == NULL)
         return;
-    twi_free_chunks(&tw, twi_chunk_of(twi_is_empty(bucket)
-                                            ? bucket->back - 1
-                                            : bucket->front),
-                      twi_last_chunk(bucket));
+    twi_free_chunks(
+        &tw,
+        twi_chunk_of(twi_is_empty(bucket) ? bucket->back - 1 : bucket->front),
+        twi_last_chunk(bucket));
     tw.buckets_used--;
     bucket->front = bucket->back = NULL;
 }
@@ -982,7 +982,7 @@ static void begin(void)
     arena.used = 0;
     EXPECT(tw_init(&tw, &config) == TW_OK);
     if (play->reserved) /* the second step from the clock's own is the first */
-        EXPECT(tw_reserve(&tw, play->groups * members, /* of a wheel         */
+        EXPECT(tw_reserve(&tw, play->groups * members, /* of a wheel */
                           config.start + (UINT64_C(2) << (play->wheels - 1) *
                                                              tw.size_bits)) ==
                TW_OK);
@@ -1104,7 +1104,7 @@ static bool choose_next(void)
  * another. */
 static struct {
     bool wanted;
-    uint64_t *hashes; /* 0: none                                             */
+    uint64_t *hashes; /* 0: none */
     uint32_t count, capacity;
     uint64_t sum;
 } rest;
@@ -1172,7 +1172,7 @@ static void note_where_it_led(void)
     add_rest(structure);
 }
 
-static int8_t put_off[GROUPS]; /* for step.put_off                           */
+static int8_t put_off[GROUPS]; /* for step.put_off */
 
 /* Has the step moved timers ahead? */
 static void note_ahead(void)
@@ -1252,8 +1252,7 @@ static bool would_join(const twi_bucket *bucket, uint64_t tick)
 /* Does nothing look at a timer's deadline before its bucket comes up? */
 static bool may_wait(const tw_timer *timer)
 {
-    return play->sparing && !is_aside(timer) &&
-           timer->deadline > tw.clock_tick;
+    return play->sparing && !is_aside(timer) && timer->deadline > tw.clock_tick;
 }
 
 static bool is_worth_postponing(const tw_timer *timer, int time)
@@ -1327,8 +1326,8 @@ static void try_calls(void)
             break;
         uint64_t target = time_from_clock(time > 0 ? time : 0);
         bool idle = !found || next > target;
-        if (play->sparing && (idle ? time > 1 : next != target) &&
-            time > 0 && !acts_at(time))
+        if (play->sparing && (idle ? time > 1 : next != target) && time > 0 &&
+            !acts_at(time))
             continue;
         try_call(time, !idle || time == 0);
     }
@@ -1529,6 +1528,9 @@ static void explore(const search *what)
 }
 
 /* ----------------------------------------------------------------- cases -- */
+
+/* Several fields stand in one line here, or the cases would be pages long. */
+/* clang-format off */
 
 static void made_on_demand(void)
 {
@@ -1866,6 +1868,8 @@ static void compare_sparing(unsigned how_few)
     forget_rest();
 }
 
+/* clang-format on */
+
 static void sparing_cascading(void)
 {
     compare_sparing(0);
@@ -1909,8 +1913,7 @@ static const tap_case cases[] = {
     {"wheels of 4, two timers, in place, far", far_on_4},
     {"wheels of 4, two crowds, postponed", crowds_on_4},
     {"wheels of 4, two timers, in place, one postponed", one_postponed_on_4},
-    {"wheels of 4, two timers, cascading, postponed",
-     cascading_postponed_on_4},
+    {"wheels of 4, two timers, cascading, postponed", cascading_postponed_on_4},
     {"wheels of 4, two timers, two of them cascading, postponed",
      two_cascade_on_4},
     {"wheels of 4, two timers, in place, every tick", in_place_every_tick_on_4},

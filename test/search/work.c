@@ -46,9 +46,9 @@ void work_free(void *pointer);
 #include "../lib/heap.h"
 #include "../lib/tap.h"
 
-#define TIMERS 32400         /* of every case                                 */
+#define TIMERS 32400         /* of every case */
 #define EXTRA 32000          /* from here on: timers for measured operations */
-#define SEQUENCE_TIMERS 4096 /* of a sequence                                 */
+#define SEQUENCE_TIMERS 4096 /* of a sequence */
 #define PLACEMENTS 100000
 #define MOST_STEPS 300
 
@@ -63,20 +63,20 @@ void work_free(void *pointer);
 
 /* What is measured, and what a search maximises. */
 typedef enum work_kind {
-    START,    /* blocks of a start that allocates nothing                     */
-    WITHIN,   /* the same for tw_start_within                                 */
-    ALLOCATE, /* blocks of a start per 16 bytes that the start allocates      */
-    CANCEL,   /* blocks of a cancel                                           */
-    POSTPONE, /* blocks of a postpone to a later time                         */
-    STORE,    /* blocks above a postpone in an empty wheel, if the timer's    */
-              /* bucket cannot have come up yet                               */
-    LOOK,     /* blocks of tw_next_deadline or tw_wait                        */
-    IDLE,     /* blocks per unit of an advance in which nothing is due        */
-    ADVANCE,  /* blocks per unit of an advance without a limit                */
-    LIMITED,  /* blocks per unit of a call with a limit                       */
-    UNSORTED, /* LIMITED in a sequence whose buckets have one tick each       */
-    TOGETHER, /* blocks per unit of all advancing calls in a sequence         */
-    MOVES,    /* timers moved per timer that may move                         */
+    START,    /* blocks of a start that allocates nothing */
+    WITHIN,   /* the same for tw_start_within */
+    ALLOCATE, /* blocks of a start per 16 bytes that the start allocates */
+    CANCEL,   /* blocks of a cancel */
+    POSTPONE, /* blocks of a postpone to a later time */
+    STORE,    /* blocks above a postpone in an empty wheel, if the timer's */
+              /* bucket cannot have come up yet */
+    LOOK,     /* blocks of tw_next_deadline or tw_wait */
+    IDLE,     /* blocks per unit of an advance in which nothing is due */
+    ADVANCE,  /* blocks per unit of an advance without a limit */
+    LIMITED,  /* blocks per unit of a call with a limit */
+    UNSORTED, /* LIMITED in a sequence whose buckets have one tick each */
+    TOGETHER, /* blocks per unit of all advancing calls in a sequence */
+    MOVES,    /* timers moved per timer that may move */
     KINDS
 } work_kind;
 
@@ -108,7 +108,7 @@ static const struct {
     const char *name;
     const char *unit;
     double most;
-    unsigned share; /* percent of the operations of all searches              */
+    unsigned share; /* percent of the operations of all searches */
 } bounds[KINDS] = {
     {"start", "blocks", 3000, 5},
     {"start within", "blocks", 3000, 5},
@@ -128,7 +128,7 @@ static const struct {
 /* Where a timer was placed: by a start, or by a move after a postpone. */
 typedef struct placement {
     uint64_t tick;
-    unsigned level; /* the coarsest wheel that the timer can be in            */
+    unsigned level; /* the coarsest wheel that the timer can be in */
 } placement;
 
 /* What the command line asked for. */
@@ -141,28 +141,28 @@ static struct {
 static struct {
     timingwheel tw;
     tw_timer timers[TIMERS];
-    uint8_t levels[TIMERS]; /* the coarsest wheel that each was placed for    */
-    uint64_t slots[TIMERS]; /* the tick that each was started for             */
-    unsigned bits;          /* log2 of wheel_size                             */
+    uint8_t levels[TIMERS]; /* the coarsest wheel that each was placed for */
+    uint64_t slots[TIMERS]; /* the tick that each was started for */
+    unsigned bits;          /* log2 of wheel_size */
     placement placements[PLACEMENTS];
     size_t placed;
     size_t postponed;
     size_t cancelled;
-    size_t dead;     /* slots not paid for by a call yet                      */
-    uint64_t even;   /* deadlines are multiples of this, if not 0             */
-    uint64_t again;  /* delay to restart a fired timer; 0: no restart         */
-    size_t restarts; /* left in this call                                     */
+    size_t dead;     /* slots not paid for by a call yet */
+    uint64_t even;   /* deadlines are multiples of this, if not 0 */
+    uint64_t again;  /* delay to restart a fired timer; 0: no restart */
+    size_t restarts; /* left in this call */
     size_t fired;
-    size_t calls;          /* that advance                                    */
-    size_t bytes;          /* that these calls allocated                      */
-    uint64_t in_calls;     /* blocks of all of these                          */
-    uint64_t in_callbacks; /* blocks of operations inside of callbacks        */
-    uint64_t store;        /* blocks of a postpone that is one store          */
-    uint64_t longest;      /* blocks of the longest call that advances        */
+    size_t calls;          /* that advance */
+    size_t bytes;          /* that these calls allocated */
+    uint64_t in_calls;     /* blocks of all of these */
+    uint64_t in_callbacks; /* blocks of operations inside of callbacks */
+    uint64_t store;        /* blocks of a postpone that is one store */
+    uint64_t longest;      /* blocks of the longest call that advances */
     double worst[KINDS];
 } w;
 
-static uint64_t blocks;  /* executed in the header                            */
+static uint64_t blocks; /* executed in the header */
 static uint64_t operations_done;
 static uint64_t random_state;
 
@@ -754,24 +754,24 @@ enum operation {
     OP_CANCEL,
     OP_POSTPONE,
     OP_ADVANCE,
-    OP_ADVANCE_DUE, /* to the next deadline, and some time more               */
-    OP_LIMIT,       /* several calls, to the next deadline and some time      */
+    OP_ADVANCE_DUE, /* to the next deadline, and some time more */
+    OP_LIMIT,       /* several calls, to the next deadline and some time */
     OPERATIONS
 };
 
 typedef struct step {
     uint8_t operation;
-    uint8_t count; /* index into `counts`                                     */
-    uint8_t where; /* how far ahead: distance_of                              */
-    uint8_t how;   /* how timers are chosen, or deadlines spread              */
+    uint8_t count; /* index into `counts` */
+    uint8_t where; /* how far ahead: distance_of */
+    uint8_t how;   /* how timers are chosen, or deadlines spread */
 } step;
 
 typedef struct sequence {
-    uint8_t size;  /* index into `sizes`                                      */
+    uint8_t size;  /* index into `sizes` */
     uint8_t even;  /* if not 0, deadlines are multiples of a step of wheel 1 */
-                   /* or 2                                                    */
-    uint8_t most;  /* index into `most_placed`                                */
-    uint8_t again; /* whether timers that fire start again                    */
+                   /* or 2 */
+    uint8_t most;  /* index into `most_placed` */
+    uint8_t again; /* whether timers that fire start again */
     size_t length;
     step steps[MOST_STEPS];
 } sequence;
@@ -1349,8 +1349,8 @@ static const struct {
     const char *name;
     void (*prepare)(size_t n);
     uint32_t wheel_size;
-    bool sorts; /* may a call sort the bucket of most timers, or look at all  */
-                /* buckets of a wheel?                                        */
+    bool sorts; /* may a call sort the bucket of most timers, or look at all */
+                /* buckets of a wheel? */
 } situations[] = {
     {"one tick", same_tick, 256, false},
     {"one bucket", one_bucket, 256, true},
@@ -1383,7 +1383,7 @@ static const struct {
 
 #define SLACK 20
 
-static size_t situation; /* the one that is measured                          */
+static size_t situation; /* the one that is measured */
 
 /* ---------------------------------------------------- growth: measured --- */
 

@@ -45,9 +45,9 @@ typedef struct item {
 
 static timingwheel wheel;
 static item items[TIMERS];
-static uint64_t unit;      /* the wheel's tick                              */
-static uint64_t operation; /* number of the one that is running             */
-static bool in_parts;      /* it is a limited advance: calls end anywhere   */
+static uint64_t unit;      /* the wheel's tick */
+static uint64_t operation; /* number of the one that is running */
+static bool in_parts;      /* it is a limited advance: calls end anywhere */
 static uint64_t random_state = UINT64_C(0x9e3779b97f4a7c15);
 static uint64_t promised = 1, detailed = 1;
 
@@ -138,8 +138,8 @@ static void on_fire(timingwheel *tw, tw_timer *timer)
 {
     item *it = item_of(timer);
     note_fired(tw, it);
-    uint64_t chance = scramble(operation ^ scramble(number_of(it) ^
-                               scramble(tw_now(tw))));
+    uint64_t chance =
+        scramble(operation ^ scramble(number_of(it) ^ scramble(tw_now(tw))));
     uint64_t later = tw_after(tw_now(tw), unit + ((chance >> 8) & 1023));
     item *other = &items[(chance >> 24) % TIMERS];
     bool settled = !it->loose && !other->loose && other != it;

@@ -11,5 +11,5 @@ struct vectors {
 };
 
 extern const struct vectors vectors;
-__attribute__((section(".vectors"), used)) const struct vectors vectors = {
-    __stack, _start};
+__attribute__((section(".vectors"), used))
+const struct vectors vectors = {__stack, _start};

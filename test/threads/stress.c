@@ -77,37 +77,32 @@ static bool see_put_back(void *request, uint64_t start, bool done);
 /* --------------------------------------------------------- the account --- */
 
 #define PRODUCERS 4
-#define SHARED 48  /* timers that all producers post, in one round         */
-#define ROUND 2048 /* posts of one producer in a round                     */
-#define ID_BITS 26 /* of a deadline; the rest is the tick before           */
+#define SHARED 48  /* timers that all producers post, in one round */
+#define ROUND 2048 /* posts of one producer in a round */
+#define ID_BITS 26 /* of a deadline; the rest is the tick before */
 #define ID_MASK ((UINT64_C(1) << ID_BITS) - 1)
-#define FULL 64         /* timers pending at most: too few at times        */
-#define LOST_AFTER 5000 /* ms without a wake-up while there is something     */
+#define FULL 64         /* timers pending at most: too few at times */
+#define LOST_AFTER 5000 /* ms without a wake-up while there is something */
 
 /* What ended a start. Each is counted, so that a second end is noticed. */
-enum fate {
-    FIRED = 1,
-    REPLACED = 4,
-    MOVED = 16,
-    CANCELLED = 64
-};
+enum fate { FIRED = 1, REPLACED = 4, MOVED = 16, CANCELLED = 64 };
 
 typedef struct item {
     tw_remote remote;
-    uint64_t pending; /* the start that the wheel has: the loop              */
-    uint32_t number;  /* of the timer, over all rounds                       */
-    bool once;        /* freed in its callback                               */
+    uint64_t pending; /* the start that the wheel has: the loop */
+    uint32_t number;  /* of the timer, over all rounds */
+    bool once;        /* freed in its callback */
 } item;
 
-static uint64_t posts = 500000; /* of each producer                          */
+static uint64_t posts = 500000; /* of each producer */
 static uint64_t seed = 1;
 static size_t rounds;
-static item **shared;       /* rounds * SHARED of them                  */
-static atomic_uint *done;   /* producers that are through with a round  */
-static uint32_t *owner;     /* of a start, the timer: its producer      */
-static atomic_uchar *fates; /* of a start: who displaced it             */
-static atomic_uint_fast64_t clock_now; /* in ticks, for the producers        */
-static atomic_uint running; /* producers                                */
+static item **shared;       /* rounds * SHARED of them */
+static atomic_uint *done;   /* producers that are through with a round */
+static uint32_t *owner;     /* of a start, the timer: its producer */
+static atomic_uchar *fates; /* of a start: who displaced it */
+static atomic_uint_fast64_t clock_now; /* in ticks, for the producers */
+static atomic_uint running;            /* producers */
 
 static timingwheel tw;
 static tw_mailbox box;
@@ -138,7 +133,7 @@ static void see_taken(item *it, uint64_t request)
 {
     undone = it->pending;
     if (request == TWI_NOTHING) {
-        seen.wrong++; /* it was on a list without a request                  */
+        seen.wrong++; /* it was on a list without a request */
         return;
     }
     if (request == TWI_CANCEL) {
@@ -303,7 +298,7 @@ static void post_start(item *it, uint64_t id, uint64_t random)
     uint64_t now = atomic_load_explicit(&clock_now, memory_order_relaxed);
     uint64_t tick = now + random % 20;
     tick = tick > 10 ? tick - 10 : 0;
-    owner[id] = it->number; /* plain: the callback must see it               */
+    owner[id] = it->number; /* plain: the callback must see it */
     tw_post_start(&box, &it->remote, tick << ID_BITS | id);
 }
 

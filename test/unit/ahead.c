@@ -35,22 +35,22 @@ static void must_hold(bool rule)
 
 typedef struct item {
     tw_timer timer;
-    uint64_t number; /* position in start order; 0: any place in its tick     */
-    uint64_t due;    /* the tick at which the timer fires                    */
+    uint64_t number; /* position in start order; 0: any place in its tick */
+    uint64_t due;    /* the tick at which the timer fires */
 } item;
 
 static timingwheel tw;
 static heap memory;
 static item items[TIMERS];
-static uint64_t starts; /* since set_up                                      */
+static uint64_t starts; /* since set_up */
 
 /* What has fired since set_up. */
 static struct {
     uint64_t timers;
-    uint64_t wrong;  /* not at the tick that was due                         */
-    uint64_t tick;   /* of the last one                                      */
-    uint64_t number; /* of the last one                                      */
-    uint64_t swaps;  /* fired before another that comes first in the order   */
+    uint64_t wrong;  /* not at the tick that was due */
+    uint64_t tick;   /* of the last one */
+    uint64_t number; /* of the last one */
+    uint64_t swaps;  /* fired before another that comes first in the order */
 } fired;
 
 static void note(timingwheel *wheel, tw_timer *timer)
@@ -1032,7 +1032,7 @@ static void generations(void (*between)(void))
     for (size_t i = 0; i < 4; i++)
         CHECK(start(i, 50) == TW_OK); /* a b c d: overdue */
     CHECK(start(4, 110) == TW_OK && start(5, 120) == TW_OK); /* e f */
-    CHECK(start(6, 130) == TW_OK);                           /* g   */
+    CHECK(start(6, 130) == TW_OK);                           /* g */
     CHECK(call_fires(120, 2, "ab"));
     between();
     CHECK(start(7, 90) == TW_OK && start(8, 40) == TW_OK); /* h i: overdue */

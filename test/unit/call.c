@@ -25,16 +25,16 @@ static void call(timingwheel *tw, tw_timer *timer);
 static timingwheel tw;
 static tw_timer timers[TIMERS];
 
-static uint64_t clock_now;   /* the reading of the loop's clock               */
-static uint64_t takes;       /* time of each callback                         */
-static bool is_locked;       /* the lock of the loop is taken                 */
-static size_t locked;        /* how often the lock was taken                  */
-static size_t unlocked_runs; /* callbacks that ran without the lock           */
-static size_t runs;          /* callbacks that ran                            */
-static uint64_t most_late;   /* the longest time from a deadline to callback  */
-static uint64_t longest;     /* the longest time of a callback                */
-static tw_callback *slowest; /* the callback of that time                     */
-static bool puts_off;        /* callbacks run after the call                  */
+static uint64_t clock_now;   /* the reading of the loop's clock */
+static uint64_t takes;       /* time of each callback */
+static bool is_locked;       /* the lock of the loop is taken */
+static size_t locked;        /* how often the lock was taken */
+static size_t unlocked_runs; /* callbacks that ran without the lock */
+static size_t runs;          /* callbacks that ran */
+static uint64_t most_late;   /* the longest time from a deadline to callback */
+static uint64_t longest;     /* the longest time of a callback */
+static tw_callback *slowest; /* the callback of that time */
+static bool puts_off;        /* callbacks run after the call */
 static tw_timer *put_off[TIMERS];
 static size_t put_off_count;
 

@@ -11,7 +11,8 @@
 #define TW_STATIC
 #include "../../timingwheel.h"
 
-namespace {
+namespace
+{
 
 struct report {
     std::uint64_t fired;
@@ -34,7 +35,8 @@ void call(timingwheel *tw, tw_timer *timer) noexcept;
 
 #include "../lib/tap.h"
 
-namespace {
+namespace
+{
 
 // Runs one callback. No exception may pass through the wheel.
 void call(timingwheel *tw, tw_timer *timer) noexcept

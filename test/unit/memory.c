@@ -23,17 +23,17 @@ static unsigned few;
 
 /* A timer, and what is known about it without asking the wheel. */
 typedef struct item {
-    tw_timer timer; /* first, so that a pointer to it is one to the item   */
+    tw_timer timer; /* first, so that a pointer to it is one to the item */
     bool pending;
-    bool loose;      /* it may fire at any place within its tick           */
-    bool deferred;   /* started overdue in a callback: not in this call    */
+    bool loose;      /* it may fire at any place within its tick */
+    bool deferred;   /* started overdue in a callback: not in this call */
     bool refused;    /* a start failed, and will be tried again at the end */
-    uint64_t wanted; /* the deadline of that start                         */
-    uint64_t due;    /* the tick at which it must fire                     */
-    uint64_t rank;   /* the same, but 0 if it was started overdue          */
-    uint64_t order;  /* its start came after this many others              */
-    uint64_t period; /* its callback starts it again after this ...        */
-    unsigned rounds; /* ... so many times                                  */
+    uint64_t wanted; /* the deadline of that start */
+    uint64_t due;    /* the tick at which it must fire */
+    uint64_t rank;   /* the same, but 0 if it was started overdue */
+    uint64_t order;  /* its start came after this many others */
+    uint64_t period; /* its callback starts it again after this ... */
+    unsigned rounds; /* ... so many times */
 } item;
 
 static heap memory;
@@ -47,11 +47,11 @@ static uint64_t furthest; /* what callbacks start is due by then */
 /* About the call of tw_advance_clock that is running. */
 static struct {
     bool running;
-    uint64_t clock;       /* before it                             */
-    uint64_t now;         /* its argument                          */
-    uint64_t target;      /* the last tick that it fires           */
-    uint64_t began_after; /* so many starts                        */
-    uint64_t reached;     /* the clock by now                      */
+    uint64_t clock;       /* before it */
+    uint64_t now;         /* its argument */
+    uint64_t target;      /* the last tick that it fires */
+    uint64_t began_after; /* so many starts */
+    uint64_t reached;     /* the clock by now */
     const item *last;
     uint64_t last_rank;
     uint64_t last_order;
@@ -69,13 +69,13 @@ static struct {
     } turns[4];
     unsigned turn_count;
     uint64_t last_overdue; /* starts up to the last one that was overdue */
-    uint64_t stale_tick;   /* the earliest; UINT64_MAX: none             */
-    bool loose;            /* it has                                     */
+    uint64_t stale_tick;   /* the earliest; UINT64_MAX: none */
+    bool loose;            /* it has */
 } left;
 
 /* For the line at the end of the output. */
-static size_t injected; /* runs in which an allocation failed         */
-static size_t refusals; /* allocations that failed in them, in all    */
+static size_t injected; /* runs in which an allocation failed */
+static size_t refusals; /* allocations that failed in them, in all */
 
 static uint64_t random_state;
 
@@ -173,11 +173,7 @@ static void note_start(item *it, uint64_t deadline, bool loose)
 }
 
 /* One of the three ways to start a timer. */
-typedef enum way {
-    START,
-    WITHIN,
-    POSTPONE
-} way;
+typedef enum way { START, WITHIN, POSTPONE } way;
 
 static int start_by(way how, item *it, uint64_t deadline, uint64_t latest)
 {
@@ -377,11 +373,7 @@ static void begin_call(uint64_t now)
         items[i].deferred = false;
 }
 
-enum end {
-    FINISHED,
-    CUT_SHORT,
-    POLLED
-};
+enum end { FINISHED, CUT_SHORT, POLLED };
 
 /* Nothing that was due is left behind, unless the call was cut short. */
 static void end_call(enum end end)

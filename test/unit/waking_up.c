@@ -314,17 +314,17 @@ typedef struct request {
 /* A client and its loop. The client sends `rate` requests per time-out, and
  * each is answered after 1 to `slowest` ms, before the time-out. */
 typedef struct client {
-    uint64_t time_out; /* ms                                                */
-    uint64_t slowest;  /* ms                                                */
+    uint64_t time_out; /* ms */
+    uint64_t slowest;  /* ms */
     size_t rate;
-    uint64_t clock;     /* what the loop reads, from 0                     */
-    size_t sent;        /* requests                                        */
-    request *requests;  /* every request that can be under way             */
-    request *unused;    /* requests not under way, a list                  */
-    request **answers;  /* for each ms of a time-out: the requests         */
-    uint64_t bucket[8]; /* in each wheel: the last bucket used             */
-    size_t buckets;     /* used                                            */
-    size_t wake_ups;    /* for timers, and for no request and no answer    */
+    uint64_t clock;     /* what the loop reads, from 0 */
+    size_t sent;        /* requests */
+    request *requests;  /* every request that can be under way */
+    request *unused;    /* requests not under way, a list */
+    request **answers;  /* for each ms of a time-out: the requests */
+    uint64_t bucket[8]; /* in each wheel: the last bucket used */
+    size_t buckets;     /* used */
+    size_t wake_ups;    /* for timers, and for no request and no answer */
 } client;
 
 static void client_open(client *c)
@@ -388,8 +388,8 @@ static void client_receive(client *c)
 /* One turn of the loop: sleeps until a request, an answer or a deadline. */
 static void client_turn(client *c)
 {
-    uint64_t next = c->clock + 1, request = client_next_request(c);
-    while (next < request && c->answers[next % c->time_out] == NULL)
+    uint64_t next = c->clock + 1, sent_at = client_next_request(c);
+    while (next < sent_at && c->answers[next % c->time_out] == NULL)
         next++;
     uint64_t wait = tw_wait(&tw, c->clock, next - c->clock);
     c->wake_ups += wait < next - c->clock;

@@ -23,15 +23,15 @@ static const expire_id kinds[KINDS] = {EXPIRE_TIMEOUT, EXPIRE_SPEEDCHECK,
 
 /* A handle, as libcurl should know the handle. Times are in milliseconds. */
 struct model {
-    uint64_t deadlines[KINDS]; /* NEVER: not set                              */
-    uint64_t wakes_at;         /* when the handle runs; NEVER: no timer       */
-    unsigned long runs;        /* calls of on_progress since the last check   */
+    uint64_t deadlines[KINDS]; /* NEVER: not set */
+    uint64_t wakes_at;         /* when the handle runs; NEVER: no timer */
+    unsigned long runs;        /* calls of on_progress since the last check */
 };
 
 static struct model models[HANDLES];
 static uint64_t now_ms = 5000000;
-static uint64_t latest_run;         /* wakes_at of the last handle that ran  */
-static unsigned long calls_per_run; /* calls of on_progress for one run      */
+static uint64_t latest_run;         /* wakes_at of the last handle that ran */
+static unsigned long calls_per_run; /* calls of on_progress for one run */
 static unsigned long out_of_order;
 static unsigned long handles_run;
 static unsigned long answers;

@@ -35,8 +35,8 @@ struct handles {
     CURLM *multi;
     CURL **easy;
     size_t count;
-    size_t connected;           /* handles with a socket, from the first      */
-    int sockets[MAX_CONNECTED]; /* by handle                                  */
+    size_t connected;           /* handles with a socket, from the first */
+    int sockets[MAX_CONNECTED]; /* by handle */
     int listener;
     char url[40];
 };

@@ -6,7 +6,7 @@
 # and without debugging code.
 #
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2034,SC2086,SC2154
+# shellcheck shell=sh disable=SC2034,SC2086,SC2154
 
 package=curl
 version='curl-7.88.*'

@@ -1,7 +1,7 @@
 # host.sh - FRRouting 8.4, whose heap of timers thread_timers.c replaces.
 #
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2034,SC2154
+# shellcheck shell=sh disable=SC2034,SC2154
 
 package=frr
 version='frr-8.4.*'

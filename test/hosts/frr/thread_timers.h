@@ -14,7 +14,7 @@ struct thread_timer_list_item {
 };
 
 struct thread_timer_list_head {
-    timingwheel wheel; /* counts milliseconds of monotime()          */
+    timingwheel wheel; /* counts milliseconds of monotime() */
     bool is_earlier;   /* the last timer added moved the next wake-up */
 };
 

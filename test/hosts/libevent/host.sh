@@ -1,6 +1,7 @@
 # host.sh - libevent 2.1.12, whose heap of timeouts minheap-internal.h replaces.
 #
 # SPDX-License-Identifier: MIT
+# shellcheck shell=sh disable=SC2034,SC2154
 
 package=libevent
 version='libevent-2.1.12-*'

@@ -32,8 +32,9 @@ struct min_heap_room_ {
 };
 
 #define MIN_HEAP_ROOM_ sizeof(((struct event *)0)->ev_room)
-typedef char min_heap_room_fits_
-    [sizeof(struct min_heap_room_) <= MIN_HEAP_ROOM_ ? 1 : -1];
+typedef char min_heap_room_fits_[sizeof(struct min_heap_room_) <= MIN_HEAP_ROOM_
+                                     ? 1
+                                     : -1];
 
 /* The timers of one event_base. Only the loop knows the time. The loop takes
  * out the earliest event when the event's time has come, and asks for the next.
@@ -42,15 +43,15 @@ typedef char min_heap_room_fits_
  * earliest. When the loop takes out the alarm, the alarm's time has come, and
  * the events of this microsecond follow. */
 typedef struct min_heap {
-    struct event **all; /* every pending event, in no order                */
+    struct event **all; /* every pending event, in no order */
     unsigned all_n;
     unsigned all_room;
     timingwheel wheel;
-    struct event *due;  /* due, and not taken by the loop yet; or NULL     */
-    struct event alarm; /* unassigned while its base is NULL               */
+    struct event *due;  /* due, and not taken by the loop yet; or NULL */
+    struct event alarm; /* unassigned while its base is NULL */
     struct event_base *base;
-    struct event **p;   /* an empty array: tests and event_base_assert_ok_ */
-    unsigned n;         /* check that the array is a heap                  */
+    struct event **p; /* an empty array: tests and event_base_assert_ok_ */
+    unsigned n;       /* check that the array is a heap */
 } min_heap_t;
 
 /* ------------------------------------------------------------ the parts --- */

@@ -1,6 +1,7 @@
 # host.sh - libuv 1.44, whose heap of timers timer.c replaces.
 #
 # SPDX-License-Identifier: MIT
+# shellcheck shell=sh disable=SC2034,SC2154
 
 package=libuv1
 version='libuv1-1.44.*'

@@ -26,7 +26,7 @@ typedef char a_timer_fits_the_node
 struct timers {
     timingwheel wheel;
     uint64_t firing_to; /* while `firing`: the time that fires */
-    int firing;         /* inside uv__run_timers               */
+    int firing;         /* inside uv__run_timers */
 };
 
 static struct timers *timers_of(const uv_loop_t *loop)

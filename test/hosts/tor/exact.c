@@ -24,7 +24,7 @@
 
 static tor_timer_t *timers[TIMERS];
 static uint64_t due[TIMERS];   /* us, or NEVER */
-static uint64_t now, last_run; /* us           */
+static uint64_t now, last_run; /* us */
 static unsigned long early, late, unwanted, fired, lost;
 
 static unsigned next_random(void)

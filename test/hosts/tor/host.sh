@@ -1,7 +1,7 @@
 # host.sh - Tor 0.4, whose timers on timeout.c timers.c replaces.
 #
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2034,SC2154
+# shellcheck shell=sh disable=SC2034,SC2154
 
 package=tor
 version='tor-0.4.*'
