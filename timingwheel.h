@@ -813,12 +813,12 @@ TW_DEF uint64_t tw_remaining(const tw_timer *timer, uint64_t now);
  * A reserve for one timer, in KB, with ticks of a millisecond and a new clock:
  *
  *     wheel_size   to a minute   an hour   a year   100 years   UINT64_MAX
- *     8                 5            7        10       12           17
- *     16                6            9        13       15           22
- *     64               14           19        27       32           49
- *     256              35           51        85      101          135
+ *     8                 5            7        11       12           18
+ *     16                7            9        13       15           22
+ *     64               14           19        28       32           49
+ *     256              35           52        85      102          135
  *     timers            1           10       100    1,000       10,000
- *     KB more           0            1        14      147        1,480      */
+ *     KB more           0            1        14      147        1,479 */
 TW_DEF int tw_reserve(timingwheel *tw, size_t timers, uint64_t horizon);
 
 /* Frees memory that holds no timer, reserves included. If much can be saved,

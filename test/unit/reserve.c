@@ -397,6 +397,46 @@ static void reserve_or_nothing(void)
     }
 }
 
+static size_t bytes_of_reserve(uint32_t wheel_size, size_t timers,
+                               uint64_t horizon)
+{
+    set_up(1, 0, wheel_size, 0);
+    CHECK(tw_reserve(&tw, timers, horizon) == TW_OK);
+    size_t bytes = stats().bytes_held;
+    end();
+    return bytes;
+}
+
+static size_t in_kb(size_t bytes)
+{
+    return (bytes + 500) / 1000;
+}
+
+/* The numbers are those of the comment above tw_reserve, in KB of 1,000 bytes.
+ * A 32-bit machine needs less. */
+static void reserve_as_in_the_table(void)
+{
+    static const uint64_t horizons[] = {60000, 3600000, 31536000000,
+                                        3153600000000, UINT64_MAX};
+    static const uint32_t sizes[] = {8, 16, 64, 256};
+    static const size_t one[4][5] = {{5, 7, 11, 12, 18},
+                                     {7, 9, 13, 15, 22},
+                                     {14, 19, 28, 32, 49},
+                                     {35, 52, 85, 102, 135}};
+    static const size_t more[5] = {0, 1, 14, 147, 1479};
+    bool is_64_bit = sizeof(void *) == 8;
+    for (size_t i = 0; i < 4; i++)
+        for (size_t j = 0; j < 5; j++) {
+            size_t kb = in_kb(bytes_of_reserve(sizes[i], 1, horizons[j]));
+            CHECK(is_64_bit ? kb == one[i][j] : kb <= one[i][j]);
+        }
+    size_t timers = 1, least = bytes_of_reserve(256, 1, 60000);
+    for (size_t i = 0; i < 5; i++, timers *= 10) {
+        size_t kb = in_kb(bytes_of_reserve(256, timers, 60000) - least);
+        CHECK(is_64_bit ? kb == more[i] : kb <= more[i]);
+    }
+}
+
 static const tap_case reserve_cases[] = {
     {"promise 14: no start allocates a block per timer",
      never_one_block_a_timer},
@@ -404,6 +444,8 @@ static const tap_case reserve_cases[] = {
      cancel_allocates_nothing},
     {"promise 14: nothing is allocated after tw_reserve",
      reserve_then_no_malloc},
+    {"promise 14: a reserve takes what the table of tw_reserve says",
+     reserve_as_in_the_table},
     {"promise 14: a reserve that is already there allocates nothing",
      reserve_again_is_free},
     {"promise 14: a reserve for one more before each start costs at most half "
