@@ -155,11 +155,10 @@ static inline bool oracle_ticks_have(const oracle_ticks *set,
     return at < set->count && set->ticks[at] == tick_index;
 }
 
-static inline void oracle_ticks_add(oracle_ticks *set, uint64_t tick_index)
+/* Puts a tick at a position. */
+static inline void oracle_ticks_insert(oracle_ticks *set, size_t at,
+                                       uint64_t tick_index)
 {
-    size_t at = oracle_ticks_position(set, tick_index);
-    if (at < set->count && set->ticks[at] == tick_index)
-        return;
     if (set->count == set->capacity) {
         set->capacity = set->capacity * 2 + 16;
         set->ticks = (uint64_t *)oracle_memory(
@@ -169,6 +168,13 @@ static inline void oracle_ticks_add(oracle_ticks *set, uint64_t tick_index)
             (set->count - at) * sizeof(*set->ticks));
     set->ticks[at] = tick_index;
     set->count++;
+}
+
+static inline void oracle_ticks_add(oracle_ticks *set, uint64_t tick_index)
+{
+    size_t at = oracle_ticks_position(set, tick_index);
+    if (at == set->count || set->ticks[at] != tick_index)
+        oracle_ticks_insert(set, at, tick_index);
 }
 
 /* Takes out the first `count`. */
@@ -634,17 +640,8 @@ static inline void oracle_moves_place(oracle_moves *m, uint64_t tick_index)
 {
     if (tick_index <= m->clock)
         return;
-    size_t at = oracle_ticks_position(&m->placed, tick_index);
-    oracle_ticks *set = &m->placed;
-    if (set->count == set->capacity) {
-        set->capacity = set->capacity * 2 + 16;
-        set->ticks = (uint64_t *)oracle_memory(
-            set->ticks, set->capacity * sizeof(*set->ticks));
-    }
-    memmove(set->ticks + at + 1, set->ticks + at,
-            (set->count - at) * sizeof(*set->ticks));
-    set->ticks[at] = tick_index;
-    set->count++;
+    oracle_ticks_insert(
+        &m->placed, oracle_ticks_position(&m->placed, tick_index), tick_index);
 }
 
 /* Placements in ticks from `first` to `last`. */
