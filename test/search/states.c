@@ -1850,7 +1850,7 @@ static void compare_sparing(unsigned how_few)
     what.few = how_few;
     what.reach = effort >= FULL ? 8 : effort == USUAL && how_few == 0 ? 5 : 4;
     if (how_few == 5 && what.reach > 5)
-        what.reach = 5; /* see test/README.md */
+        what.reach = 5; /* see README.md */
     if (effort == QUICK) {
         what.wheels = 2;
         what.reach = 3;
