@@ -10,7 +10,7 @@
 
 #define TW_STATIC
 #define TIMINGWHEEL_IMPLEMENTATION
-#define TWI_LARGE_TIMERS few /* such a bucket never cascades */
+#define TWI_LARGE_TIMERS few /* timers that never cascade */
 static unsigned few;
 #include "../../timingwheel.h"
 
