@@ -41,16 +41,16 @@ static uint64_t tick;
 static item items[ITEMS];
 static size_t pending;
 static uint64_t starts;
-static uint64_t furthest; /* latest deadline that a callback starts */
+static uint64_t furthest; /* latest deadline of a start in a callback */
 
 /* The running call of tw_advance_clock. */
 static struct {
     bool running;
     uint64_t clock;       /* before the call */
     uint64_t now;         /* the argument of the call */
-    uint64_t target;      /* the last tick that the call fires */
+    uint64_t target;      /* the last tick of the call */
     uint64_t began_after; /* number of starts before the call */
-    uint64_t reached;     /* the clock at the last timer that fired */
+    uint64_t reached;     /* the clock at the last firing */
     const item *last;
     uint64_t last_rank;
     uint64_t last_order;
@@ -74,7 +74,7 @@ static struct {
 
 /* For the last line of the output. */
 static size_t injected; /* runs in which an allocation failed */
-static size_t refusals; /* allocations that failed in all runs */
+static size_t refusals; /* failed allocations in all runs */
 
 static uint64_t random_state;
 
