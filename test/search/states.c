@@ -2,7 +2,7 @@
  *
  *     states [--quick | --full | --complete] [CASE...]
  *
- * --full searches further, in four minutes. --complete takes an hour, and
+ * --full searches further, in three minutes. --complete takes an hour, and
  * searches two timers on three wheels of 4 to the end. --quick is for
  * sanitizers and valgrind. Each case prints the number of states and of steps,
  * and says if the search came to its end.
