@@ -1,13 +1,12 @@
 /* recorder.h - a wheel and a sorted list side by side, for the tests.
  *
- * A `world` holds a wheel and an oracle: a list of the pending timers, sorted
- * by (tick, start order), which is all that a timer library has to get right.
- * Every operation goes to both. Whatever the wheel fires is compared with the
- * head of the list at that very moment, in the callback; count, next deadline,
- * clock and tw_check are compared after every call. (With RECORDER_CHECK_EVERY,
- * tw_check, which is most of the time, after every so many calls only, and at
- * the end.) A test therefore only has to play its scenario; the world says if
- * anything in it was early, late, lost, fired twice or out of order.
+ * A `world` holds a wheel and an oracle. The oracle is a list of the pending
+ * timers, sorted by tick and start order. Every operation goes to both. Each
+ * callback compares the timer with the head of the list. Every call compares
+ * count, next deadline and clock, and runs tw_check. RECORDER_CHECK_EVERY = n
+ * runs tw_check, the slowest part, after every nth call only, and at the end.
+ * A test only plays a scenario. The case fails if any timer was early, late,
+ * lost, fired twice or out of order.
  *
  *     world w;
  *     probe a = {0};
@@ -16,11 +15,11 @@
  *     world_advance(&w, 29);          fires nothing, or the case fails
  *     world_advance(&w, 30);
  *     CHECK(a.fired == 1);
- *     world_close(&w);                and nothing may have leaked
+ *     world_close(&w);                fails if memory has leaked
  *
- * Include it instead of timingwheel.h: it brings the implementation along,
- * with heap.h as its allocator. The oracle is independent of oracle.h on
- * purpose: a mistake in one of them does not hide in the other.
+ * Include recorder.h instead of timingwheel.h. recorder.h includes the
+ * implementation, with heap.h as the allocator. The oracle is independent of
+ * oracle.h on purpose: a mistake in either oracle does not hide in both.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -45,8 +44,8 @@
 
 #define TW_STATIC
 
-/* First the declarations alone, then the code: the order of a user who
- * includes the header in several places. */
+/* First the declarations alone, then the code, as in a program that includes
+ * the header in several places. */
 #include "../../timingwheel.h"
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
@@ -56,21 +55,21 @@
 typedef struct world world;
 typedef struct probe probe;
 
-/* A timer that knows when it is due and remembers what happened to it. */
+/* A timer with its expected and its past firings. */
 struct probe {
-    tw_timer timer;        /* first, so that a tw_timer is its probe */
-    world *world;          /* where it was started last */
+    tw_timer timer;        /* first: same address as the probe */
+    world *world;          /* the world of the last start */
     probe *prev, *next;    /* neighbours in the oracle's list */
-    uint64_t tick;         /* the tick at which it is due */
-    uint64_t rank;         /* the same; 0 if it was started overdue */
-    uint64_t order;        /* starts in its world before its own */
-    uint64_t from_call;    /* the first call that may fire it */
+    uint64_t tick;         /* the tick in which the timer is due */
+    uint64_t rank;         /* as `tick`, but 0 if started overdue */
+    uint64_t order;        /* starts in the world before the timer's start */
+    uint64_t from_call;    /* the first call that may fire the timer */
     bool pending;          /* in the oracle's list */
     bool loose;            /* may take any place within its tick */
-    unsigned fired;        /* how often it has fired */
-    uint64_t fired_at;     /* the clock when it fired last */
+    unsigned fired;        /* number of firings */
+    uint64_t fired_at;     /* the clock at the last firing */
     uint64_t fired_as;     /* position in firing order, from 1 */
-    void (*then)(probe *); /* what its callback does besides */
+    void (*then)(probe *); /* a further action of the callback */
     probe *other;          /* for `then` */
     uint64_t value;        /* for `then` */
 };
@@ -79,28 +78,28 @@ struct world {
     timingwheel wheel;
     heap memory;
     uint64_t tick;              /* time units per tick */
-    uint64_t clock;             /* what tw_now has to answer */
+    uint64_t clock;             /* expected result of tw_now */
     uint64_t target;            /* the argument of the call in progress */
     uint64_t call;              /* number of the call in progress or last */
-    uint64_t target_tick;       /* the last tick that this call fires */
+    uint64_t target_tick;       /* the last tick that the call fires */
     uint64_t fired;             /* timers fired so far */
     uint64_t starts;            /* timers started so far */
-    uint64_t before_call;       /* the same when the call began */
-    struct {                    /* one for each call that has left something */
-        uint64_t overdue_until; /* due, and one for the running call: */
-        uint64_t due_until;     /* first overdue timers of an order below, */
-    } turns[4];                 /* then timers of ticks up to this */
+    uint64_t before_call;       /* `starts` at the begin of the call */
+    struct {                    /* a turn for each call that left due timers, */
+        uint64_t overdue_until; /* and for the running call: first overdue */
+        uint64_t due_until;     /* timers of an order below the first field, */
+    } turns[4];                 /* then timers of ticks up to the second */
     unsigned turn_count;        /* at least 1 */
-    uint64_t last_overdue;      /* starts up to the last overdue one */
-    uint64_t stale_tick;        /* the earliest tick that a timer has left, */
-                                /* since calls passed it; UINT64_MAX: none */
-    bool loose;                 /* a timer that has left may blur the turns */
+    uint64_t last_overdue;      /* starts up to the last overdue start */
+    uint64_t stale_tick;        /* earliest tick left by a timer since calls */
+                                /* passed the tick; UINT64_MAX: none */
+    bool loose;                 /* a timer that left may blur the turns */
     size_t count;               /* timers in the list */
     size_t disturbed;   /* cancelled, postponed or moved while pending */
     size_t wakes;       /* calls made by world_sleep */
-    size_t idle_wakes;  /* of these, calls that fired nothing */
-    size_t deep;        /* run tw_check while count is at most this */
-    size_t compared;    /* times, since the world was opened */
+    size_t idle_wakes;  /* calls by world_sleep that fired nothing */
+    size_t deep;        /* largest count for which tw_check runs */
+    size_t compared;    /* comparisons since world_open */
     bool inside;        /* a call is in progress */
     bool stale;         /* the next deadline may be too early */
     probe *head, *tail; /* the oracle: sorted by rank, start order */
@@ -113,7 +112,7 @@ static inline uint64_t recorder_ceil(uint64_t deadline, uint64_t tick)
     return deadline / tick + (deadline % tick != 0);
 }
 
-/* When a tick begins, in time units; UINT64_MAX if that is beyond 64 bits. */
+/* Returns when a tick begins, in time units; UINT64_MAX if beyond 64 bits. */
 static inline uint64_t recorder_time(uint64_t index, uint64_t tick)
 {
     return index > UINT64_MAX / tick ? UINT64_MAX : index * tick;
@@ -146,7 +145,7 @@ static inline void oracle_remove(world *w, probe *p)
     w->count--;
 }
 
-/* The first timer that the call in progress owes at `now`, NULL if none. */
+/* Returns the first timer that the call must still fire by `now`, or NULL. */
 static inline probe *oracle_due(const world *w, uint64_t now)
 {
     uint64_t limit = (now > w->clock ? now : w->clock) / w->tick;
@@ -156,7 +155,7 @@ static inline probe *oracle_due(const world *w, uint64_t now)
     return NULL;
 }
 
-/* In which turn does `p` fire? */
+/* Returns the turn in which `p` fires. */
 static inline unsigned oracle_turn_of(const world *w, const probe *p)
 {
     unsigned i = 0;
@@ -167,7 +166,7 @@ static inline unsigned oracle_turn_of(const world *w, const probe *p)
     return i;
 }
 
-/* The first turn that has a timer, or the last. */
+/* Returns the first turn that has a timer, or the last turn. */
 static inline unsigned oracle_first_turn(const world *w)
 {
     unsigned first = w->turn_count - 1;
@@ -177,7 +176,7 @@ static inline unsigned oracle_first_turn(const world *w)
     return first;
 }
 
-/* Turns before the one of number `first` are over. */
+/* Removes the turns before number `first`. */
 static inline void oracle_drop_turns(world *w, unsigned first)
 {
     w->turn_count -= first;
@@ -185,9 +184,9 @@ static inline void oracle_drop_turns(world *w, unsigned first)
         w->turns[i] = w->turns[first + i];
 }
 
-/* No timer that may fire in this call stands before `p`; those that were
- * postponed or have a window may change places with others of their tick.
- * Each turn is over before the next. */
+/* Returns true if no timer of the call must fire before `p`. Timers that were
+ * postponed or have a window may take any place within their tick. Each turn
+ * ends before the next turn. */
 static inline bool oracle_in_turn(const world *w, const probe *p)
 {
     for (const probe *q = w->head; q != NULL && q != p; q = q->next) {
@@ -222,7 +221,7 @@ static inline void oracle_begin(world *w, uint64_t now)
     w->turns[w->turn_count - 1].due_until = w->target_tick;
 }
 
-/* A call ends that has done all there was to do. */
+/* A call ends, and no timer is left due. */
 static inline void oracle_finish(world *w)
 {
     w->loose = false;
@@ -231,7 +230,7 @@ static inline void oracle_finish(world *w)
         w->stale_tick = w->target_tick + 1;
 }
 
-/* A call ends that may have left something. */
+/* A call ends, and timers may be left due. */
 static inline void oracle_stop(world *w)
 {
     unsigned first = oracle_first_turn(w);
@@ -240,7 +239,7 @@ static inline void oracle_stop(world *w)
     oracle_drop_turns(w, first);
 }
 
-/* A timer leaves its tick before it fires. */
+/* A pending timer leaves its tick without firing. */
 static inline void oracle_disturb(world *w, const probe *p)
 {
     w->disturbed++;
@@ -249,10 +248,10 @@ static inline void oracle_disturb(world *w, const probe *p)
         w->stale_tick = p->rank;
 }
 
-/* The wheel has just fired `p`: was it right to? */
+/* Checks that the wheel was right to fire `p`. */
 static inline void oracle_fired(world *w, probe *p)
 {
-    if (!CHECK(p->pending)) /* lost its place in the list: fired twice */
+    if (!CHECK(p->pending)) /* no longer in the list: fired twice */
         return;
     CHECK(p->from_call <= w->call);
     CHECK(oracle_in_turn(w, p));
@@ -265,7 +264,7 @@ static inline void oracle_fired(world *w, probe *p)
     if (now > w->clock &&
         ((w->loose && now <= w->target_tick * w->tick) ||
          (turn != 0 && now <= w->turns[turn - 1].due_until * w->tick)))
-        w->clock = now; /* it had to wait for a timer that has left */
+        w->clock = now; /* waited for a timer that left its tick */
     oracle_drop_turns(w, turn);
     CHECK(tw_now(&w->wheel) == w->clock);
     CHECK(!tw_is_pending(&p->timer));
@@ -285,14 +284,14 @@ static inline void recorder_callback(timingwheel *tw, tw_timer *timer)
         p->then(p); /* may free p */
 }
 
-/* Compares everything that can be asked for with what the list says. */
+/* Compares every result of the wheel with the list. */
 static inline void world_compare(world *w)
 {
     uint64_t next = 12345;
     bool some = tw_next_deadline(&w->wheel, &next);
     CHECK(tw_count(&w->wheel) == w->count);
     CHECK(tw_now(&w->wheel) == w->clock);
-    if (!some) { /* nothing is pending that the clock can reach */
+    if (!some) { /* the clock can reach no pending timer */
         CHECK(w->head == NULL || w->head->tick > UINT64_MAX / w->tick);
         CHECK(next == 12345);
         CHECK(tw_wait(&w->wheel, w->clock, 777) == 777);
@@ -333,7 +332,7 @@ static inline void world_open(world *w, uint64_t tick, uint32_t size,
     world_open_limited(w, tick, size, start, 0);
 }
 
-/* Pending timers become idle; every block must have come back. */
+/* Destroys the wheel. Pending timers become idle, and no block may leak. */
 static inline void world_close(world *w)
 {
     CHECK(tw_check(&w->wheel));
@@ -354,8 +353,8 @@ static inline void world_adopt(world *w, probe *p)
     tw_timer_init(&p->timer, recorder_callback);
 }
 
-/* Enters into the list what the wheel was told by tw_start. Overdue from the
- * start, and started by a callback: not in the call that is in progress. */
+/* Does to the list what tw_start does to the wheel. A timer that a callback
+ * starts overdue does not fire in the running call. */
 static inline void oracle_start(world *w, probe *p, uint64_t deadline,
                                 bool loose)
 {
@@ -383,7 +382,7 @@ static inline int world_start(world *w, probe *p, uint64_t deadline)
     return status;
 }
 
-/* A start that has to work, as nearly all have to. */
+/* Starts a timer, and checks that the start succeeds. */
 static inline void world_add(world *w, probe *p, uint64_t deadline)
 {
     CHECK(world_start(w, p, deadline) == TW_OK);
@@ -453,15 +452,15 @@ static inline size_t world_advance(world *w, uint64_t now)
     return fired;
 }
 
-/* One limited call: at most `limit` timers handled, and the clock nowhere
- * beyond a timer that is still owed. */
+/* Makes one limited call, which handles at most `limit` timers. The clock must
+ * not pass a timer that is left due. */
 static inline size_t world_limited(world *w, uint64_t now, size_t limit)
 {
     uint64_t before = w->fired;
     tw_stats was, is;
     tw_get_stats(&w->wheel, &was);
     uint64_t stop = w->wheel.handled + limit;
-    if (limit != 0) /* such a call does nothing */
+    if (limit != 0) /* limit 0 does nothing */
         oracle_begin(w, now);
     w->inside = true;
     size_t fired = tw_advance_clock_limit(&w->wheel, now, limit);
@@ -475,7 +474,7 @@ static inline size_t world_limited(world *w, uint64_t now, size_t limit)
     w->clock = reached;
     if (oracle_due(w, now) != NULL)
         CHECK(tw_wait(&w->wheel, now, UINT64_MAX) == 0);
-    /* Slots of cancelled timers count towards the limit, too. */
+    /* The limit also counts slots of cancelled timers. */
     if (limit != 0 && fired + (is.cascaded - was.cascaded) < limit &&
         w->wheel.handled_limit == stop) {
         CHECK(oracle_due(w, now) == NULL);
@@ -484,12 +483,13 @@ static inline size_t world_limited(world *w, uint64_t now, size_t limit)
         oracle_stop(w);
     }
     if (fired + (is.cascaded - was.cascaded) == limit && w->count != 0)
-        w->stale = true; /* a bucket may have been left half cascaded */
+        w->stale = true; /* a bucket may be left half cascaded */
     world_compare(w);
     return fired;
 }
 
-/* Limited calls until nothing is left at `now`; true if that ends. */
+/* Makes limited calls until no timer is due at `now`. Returns false if the
+ * calls do not end. */
 static inline bool world_finish(world *w, uint64_t now, size_t limit)
 {
     size_t patience = 100 + 200 * (w->count + 1);
@@ -500,7 +500,7 @@ static inline bool world_finish(world *w, uint64_t now, size_t limit)
         if (w->count == 0 && w->clock >= now)
             return true;
     }
-    return CHECK(patience != 0); /* it would never end */
+    return CHECK(patience != 0); /* false: no end */
 }
 
 static inline probe *world_poll(world *w, uint64_t now)
@@ -509,7 +509,7 @@ static inline probe *world_poll(world *w, uint64_t now)
     probe *p = (probe *)(void *)tw_poll(&w->wheel, now);
     if (p != NULL) {
         oracle_fired(w, p);
-        w->stale = w->count != 0; /* its bucket is looked at next time */
+        w->stale = w->count != 0; /* the next call looks at the bucket */
     } else {
         CHECK(oracle_due(w, now) == NULL);
         oracle_finish(w);
@@ -520,9 +520,9 @@ static inline probe *world_poll(world *w, uint64_t now)
     return p;
 }
 
-/* What a loop does: sleeps until the next deadline and advances to it, until
- * `until`. It may wake for nothing once a timer that was cancelled, postponed
- * or moved, and never otherwise. */
+/* Works like a loop: sleeps until the next deadline, and advances, up to
+ * `until`. A wake-up may fire nothing at most once for each timer that was
+ * cancelled, postponed or moved. */
 static inline void world_sleep(world *w, uint64_t until)
 {
     uint64_t next;
@@ -536,14 +536,14 @@ static inline void world_sleep(world *w, uint64_t until)
     world_advance(w, until);
 }
 
-/* Fires everything that a clock can reach and says whether all has fired. */
+/* Fires every timer that a clock can reach. Returns true if none is left. */
 static inline bool world_exhaust(world *w)
 {
     while (w->head != NULL && w->head->tick <= UINT64_MAX / w->tick) {
         size_t count = w->count;
         uint64_t due = recorder_time(w->head->tick, w->tick);
         world_advance(w, due > w->clock ? due : w->clock);
-        if (!CHECK(w->count < count)) /* else it would never end */
+        if (!CHECK(w->count < count)) /* else no end */
             return false;
     }
     return w->count == 0;
@@ -565,14 +565,14 @@ static inline uint64_t draw_below(uint64_t *state, uint64_t bound)
     return draw(state) % bound;
 }
 
-/* A number of a random length, so that every wheel gets its share. */
+/* Returns a number of random length, so that every wheel gets timers. */
 static inline uint64_t draw_length(uint64_t *state, unsigned bits)
 {
     return draw(state) >> (63 - draw_below(state, bits));
 }
 
-/* One random operation on one of `count` probes, deadlines at most about
- * 2^bits units from the clock on either side. */
+/* A random operation on one of `count` probes. Deadlines are at most about
+ * 2^bits units before or after the clock. */
 static inline void world_random(world *w, probe *probes, size_t count,
                                 uint64_t *seed, unsigned bits)
 {

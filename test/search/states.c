@@ -1,60 +1,58 @@
-/* states.c - every state that a small wheel can get into, and all that can be
- * done from there.
+/* states.c - every state of small wheels, and every step from each state.
  *
  *     states [--quick | --full | --complete] [CASE...]
  *
- * --full searches further, in four minutes; --complete in an hour, with every
- * timer of three wheels of 4 to the end; --quick is for sanitizers and
- * valgrind. A case says how many states it has found, whether these are all
- * there are, and how many steps it has tried.
+ * --full searches further, in three minutes. --complete takes an hour, and
+ * searches two timers on three wheels of 4 to the end. --quick is for
+ * sanitizers and valgrind. Each case prints the number of states and of steps,
+ * and says if the search came to its end.
  *
- * A breadth-first search over the library as it is shipped. From each state
- * that it has found it tries every start, cancel and (where the case says
- * "postponed") postpone, and every advance, with a limit or without, and poll:
- * to each tick from one before the clock to `reach` after it, or as far as the
- * coarsest wheel reaches. In each callback that this runs it
- * tries one after the other: nothing, start the timer again after one of
- * `delay`, cancel another, start another after one of them; in calls that go
- * to the first tick that is due, to the one after or as far as possible. In
- * calls to any other tick callbacks do nothing (they do in the case "every
- * slot"). No more than one callback of a timer acts in a call.
+ * The search is breadth-first, over the library as shipped. From each state,
+ * the search tries every start, cancel and, in the cases "postponed", postpone.
+ * The search also tries every advance, advance with a limit, and poll. Ticks go
+ * from the tick before the clock to `reach` ticks after the clock, or to the
+ * reach of the coarsest wheel. Each callback tries every action: nothing, start
+ * the timer again after a `delay`, cancel another timer, or start another timer
+ * after a `delay`. Callbacks act in calls to the first due tick, to the next
+ * tick, and to the last tick. In the cases "every slot", callbacks act in every
+ * call. At most one callback of a timer acts in a call.
  *
- * The oracle (oracle.h) judges each of these steps: exact tick
- * and order, clock, count, timer states, next deadline, and tw_check. A state
- * is kept as the step that led to it first, and found again by taking the
- * steps from the beginning; so a failure comes with the shortest way to it.
+ * The oracle (oracle.h) judges each step: exact tick and order, clock, count,
+ * timer states, next deadline, and tw_check. A state is stored as the first
+ * step to the state. To enter a state, the search takes all steps from the
+ * beginning. So a failure prints the shortest way.
  *
- * Two wheels are in the same state if they differ by nothing but
- *  - a shift of the clock by a whole bucket of the coarsest wheel (by two whole
- *    turns of it, where the case says "whole turns"),
+ * Two wheels have the same state if they differ only by
+ *  - a shift of the clock by a whole bucket of the coarsest wheel, or, in the
+ *    case "whole turns", by two whole turns,
  *  - the names of the timers,
- *  - how far back ticks are that have passed, but for their order,
- *  - memory that holds no timer, counters, the arrangement of the delay queue,
- *    how overdue timers are divided among chunks, and which numbers these have,
- *  - when timers were moved ahead, and when to look next, where no bucket may
- *    be crowded; or where that was for an earlier step,
- *  - what only makes starts quicker (see twi_clear_caches).
- * Where two ways lead to one state and the oracle is stricter after one of
- * them, that one counts. States are told apart by 64 bits of hash. That all
- * this is so is tested: of states that were met again by another way, a sample
- * is entered by that way too, and has to come to the same states.
+ *  - the age of passed ticks, except for the order of these ticks,
+ *  - memory without timers, counters, the arrangement of the delay queue, the
+ *    division of overdue timers into chunks, and the numbers of chunks,
+ *  - the times of moving ahead, if no bucket can be crowded, or if the times
+ *    belong to an earlier step,
+ *  - caches (see twi_clear_caches).
+ * If two ways lead to a state, the way with the stricter oracle counts. States
+ * are compared by a hash of 64 bits. A test checks these rules: the search
+ * enters a sample of states by a second way. Both ways must lead to the same
+ * states.
  *
- * So that there are fewer states the wheels are tidied after each step: see
- * enum tidiness. And where a case is `sparing`, steps are left out:
- *  - A timer is started into a bucket of another only from idle: to move it
- *    there is to cancel and to start it.
- *  - The clock moves by one tick where nothing comes up, and calls go to the
- *    ticks at which callbacks act: to go further is to call again.
+ * To have fewer states, the wheels are tidied after each step: see enum
+ * tidiness. A `sparing` case also leaves out steps:
+ *  - Only an idle timer is started into the bucket of another timer. A pending
+ *    timer gets there by a cancel and a start.
+ *  - The clock moves by one tick if no bucket comes up. Calls go to the ticks
+ *    at which callbacks act. A longer call equals two calls.
  *  - A timer is postponed right before the call in which its bucket comes up,
- *    and not long before: nothing looks at its deadline any sooner. Two at a
- *    time to ticks that are at most a turn of the finest wheel apart.
- * That the same states are found without these steps has a case of its own.
+ *    because nothing reads its deadline earlier. Two timers are postponed to
+ *    ticks at most a turn of the finest wheel apart.
+ * A case of its own finds the same states with and without these steps.
  *
- * A bucket of few timers fires in place and never cascades. What is few is set
- * by each case: 5 timers, 1, or 0, so that two or three
- * timers cascade. They also are crowds of 6 that are started together and act
- * alike, more than a bucket keeps. A chunk has 4 slots, and in the cases "moved
- * ahead" a bucket of more than two chunks is crowded, as two crowds in one are.
+ * A bucket of few timers fires in place and never cascades. Each case sets the
+ * limit. With a limit of 0 or 1, two or three timers cascade. A crowd is 6
+ * timers that start together and act alike. A chunk has 4 slots. In the cases
+ * "moved ahead", a bucket of more than two chunks is crowded, and two crowds
+ * make such a bucket.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -70,23 +68,24 @@
 #define TW_STATIC
 #define TIMINGWHEEL_IMPLEMENTATION
 #define TWI_CHUNK_BYTES (8 * sizeof(void *)) /* 4 slots */
-#define TWI_LARGE_TIMERS few /* a bucket of so few timers never cascades, */
-#define TWI_LARGE_CHUNKS few_chunks /* unless it has more chunks */
-#define TWI_BATCH 1 /* chunk that is moved ahead at a time, at least */
+#define TWI_LARGE_TIMERS few        /* a bucket of few timers never cascades, */
+#define TWI_LARGE_CHUNKS few_chunks /* unless the bucket has more chunks */
+#define TWI_BATCH 1 /* least number of chunks moved ahead at a time */
 static unsigned few, few_chunks;
 #include "../../timingwheel.h"
 #include "../lib/oracle.h"
 #include "../lib/tap.h"
 
-#define GROUPS 3 /* timers, or crowds of them, at most */
-#define CROWD 6  /* timers in one */
+#define GROUPS 3 /* most timers or crowds of a case */
+#define CROWD 6  /* timers in a crowd */
 #define TIMERS (GROUPS * CROWD)
-#define VAIN (TIMERS + 32) /* wake-ups in vain to be expected, at most */
-#define DELAYS 4           /* that callbacks choose from, at most */
+#define VAIN (TIMERS + 32) /* most wake-ups in vain to expect */
+#define DELAYS 4           /* most delays of a callback */
 #define NO_STATE UINT32_MAX
-#define TWINS 1000 /* states entered a second time by another way, at most */
+#define TWINS 1000 /* most states to enter by a second way */
 
-/* A variable counts as 0 here; what the header defines over it does not. */
+/* The preprocessor takes the variable `few` for 0. If the header has defined
+ * another value, `few` has no effect. */
 #if TWI_LARGE_TIMERS == 0
 #define FEW_CAN_BE_SET true
 #else
@@ -95,40 +94,40 @@ static unsigned few, few_chunks;
 
 enum kind { SINGLE, CROWDS };
 
-/* What is put in order after each step, as if the way there had been another:
- * an empty bucket is as if it had never been used, and has no mark; no slot can
- * be taken back; a bucket has no dead slots, and its timers begin a chunk; the
- * latest tick of a bucket that no finer wheel asks for is the last of its step,
- * if it is not the earliest. */
+/* How wheels are tidied after each step. An empty bucket is like a bucket that
+ * was never used, without a mark. No slot can be taken back. A bucket has no
+ * dead slots, and its timers begin a chunk. If no finer wheel reads the latest
+ * tick of a bucket, the latest tick is the last tick of the step, unless the
+ * latest and the earliest tick are equal. */
 enum tidiness {
     TIDY,
-    AS_LEFT /* nothing is put in order */
+    AS_LEFT /* not tidied */
 };
 
-/* What is explored. */
+/* What a case explores. */
 typedef struct search {
     uint32_t size;   /* of a wheel */
-    unsigned wheels; /* how many of them */
+    unsigned wheels; /* number of wheels */
     unsigned groups;
     enum kind kind;
     unsigned few;       /* timers that a bucket keeps: TWI_LARGE_TIMERS */
-    bool ahead;         /* is a bucket of three chunks crowded? */
+    bool ahead;         /* is a bucket of three chunks large? */
     int soonest;        /* the earliest deadline of a start, in ticks from */
-                        /* the clock: below 1 there are overdue timers */
+                        /* the clock: below 1, timers start overdue */
     int reach;          /* the longest delay and advance, in ticks */
     unsigned postponed; /* timers or crowds that may be postponed at a time */
     bool reserved;      /* are all wheels there from the start? */
-    bool whole_turns;   /* does it matter which bucket of the coarsest wheel */
-                        /* is the clock's? */
+    bool whole_turns;   /* do states differ by the clock's bucket in the */
+                        /* coarsest wheel? */
     enum tidiness tidiness;
-    bool sparing;       /* are steps left out that come to the same? */
-    bool every_target;  /* do callbacks act whatever the target? */
-    unsigned limits;    /* that are tried */
-    unsigned delays;    /* how many of these there are */
+    bool sparing;       /* does the search leave out steps? */
+    bool every_target;  /* do callbacks act at every target? */
+    unsigned limits;    /* number of limits to try */
+    unsigned delays;    /* number of entries in `delay` */
     int delay[DELAYS];  /* of timers that callbacks start */
     unsigned most;      /* hundred thousands of transitions; 0: no limit */
-    unsigned most_full; /* the same with --full */
-    bool complete;      /* no limit with --complete? */
+    unsigned most_full; /* as `most`, with --full */
+    bool complete;      /* no `most` with --complete? */
 } search;
 
 enum step_kind {
@@ -140,29 +139,29 @@ enum step_kind {
     STEP_POLL
 };
 
-/* One step; times are relative to the clock. */
+/* A step. Times are relative to the clock. */
 typedef struct step {
     uint8_t kind;
     uint8_t group; /* STEP_LIMITED: the limit */
     int8_t time;
     uint8_t acting;         /* do callbacks choose, or do nothing? */
-    uint8_t picks[GROUPS];  /* what they chose */
-    int8_t put_off[GROUPS]; /* to when groups are postponed before; 0: not */
+    uint8_t picks[GROUPS];  /* the actions of callbacks */
+    int8_t put_off[GROUPS]; /* postponed before to this time; 0: not */
 } step;
 
-/* A state that has been found: how to get there. */
+/* A state, stored as the way to the state. */
 typedef struct state {
     uint64_t hash;
     uint32_t parent;
-    uint32_t lenient; /* timers that may take any place in their tick, a bit */
-                      /* each */
+    uint32_t lenient; /* bits of the timers that may take any place in */
+                      /* their tick */
     step step;
 } state;
 
-/* The memory as it was, to be restored at the same addresses. */
+/* The saved memory, to be restored at the same addresses. */
 static arena_memory saved_arena;
 
-/* The wheel, the oracle, and what the running call does. */
+/* The wheel, the oracle, and the running call. */
 static const search *play;
 static timingwheel tw, saved_tw;
 static tw_timer timers[TIMERS], saved_timers[TIMERS];
@@ -172,28 +171,27 @@ static oracle_timer saved_model_timers[TIMERS];
 static uint64_t saved_stale[VAIN];
 static size_t saved_stale_count;
 static unsigned members;      /* timers in a group */
-static unsigned ring;         /* buckets of a wheel: two turns of it */
-static bool cascades;         /* can there be so many in a bucket? */
+static unsigned ring;         /* buckets of a wheel: two turns */
+static bool cascades;         /* can a bucket cascade? */
 static bool has_overdue;      /* can timers be started overdue? */
 static uint64_t moved_at[64]; /* wheel->moved_at when the step began */
-static uint64_t steps_ahead;  /* that moved timers ahead */
+static uint64_t steps_ahead;  /* steps that moved timers ahead */
 static step now_doing;
 static size_t call_fired;
 static bool has_acted[TIMERS];   /* in this call */
 static int action_of[GROUPS];    /* in this call; -1: not chosen yet */
-static unsigned options[GROUPS]; /* that the callbacks had to choose from */
+static unsigned options[GROUPS]; /* number of actions to choose from */
 static unsigned choices;         /* made in this call */
-static unsigned choices_given;   /* of these, how many are prescribed */
+static unsigned choices_given;   /* number of prescribed choices */
 
 static state *states;
 static uint32_t state_count, state_capacity;
 static uint32_t *table; /* by hash: a state, or NO_STATE */
 static uint32_t table_size;
-static uint32_t expanding; /* the state whose steps are being tried */
+static uint32_t expanding; /* the state whose steps the search tries */
 static uint64_t transitions, all_states, all_transitions;
 
-/* Other ways to states, as state.parent and .step tell them; and what the
- * states after one come to. */
+/* Second ways to states, in the form of state.parent and state.step. */
 static struct twin {
     uint32_t index;
     uint32_t parent;
@@ -227,7 +225,7 @@ static void print_way(uint32_t index)
     print_step(&states[index].step);
 }
 
-/* Fails the case and tells the way to where it happened. */
+/* Fails the case, and prints the way to the failure. */
 static bool expect_at(bool holds, const char *what, int line)
 {
     if (holds)
@@ -243,7 +241,7 @@ static bool expect_at(bool holds, const char *what, int line)
 
 #define EXPECT(expr) expect_at((expr), #expr, __LINE__)
 
-/* A sentence of the oracle's, or NULL. */
+/* Fails the case if the oracle reports a fault. NULL is no fault. */
 static bool expect_no_fault(const char *fault, int line)
 {
     return expect_at(fault == NULL, fault == NULL ? "" : fault, line);
@@ -275,8 +273,9 @@ static void postpone_one(unsigned id, uint64_t deadline)
     oracle_postpone(&model, id, deadline);
 }
 
-/* What a callback can do: nothing; start its timer again after one of the
- * delays; and to each other group: cancel, or start after one of them. */
+/* Returns the number of actions of a callback. Action 0 is nothing. The next
+ * actions start the timer again after each delay. The rest cancels another
+ * group, or starts another group after each delay. */
 static unsigned action_count(void)
 {
     return 1 + play->delays + (play->groups - 1) * (1 + play->delays);
@@ -302,7 +301,8 @@ static void act(unsigned group, unsigned member, unsigned action)
         start_one(id, now + (uint64_t)play->delay[action - 1]);
 }
 
-/* The first callback of a group in a call chooses for all of it. */
+/* Returns the action of a group. The first callback of a group in a call
+ * chooses for the whole group. */
 static unsigned choose(unsigned group)
 {
     if (action_of[group] < 0) {
@@ -346,8 +346,8 @@ static void on_fire(timingwheel *wheel, tw_timer *timer)
     judge_next();
 }
 
-/* A call with a limit may stop early, if it has handled as many timers; or has
- * passed a chunk of slots of cancelled ones. */
+/* A call with a limit may stop early: after `limit` handled timers, or after
+ * slots of cancelled timers. */
 static void advance_limited(uint64_t now, size_t limit)
 {
     uint64_t cascaded = tw.cascaded, stop = tw.handled + limit, next = 0;
@@ -382,7 +382,7 @@ static void advance(uint64_t now)
     EXPECT_RIGHT(oracle_finish(&model));
 }
 
-/* The bucket that a pending timer is in. */
+/* Returns the bucket of a pending timer. */
 static const twi_bucket *bucket_of(const tw_timer *timer)
 {
     return twi_chunk_of(twi_slot_of(timer))->bucket;
@@ -394,18 +394,18 @@ static bool is_aside(const tw_timer *timer)
     return bucket >= tw.outside && bucket < tw.outside + TWI_OUTSIDE_BUCKETS;
 }
 
-/* Are the first two timers in one bucket? */
+/* Returns true if the first two timers are in the same bucket. */
 static bool share_bucket(void)
 {
     return tw_is_pending(&timers[0]) && tw_is_pending(&timers[1]) &&
            bucket_of(&timers[0]) == bucket_of(&timers[1]);
 }
 
-/* How a timer stood that is postponed right before a call. */
+/* The position of a timer that is postponed right before a call. */
 static struct {
     uintptr_t place;
-    uint64_t earliest; /* of its bucket */
-    bool is_ahead;     /* of another in its bucket? */
+    uint64_t earliest; /* of the timer's bucket */
+    bool is_ahead;     /* of the second timer in the bucket? */
 } before_call[GROUPS];
 
 static tw_timer *first_timer_in(const twi_bucket *bucket)
@@ -416,7 +416,7 @@ static tw_timer *first_timer_in(const twi_bucket *bucket)
     return *slot;
 }
 
-/* What is postponed right before the step. */
+/* Postpones timers right before the step. */
 static void put_off_groups(void)
 {
     for (unsigned group = 0; group < play->groups; group++) {
@@ -432,9 +432,9 @@ static void put_off_groups(void)
     }
 }
 
-/* Has the call not looked at a timer that was postponed before it? Then it
- * might as well be postponed before the next call. A timer that stands where it
- * stood may have been looked at on the way to one behind it. */
+/* Returns true if the call has not looked at a timer postponed before the call.
+ * A postpone before the next call leads to the same state. A timer that kept
+ * its place may have been looked at on the way to a timer behind. */
 static bool has_overlooked(void)
 {
     for (unsigned id = 0; id < play->groups; id++)
@@ -446,7 +446,7 @@ static bool has_overlooked(void)
     return false;
 }
 
-/* Takes the step now_doing, with the wheel and with the oracle. */
+/* Takes the step now_doing on the wheel and on the oracle. */
 static void take_step(void)
 {
     uint64_t time = time_from_clock(now_doing.time);
@@ -481,9 +481,9 @@ static void take_step(void)
 
 /* ------------------------------------------------------- what is a state -- */
 
-static uint64_t hash; /* of the state that is being looked at */
+static uint64_t hash; /* of the wheel's state */
 static uint32_t lenient;
-static uint64_t structure; /* the hash of it without what the oracle knows */
+static uint64_t structure; /* the hash of the wheel without the oracle */
 static uint8_t name_of[GROUPS];
 static uint8_t names;
 
@@ -493,8 +493,8 @@ static void add(uint64_t value)
     hash ^= hash >> 29;
 }
 
-/* Of a tick that is further back than any that can still be asked for, only the
- * order matters: what is `passed` is told by its rank from the clock down. */
+/* Ticks too far in the past for any further step. Only the order of passed
+ * ticks matters: a passed tick counts as its rank, from the clock down. */
 static uint64_t passed[TIMERS];
 static size_t passed_count;
 
@@ -530,7 +530,7 @@ static void find_passed(void)
         note_passed(timers[model.entries[i].id].deadline);
 }
 
-/* A tick as it is seen from the clock. */
+/* Returns a tick relative to the clock, or 512 plus the rank if passed. */
 static uint64_t relative(uint64_t tick)
 {
     uint64_t rank = 0;
@@ -541,7 +541,7 @@ static uint64_t relative(uint64_t tick)
     return 512 + rank;
 }
 
-/* Groups are named in the order in which they are met. */
+/* Returns a timer's number. Groups are numbered as the hash meets them. */
 static unsigned canonical(const tw_timer *timer)
 {
     unsigned id = (unsigned)(timer - timers);
@@ -551,8 +551,8 @@ static unsigned canonical(const tw_timer *timer)
     return *name * CROWD + id % members;
 }
 
-/* The bucket of a wheel that its buckets are numbered from: that of the clock's
- * own step, unless the case minds whole turns. */
+/* Returns the bucket from which the buckets of a wheel are numbered: the bucket
+ * of the clock's own step, or 0 in the case "whole turns". */
 static unsigned origin_of(unsigned level)
 {
     return play->whole_turns
@@ -560,8 +560,8 @@ static unsigned origin_of(unsigned level)
                : (unsigned)(tw.clock_tick >> level * tw.size_bits) % ring;
 }
 
-/* The slots of a bucket, from the first to the last. How they stand in chunks
- * follows from where the first one stands. */
+/* Hashes the slots of a bucket, from the first to the last. The place of the
+ * first slot decides the places of all slots in chunks. */
 static void add_slots(const twi_bucket *bucket)
 {
     if (play->tidiness == AS_LEFT)
@@ -570,7 +570,7 @@ static void add_slots(const twi_bucket *bucket)
         for (const twi_chunk *chunk = twi_chunk_of(
                  twi_is_empty(bucket) ? bucket->back - 1 : bucket->front);
              chunk != NULL; chunk = chunk->next)
-            add(chunk->number); /* how much moves ahead depends on it */
+            add(chunk->number); /* moving ahead depends on numbers */
     for (tw_timer **slot = bucket->front; slot != bucket->back;
          slot = twi_next_slot(slot))
         if (*slot != NULL)
@@ -580,7 +580,7 @@ static void add_slots(const twi_bucket *bucket)
             add(1);
 }
 
-/* The earliest deadline in a bucket. */
+/* Returns the earliest deadline in a bucket. */
 static uint64_t earliest_in(const twi_bucket *bucket)
 {
     uint64_t earliest = UINT64_MAX;
@@ -599,9 +599,9 @@ static bool is_due_at(uint64_t tick)
     return false;
 }
 
-/* A bucket's place in the delay queue may be earlier than its timers, if one
- * has left that was there: the oracle has to know of it already; or it has been
- * moved ahead, and is still due then. */
+/* A bucket's `earliest` may be too early in three cases: the oracle knows a
+ * timer that left the tick, a timer of the tick was moved ahead and is still
+ * due, or a limited call left the tick unfinished. */
 static void judge_mark(const twi_bucket *bucket)
 {
     uint64_t earliest = earliest_in(bucket);
@@ -654,14 +654,14 @@ static void add_bucket(const twi_bucket *bucket, unsigned where)
         add(wheel->progress);
 }
 
-/* Ticks at which a wake-up in vain is to be expected from here on. */
+/* Notes ticks at which a wake-up in vain is allowed from now on. */
 static void expect_vain(const twi_bucket *bucket, unsigned where)
 {
     if (where < play->wheels * ring && bucket->earliest <= bucket->latest)
         oracle_ticks_add(&model.stale, bucket->earliest);
 }
 
-/* The buckets that a wheel has marked; some of them may be empty. */
+/* Hashes the marks of a wheel. A marked bucket may be empty. */
 static void add_marks(unsigned level)
 {
     uint64_t marks = twi_marks(tw.wheels[level])[0];
@@ -669,8 +669,8 @@ static void add_marks(unsigned level)
     add((marks >> origin | marks << (ring - origin)) & ((1U << ring) - 1));
 }
 
-/* How far a wheel has come with moving timers ahead. A wheel that is not looked
- * at for a crowd now may be later in the same step. */
+/* Hashes the progress of moving ahead in a wheel. A wheel without a large
+ * bucket may get a large bucket later in the step. */
 static void add_ahead(const twi_wheel *wheel)
 {
     uint64_t own_step = tw.clock_tick >> wheel->shift << wheel->shift;
@@ -684,8 +684,8 @@ static void add_ahead(const twi_wheel *wheel)
     add(tw.ahead_at <= tw.clock_tick ? 0 : tw.ahead_at - tw.clock_tick);
 }
 
-/* The wheels that there are, and where the clock is in a bucket of the coarsest
- * one, or in a turn of it. */
+/* Hashes the existing wheels, and the position of the clock in a bucket of the
+ * coarsest wheel, or in two turns. */
 static void add_wheels(void)
 {
     uint64_t span = 1, wheels = 0;
@@ -707,8 +707,8 @@ static void add_wheels(void)
     add(tw.clock_tick % span);
 }
 
-/* How many overdue timers (or slots for them, where these stay as they were)
- * fire in a turn of the wheel or before it. */
+/* Returns the number of overdue timers (with `slots_too`: slots) that fire in a
+ * turn or earlier. */
 static unsigned overdue_in_turn(unsigned turn, bool slots_too)
 {
     const twi_bucket *overdue = &tw.outside[TWI_OVERDUE];
@@ -722,8 +722,8 @@ static unsigned overdue_in_turn(unsigned turn, bool slots_too)
     return count;
 }
 
-/* What limited calls have left, that is to fire before overdue timers that are
- * started from now on. */
+/* Hashes the turns: timers left by limited calls fire before timers that start
+ * overdue from now on. */
 static void add_left(void)
 {
     if (!has_overdue)
@@ -738,7 +738,7 @@ static void add_left(void)
         add(tw.has_outside);
 }
 
-/* In which turn of the wheel a timer of the oracle's entry `at` fires. */
+/* Returns the turn in which the wheel fires the oracle's entry `at`. */
 static unsigned turn_in_wheel(size_t at)
 {
     unsigned turn = 0;
@@ -750,8 +750,8 @@ static unsigned turn_in_wheel(size_t at)
     return turn;
 }
 
-/* The oracle has come to the same order of overdue timers and others, if it can
- * tell. */
+/* Checks that wheel and oracle agree on the order of overdue and due timers,
+ * if the oracle knows the order. */
 static void judge_left(void)
 {
     if (model.loose)
@@ -765,7 +765,7 @@ static void judge_left(void)
                         oracle_turn_of(&model, &model.entries[j])));
 }
 
-/* Which timers of its tick have to fire before a pending one. */
+/* Hashes the timers that must fire before the entry `at`, in the same tick. */
 static void add_order(size_t at)
 {
     const oracle_entry *entry = &model.entries[at];
@@ -799,8 +799,8 @@ static void hash_state(void)
 
 /* -------------------------------------------------------------- tidying -- */
 
-/* The timers of a bucket move together, to the beginning of its first chunk.
- * Its chunks are numbered from 0. */
+/* Moves the timers of a bucket to the beginning of the first chunk. Numbers the
+ * chunks from 0. */
 static void tidy_slots(twi_bucket *bucket)
 {
     tw_timer *kept[TIMERS];
@@ -913,7 +913,7 @@ static void save(void)
     memcpy(saved_model_timers, model.timers, count * sizeof(oracle_timer));
 }
 
-/* Are there slots in use without a timer? */
+/* Returns true if a bucket has dead slots. */
 static bool has_dead(const twi_bucket *bucket)
 {
     if (!twi_is_empty(bucket))
@@ -924,8 +924,8 @@ static bool has_dead(const twi_bucket *bucket)
     return false;
 }
 
-/* What a limited call has left: what the wheel knows of it. Slots of overdue
- * timers that have gone may stand for timers that were started since. */
+/* Copies the turns of the wheel to the oracle. A dead slot of an overdue timer
+ * may stand for a timer that started later. */
 static void learn_left(void)
 {
     unsigned left = overdue_in_turn(tw.turn_count - 1, false), overdue = 0;
@@ -945,7 +945,7 @@ static void learn_left(void)
     model.loose = false;
 }
 
-/* All that the oracle still has to know of the past is what can be seen. */
+/* Reduces the oracle's knowledge of the past to the state of the wheel. */
 static void forget_the_past(void)
 {
     model.finished = true;
@@ -973,7 +973,8 @@ static void revert(void)
     memcpy(model.timers, saved_model_timers, count * sizeof(oracle_timer));
 }
 
-/* The clock starts short of 2^32, at a whole turn of every wheel. */
+/* Makes an empty wheel. The clock starts shortly before 2^32, at a whole turn
+ * of every wheel. */
 static void begin(void)
 {
     tw_config config = {0, 0, 0, 0, NULL};
@@ -981,8 +982,8 @@ static void begin(void)
     config.wheel_size = play->size;
     arena.used = 0;
     EXPECT(tw_init(&tw, &config) == TW_OK);
-    if (play->reserved) /* the second step from the clock's own is the first */
-        EXPECT(tw_reserve(&tw, play->groups * members, /* of a wheel */
+    if (play->reserved) /* the first step of a wheel is two steps ahead */
+        EXPECT(tw_reserve(&tw, play->groups * members, /* of the clock */
                           config.start + (UINT64_C(2) << (play->wheels - 1) *
                                                              tw.size_bits)) ==
                TW_OK);
@@ -993,7 +994,7 @@ static void begin(void)
     oracle_free(&model);
     oracle_init(&model, 1, config.start, TIMERS);
     for (uint64_t i = 0; i < VAIN; i++)
-        oracle_ticks_add(&model.stale, i); /* has room for all */
+        oracle_ticks_add(&model.stale, i); /* make room for all */
     model.stale.count = 0;
 }
 
@@ -1033,7 +1034,8 @@ static void grow_table(void)
     }
 }
 
-/* A state has been met again: keeps a sample of these, each as likely. */
+/* Notes a second way to a state, if the sample takes the way. All ways have the
+ * same probability. */
 static void note_twin(uint32_t index, uint32_t parent)
 {
     if (states[index].lenient != lenient)
@@ -1062,8 +1064,8 @@ static void add_state(uint32_t parent)
         grow_table();
 }
 
-/* The wheel is in a state: notes it if it is new, or was met only where the
- * oracle was more lenient. */
+/* Notes the state of the wheel, if the state is new, or if the oracle was more
+ * lenient before. */
 static void note_state(uint32_t parent)
 {
     uint32_t at = (uint32_t)hash & (table_size - 1);
@@ -1086,7 +1088,8 @@ static void note_state(uint32_t parent)
     add_state(parent);
 }
 
-/* The next combination of what the callbacks of the step choose. */
+/* Chooses the next combination of callbacks' actions. Returns false at the
+ * end. */
 static bool choose_next(void)
 {
     while (choices > 0) {
@@ -1100,8 +1103,7 @@ static bool choose_next(void)
     return false;
 }
 
-/* The states at rest that a search has come to, by hash; to compare it with
- * another. */
+/* The states at rest of a search, by hash, to compare two searches. */
 static struct {
     bool wanted;
     uint64_t *hashes; /* 0: none */
@@ -1109,7 +1111,7 @@ static struct {
     uint64_t sum;
 } rest;
 
-/* Have the buckets of the wheels looked at all timers that were postponed? */
+/* Returns true if no postponed timer is left to look at, in any bucket. */
 static bool is_at_rest(void)
 {
     for (size_t i = 0; i < model.count; i++) {
@@ -1157,7 +1159,7 @@ static void forget_rest(void)
     memset(&rest, 0, sizeof(rest));
 }
 
-/* The step has led to the state that has been hashed. */
+/* Notes the hashed state as the result of the step. */
 static void note_where_it_led(void)
 {
     if (summing) {
@@ -1174,7 +1176,7 @@ static void note_where_it_led(void)
 
 static int8_t put_off[GROUPS]; /* for step.put_off */
 
-/* Has the step moved timers ahead? */
+/* Counts the step if the step moved timers ahead. */
 static void note_ahead(void)
 {
     for (unsigned level = 0; level < play->wheels; level++)
@@ -1185,7 +1187,7 @@ static void note_ahead(void)
         }
 }
 
-/* Tries a step from the state that is saved, with every choice. */
+/* Tries a step from the saved state, with every action of callbacks. */
 static void try_step(enum step_kind kind, unsigned group, int time, bool acting)
 {
     if (tap_failed_checks != 0)
@@ -1216,9 +1218,9 @@ static void try_step(enum step_kind kind, unsigned group, int time, bool acting)
     } while (choose_next());
 }
 
-/* Does the coarsest wheel hold that tick, or a finer one? It surely does up to
- * a turn of steps from the clock's own; up to two, where that depends on whole
- * turns. */
+/* Returns true if a wheel holds the tick. The coarsest wheel always holds ticks
+ * up to a turn of steps ahead. In the case "whole turns", the wheel may hold
+ * ticks up to two turns ahead. */
 static bool in_window(int time)
 {
     unsigned shift = (play->wheels - 1) * tw.size_bits;
@@ -1239,7 +1241,7 @@ static unsigned others_postponed(unsigned group)
     return (count + members - 1) / members;
 }
 
-/* Would a timer that is started for that tick come into this bucket? */
+/* Returns true if a timer started for `tick` enters this bucket. */
 static bool would_join(const twi_bucket *bucket, uint64_t tick)
 {
     if (tick <= tw.clock_tick)
@@ -1249,7 +1251,7 @@ static bool would_join(const twi_bucket *bucket, uint64_t tick)
            bucket == &wheel->buckets[twi_index_of(&tw, wheel, tick)];
 }
 
-/* Does nothing look at a timer's deadline before its bucket comes up? */
+/* Returns true if nothing reads the deadline before the bucket comes up. */
 static bool may_wait(const tw_timer *timer)
 {
     return play->sparing && !is_aside(timer) && timer->deadline > tw.clock_tick;
@@ -1260,7 +1262,7 @@ static bool is_worth_postponing(const tw_timer *timer, int time)
     int later = (int)(int64_t)(timer->deadline - tw_now(&tw));
     if (!tw_is_pending(timer))
         return time == 1;
-    /* To postpone to earlier is to start: one of these will do. */
+    /* To postpone to an earlier tick is to start: try a single tick. */
     return time == later - 1 || (time >= later && !may_wait(timer));
 }
 
@@ -1293,8 +1295,8 @@ static bool is_last(int time)
     return time == play->reach || !in_window(time + 1);
 }
 
-/* Do callbacks act in a call with that target? If not with every one, then
- * with the first that fires something, the one after, and the last. */
+/* Returns true if callbacks act in a call to that time: at every time, or at
+ * the first due tick, the next tick, and the last tick. */
 static bool acts_at(int time)
 {
     int due = first_due();
@@ -1302,8 +1304,8 @@ static bool acts_at(int time)
            time == due + 1;
 }
 
-/* A call for that time: all at once, with a limit, and poll. Limits are such
- * that they cut a crowd in the middle, and nowhere else. */
+/* Tries calls to a time: an advance, advances with limits, and a poll. A limit
+ * cuts a crowd only in the middle. */
 static void try_call(int time, bool limited)
 {
     unsigned half = (members + 1) / 2;
@@ -1315,8 +1317,8 @@ static void try_call(int time, bool limited)
         try_step(STEP_POLL, 0, time, false);
 }
 
-/* Where nothing comes up calls do no more than move the clock, and one with a
- * limit is tried for the clock's own tick only. */
+/* Tries all calls. If no bucket comes up, calls only move the clock, and limits
+ * are tried only for the clock's own tick. */
 static void try_calls(void)
 {
     uint64_t next = 0;
@@ -1333,17 +1335,16 @@ static void try_calls(void)
     }
 }
 
-/* Does a timer that is ahead of the clock wait in a bucket of a wheel that is
- * to come up at that tick? */
+/* Returns true if a timer waits in a bucket that comes up at `tick`. */
 static bool comes_up(const tw_timer *timer, uint64_t tick)
 {
     return tw_is_pending(timer) && may_wait(timer) &&
            bucket_of(timer)->earliest == tick;
 }
 
-/* A call to the tick at which postponed timers come up. Of a bucket that has
- * been handled in part what is left may stand aside, where the next call looks
- * at it whatever its target; so that calls with a limit go further, too. */
+/* Tries calls to the tick at which postponed timers come up. A limited call may
+ * leave part of a bucket outside of the wheels, and the next call looks at that
+ * part at any target. Therefore limited calls go further, too. */
 static void try_call_put_off(int due)
 {
     bool shared = share_bucket();
@@ -1353,8 +1354,8 @@ static void try_call_put_off(int due)
             try_step(STEP_LIMITED, i, due, acts_at(due));
 }
 
-/* Calls to the next tick at which a bucket comes up, with timers in it that
- * have just been postponed: one or more of `group` and those after it. */
+/* Tries calls to the next tick at which a bucket comes up, after postponing one
+ * or more timers of the bucket, from `group` on. */
 static void try_put_off(unsigned group, uint64_t tick, bool any)
 {
     if (group == play->groups) {
@@ -1379,7 +1380,8 @@ static void try_put_off(unsigned group, uint64_t tick, bool any)
     put_off[group] = 0;
 }
 
-/* A group that cannot be told from one before it need not be tried. */
+/* Returns true if an earlier group is idle like this group. Trying the earlier
+ * group is enough. */
 static bool is_like_another(unsigned group)
 {
     for (unsigned id = group * members; id < (group + 1) * members; id++)
@@ -1395,7 +1397,7 @@ static bool is_like_another(unsigned group)
     return false;
 }
 
-/* Tries every step from the state that the wheel is in. */
+/* Tries every step from the state of the wheel. */
 static void try_steps(uint32_t index)
 {
     hash_state();
@@ -1420,13 +1422,12 @@ static void expand(uint32_t index)
     try_steps(index);
 }
 
-/* How long a search may go on: what the command line asked for. One that is
- * cut short has tried everything from the states that are the fewest steps
- * away. */
+/* The length of a search, from the command line. A search that is cut short has
+ * tried every step from the nearest states. */
 static enum { QUICK, USUAL, FULL, COMPLETE } effort = USUAL;
 
-/* Does all that is sampled come to the same, whichever way it is entered? Those
- * are passed over whose own way has been replaced by a stricter one. */
+/* Checks that each sampled state leads to the same states by both ways. Skips a
+ * state whose way was replaced by a stricter way. */
 static void compare_twins(void)
 {
     unsigned compared = 0, differing = 0;
@@ -1474,7 +1475,8 @@ static uint64_t most_transitions(void)
     return most == 0 ? UINT64_MAX : most * UINT64_C(100000);
 }
 
-/* An empty wheel, and the state that it is in; false if it cannot be had. */
+/* Makes an empty wheel, and notes its state. Returns false if the case cannot
+ * run. */
 static bool begin_search(const search *what)
 {
     if (what->few != 5 && !FEW_CAN_BE_SET) {
@@ -1529,7 +1531,7 @@ static void explore(const search *what)
 
 /* ----------------------------------------------------------------- cases -- */
 
-/* Several fields stand in one line here, or the cases would be pages long. */
+/* Several fields share a line, to keep the cases short. */
 /* clang-format off */
 
 static void made_on_demand(void)
@@ -1676,7 +1678,7 @@ static void crowds_ahead_on_4(void)
     explore(&what);
 }
 
-/* Some of three crowds are moved ahead, and what is left is sorted. */
+/* Some of three crowds are moved ahead. The rest is sorted. */
 static void three_crowds_ahead(void)
 {
     static const search what = {
@@ -1698,7 +1700,7 @@ static void crowds_ahead_every_slot(void)
     explore(&what);
 }
 
-/* Crowds that are sorted where they stand, over two chunks. */
+/* Crowds are sorted in place, over two chunks. */
 static void three_runs(void)
 {
     static const search what = {
@@ -1793,8 +1795,8 @@ static void postponed_on_4(void)
     explore(&what);
 }
 
-/* To each tick up to 63 ahead: in the coarsest of three wheels of 4 these are
- * in three or four buckets. */
+/* Every tick up to 63 ahead. In the coarsest of three wheels of 4, these ticks
+ * are in three or four buckets. */
 static void all_ticks_on_4(void)
 {
     static const search what = {
@@ -1839,7 +1841,7 @@ static void two_cascade_on_4(void)
     explore(&what);
 }
 
-/* Is nothing lost by the steps that are left out? */
+/* Checks that the steps left out by `sparing` lose no state. */
 static void compare_sparing(unsigned how_few)
 {
     search what = {
@@ -1850,7 +1852,7 @@ static void compare_sparing(unsigned how_few)
     what.few = how_few;
     what.reach = effort >= FULL ? 8 : effort == USUAL && how_few == 0 ? 5 : 4;
     if (how_few == 5 && what.reach > 5)
-        what.reach = 5; /* see test/README.md */
+        what.reach = 5; /* see README.md */
     if (effort == QUICK) {
         what.wheels = 2;
         what.reach = 3;

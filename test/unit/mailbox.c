@@ -1,11 +1,11 @@
-/* mailbox.c - the section TIMINGWHEEL_THREADS, each of its ways by itself, in
- * one thread. What another thread does in the middle of a post or of collecting
- * is done by a hook there, so that each interleaving comes about every time.
- * Real threads are in threads/, and so are all interleavings of small cases.
+/* mailbox.c - the section TIMINGWHEEL_THREADS, in a single thread. Hooks in the
+ * middle of a post and of collecting do the work of another thread. So each
+ * interleaving happens in every run. test/threads has real threads, and a model
+ * with all interleavings of small cases.
  *
  * SPDX-License-Identifier: MIT
  */
-#ifdef __TINYC__ /* it has no atomics */
+#ifdef __TINYC__ /* no atomics */
 #include <stdio.h>
 
 int main(void)
@@ -21,7 +21,7 @@ int main(void)
 #include <stdint.h>
 #include <stdlib.h>
 
-/* What other threads do in the middle: once, when the hook is next reached. */
+/* The work of another thread: runs once, when a hook is next reached. */
 static void (*meanwhile)(void);
 
 static void let_others_run(void)
@@ -40,7 +40,7 @@ static void let_others_run(void)
      atomic_compare_exchange_strong_explicit((object), (expected), (desired), \
                                              (success), (failure)))
 
-/* While a start is applied, which wants memory. */
+/* While the wheel allocates memory for a posted start. */
 static bool out_of_memory;
 
 static bool refuses(void)
@@ -69,7 +69,7 @@ static tw_remote *const a = &remotes[0], *const b = &remotes[1],
 static unsigned wake_ups;
 static int woken; /* the context of wake */
 
-/* Which fired, one letter each. */
+/* The timers that fired, a letter per timer. */
 static char fired[32];
 static size_t fired_count;
 
@@ -109,7 +109,7 @@ static void set_up(void)
     set_up_full(0);
 }
 
-/* Everything has been applied, and nothing is left. */
+/* Checks that every request has been applied, and destroys the wheel. */
 static void tear_down(void)
 {
     CHECK(meanwhile == NULL);
@@ -120,7 +120,7 @@ static void tear_down(void)
     tw_destroy(&tw);
 }
 
-/* Advances; true if exactly these have fired since the last time. */
+/* Advances. Returns true if exactly the timers in `which` fired, in order. */
 static bool fires(uint64_t now, const char *which)
 {
     fired_count = 0;
@@ -129,7 +129,7 @@ static bool fires(uint64_t now, const char *which)
     return strcmp(fired, which) == 0;
 }
 
-/* Remotes on the list of those posted. */
+/* Returns the number of remotes on the list of posted remotes. */
 static size_t entries(void)
 {
     size_t count = 0;
@@ -324,7 +324,7 @@ static void full(void)
     CHECK(!tw_remote_settled(b) && !tw_remote_settled(c));
     CHECK(tw_collect(&box) == 2);
     CHECK(fires(10, "a"));
-    CHECK(tw_collect(&box) == 1); /* c, which was posted first */
+    CHECK(tw_collect(&box) == 1); /* c was posted first */
     CHECK(tw_remote_settled(c) && !tw_remote_settled(b));
     CHECK(fires(20, "c"));
     CHECK(tw_collect(&box) == 0);
@@ -332,7 +332,7 @@ static void full(void)
     tear_down();
 }
 
-/* To post those that wait again puts them nowhere else, and wakes nobody. */
+/* A post to a waiting remote leaves the remote in place, and wakes no loop. */
 static void posted_while_waiting(void)
 {
     set_up_full(1);
@@ -352,7 +352,7 @@ static void posted_while_waiting(void)
     tear_down();
 }
 
-/* Those that wait are tried before what was posted after them. */
+/* Waiting remotes are tried before remotes posted later. */
 static void waiting_come_first(void)
 {
     set_up_full(1);
@@ -360,7 +360,7 @@ static void waiting_come_first(void)
     tw_post_start(&box, b, 20);
     CHECK(tw_collect(&box) == 1);
     tw_post_cancel(&box, a);
-    CHECK(tw_collect(&box) == 1); /* it came after b had been tried */
+    CHECK(tw_collect(&box) == 1); /* the cancel came after b was tried */
     tw_post_start(&box, c, 20);
     CHECK(tw_collect(&box) == 1);
     CHECK(fires(20, "b"));
@@ -388,7 +388,7 @@ static void refused_leaves_as_it_was(void)
     tw_post_start(&box, a, 10);
     CHECK(tw_collect(&box) == 0);
     out_of_memory = true;
-    tw_post_start(&box, a, 1000); /* wants another wheel */
+    tw_post_start(&box, a, 1000); /* needs another wheel */
     CHECK(tw_collect(&box) == 1);
     CHECK(tw_is_pending(&a->timer) && tw_deadline(&a->timer) == 10);
     CHECK(fires(10, "a"));
@@ -423,7 +423,7 @@ static void post_b(void)
     tw_post_start(&box, b, 5);
 }
 
-/* Another thread's push comes between the look at the list and the own push. */
+/* Another thread pushes between this thread's look at the list and push. */
 static void pushed_in_between(void)
 {
     set_up();
@@ -441,7 +441,8 @@ static void collect_now(void)
     CHECK(!tw_remote_settled(a));
 }
 
-/* The loop collects what stood there: it is empty then, and is woken again. */
+/* The loop collects in the middle of a post. The list is empty, and the post
+ * wakes the loop again. */
 static void collected_in_between(void)
 {
     set_up();
@@ -457,7 +458,7 @@ static void collected_in_between(void)
 static void post_a_again(void)
 {
     tw_post_start(&box, a, 7);
-    CHECK(entries() == 0); /* the thread in the middle will push it */
+    CHECK(entries() == 0); /* the other thread pushes it later */
     CHECK(wake_ups == 0);
     collect_now();
 }
@@ -475,7 +476,7 @@ static void replaced_before_the_push(void)
 
 /* ------------------------------------------ in the middle of collecting --- */
 
-/* What comes while a batch is applied is for the next one. */
+/* Posts during a batch belong to the next batch. */
 static void posted_while_collecting(void)
 {
     set_up();
@@ -496,7 +497,7 @@ static void cancel_a(void)
     tw_post_cancel(&box, a);
 }
 
-/* A start that is being refused is replaced: it is not put back over a later
+/* A refused start that was replaced meanwhile does not replace the later
  * request. */
 static void cancelled_while_refused(void)
 {
@@ -504,7 +505,7 @@ static void cancelled_while_refused(void)
     out_of_memory = true;
     tw_post_start(&box, a, 5);
     meanwhile = cancel_a;
-    CHECK(tw_collect(&box) == 0); /* none waits: the cancel is on its way */
+    CHECK(tw_collect(&box) == 0); /* none waits: the cancel is posted */
     CHECK(!tw_remote_settled(a) && entries() == 1);
     out_of_memory = false;
     CHECK(tw_collect(&box) == 0);
@@ -604,7 +605,7 @@ static void used_directly(void)
     tw_cancel(&tw, &a->timer);
     CHECK(tw_remote_settled(a) && !tw_is_pending(&a->timer));
     tw_start(&tw, &a->timer, 9);
-    tw_post_start(&box, a, 10); /* on its way when it fires */
+    tw_post_start(&box, a, 10); /* not yet collected when a fires */
     CHECK(fires(9, "a"));
     tw_collect(&box);
     CHECK(fires(10, "a"));
@@ -650,8 +651,8 @@ static void no_callback(void)
     tear_down();
 }
 
-/* Wherever a mailbox stands, the loop's fields are in no line of 128 bytes with
- * the list, nor is what stands before it. */
+/* At every address of a mailbox, no line of 128 bytes holds the list together
+ * with the loop's fields, or with the memory before the mailbox. */
 static void lines_apart(void)
 {
     size_t posted = offsetof(tw_mailbox, posted);

@@ -1,9 +1,8 @@
-/* memory.c - what happens when memory runs out, and how much is used.
+/* memory.c - lack of memory, and use of memory.
  *
- * Each scenario runs again and again, with TW_MALLOC failing at its first call,
- * at its second and so on, once with that call alone and once with all calls
- * after it. Next to the wheel stands a plain list of what must be pending, and
- * everything is compared with it after every step.
+ * Each scenario runs many times. In run n, the nth call of TW_MALLOC fails,
+ * once alone and once with all later calls. A plain list beside the wheel holds
+ * the timers that must be pending. Every step compares the wheel with the list.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,7 +10,7 @@
 
 #define TW_STATIC
 #define TIMINGWHEEL_IMPLEMENTATION
-#define TWI_LARGE_TIMERS few /* a bucket of so few timers never cascades */
+#define TWI_LARGE_TIMERS few /* timers that never cascade */
 static unsigned few;
 #include "../../timingwheel.h"
 
@@ -21,19 +20,19 @@ static unsigned few;
 
 #define ITEMS 300
 
-/* A timer, and what is known about it without asking the wheel. */
+/* A timer, and the expected state of the timer. */
 typedef struct item {
-    tw_timer timer; /* first, so that a pointer to it is one to the item */
+    tw_timer timer; /* first: a pointer to the timer points to the item */
     bool pending;
-    bool loose;      /* it may fire at any place within its tick */
-    bool deferred;   /* started overdue in a callback: not in this call */
-    bool refused;    /* a start failed, and will be tried again at the end */
-    uint64_t wanted; /* the deadline of that start */
-    uint64_t due;    /* the tick at which it must fire */
-    uint64_t rank;   /* the same, but 0 if it was started overdue */
-    uint64_t order;  /* its start came after this many others */
-    uint64_t period; /* its callback starts it again after this ... */
-    unsigned rounds; /* ... so many times */
+    bool loose;      /* may fire at any place within its tick */
+    bool deferred;   /* started overdue in a callback: fires in the next call */
+    bool refused;    /* a start failed; settle tries again */
+    uint64_t wanted; /* the deadline of the failed start */
+    uint64_t due;    /* the tick in which the timer must fire */
+    uint64_t rank;   /* as `due`, but 0 if started overdue */
+    uint64_t order;  /* number of starts before the timer's start */
+    uint64_t period; /* the callback starts the timer again after this ... */
+    unsigned rounds; /* ... this many times */
 } item;
 
 static heap memory;
@@ -42,44 +41,44 @@ static uint64_t tick;
 static item items[ITEMS];
 static size_t pending;
 static uint64_t starts;
-static uint64_t furthest; /* what callbacks start is due by then */
+static uint64_t furthest; /* latest deadline of a start in a callback */
 
-/* About the call of tw_advance_clock that is running. */
+/* The running call of tw_advance_clock. */
 static struct {
     bool running;
-    uint64_t clock;       /* before it */
-    uint64_t now;         /* its argument */
-    uint64_t target;      /* the last tick that it fires */
-    uint64_t began_after; /* so many starts */
-    uint64_t reached;     /* the clock by now */
+    uint64_t clock;       /* before the call */
+    uint64_t now;         /* the argument of the call */
+    uint64_t target;      /* the last tick of the call */
+    uint64_t began_after; /* number of starts before the call */
+    uint64_t reached;     /* the clock at the last firing */
     const item *last;
     uint64_t last_rank;
     uint64_t last_order;
     bool last_loose;
 } call;
 
-/* Calls that have left something due, and the running one, each have a turn:
- * for overdue timers that were started before `overdue_until`, and then timers
- * of ticks up to `due_until`. A timer that has left its tick since
- * `stale_tick` may blur which turns there are. */
+/* Turns: a turn for each call that left due timers, and for the running call. A
+ * turn has the overdue timers started before `overdue_until`, and then the
+ * timers with ticks up to `due_until`. A timer that left a tick from
+ * `stale_tick` on may blur the turns. */
 static struct {
     struct {
         uint64_t overdue_until;
         uint64_t due_until;
     } turns[4];
     unsigned turn_count;
-    uint64_t last_overdue; /* starts up to the last one that was overdue */
-    uint64_t stale_tick;   /* the earliest; UINT64_MAX: none */
-    bool loose;            /* it has */
+    uint64_t last_overdue; /* starts up to the last overdue start */
+    uint64_t stale_tick;   /* the earliest such tick; UINT64_MAX: none */
+    bool loose;            /* the turns are blurred */
 } left;
 
-/* For the line at the end of the output. */
+/* For the last line of the output. */
 static size_t injected; /* runs in which an allocation failed */
-static size_t refusals; /* allocations that failed in them, in all */
+static size_t refusals; /* failed allocations in all runs */
 
 static uint64_t random_state;
 
-/* Never twice in one expression: compilers order the calls as they like. */
+/* Call at most once per expression: the order of two calls is undefined. */
 static uint64_t random_below(uint64_t limit)
 {
     random_state ^= random_state << 13;
@@ -126,7 +125,7 @@ static uint64_t tick_of(uint64_t deadline)
     return deadline / tick + (deadline % tick != 0);
 }
 
-/* The wheel agrees with the list, and with the heap about its memory. */
+/* Compares the wheel with the list, and the wheel's memory with the heap. */
 static void check_all(void)
 {
     uint64_t earliest = UINT64_MAX, deadline = UINT64_MAX;
@@ -148,14 +147,14 @@ static void check_all(void)
 
 /* ---------------------------------------------- steps, each checked at once */
 
-/* A timer leaves its tick before it fires. */
+/* Notes a pending timer that leaves its tick without firing. */
 static void note_stale(const item *it)
 {
     if (it->pending && it->rank < left.stale_tick)
         left.stale_tick = it->rank;
 }
 
-/* The item is pending now, until `deadline`. */
+/* Notes that the item is pending until `deadline`. */
 static void note_start(item *it, uint64_t deadline, bool loose)
 {
     CHECK(tw_deadline(&it->timer) == deadline);
@@ -172,7 +171,7 @@ static void note_start(item *it, uint64_t deadline, bool loose)
     it->deferred = call.running && it->rank == 0;
 }
 
-/* One of the three ways to start a timer. */
+/* The three ways to start a timer. */
 typedef enum way { START, WITHIN, POSTPONE } way;
 
 static int start_by(way how, item *it, uint64_t deadline, uint64_t latest)
@@ -184,8 +183,8 @@ static int start_by(way how, item *it, uint64_t deadline, uint64_t latest)
     return tw_start(&tw, &it->timer, deadline);
 }
 
-/* What a start that failed for want of memory must leave as it was; a reserve
- * also the memory. */
+/* The state that a start without memory must not change. A failed reserve must
+ * not change the memory either. */
 typedef struct remains {
     tw_timer timer;
     size_t count, blocks, bytes, failures;
@@ -204,7 +203,7 @@ static remains take_remains(const item *it)
 static void check_remains(const remains *r, const item *it)
 {
     remains is = take_remains(it);
-    CHECK(is.failures > r->failures); /* memory did run out */
+    CHECK(is.failures > r->failures); /* an allocation failed */
     CHECK(is.timer.place == r->timer.place);
     CHECK(is.timer.deadline == r->timer.deadline);
     CHECK(is.timer.callback == r->timer.callback);
@@ -224,7 +223,7 @@ static void begin_timer(way how, item *it, uint64_t deadline, uint64_t latest)
             it->wanted = deadline;
             return;
         }
-        status = start_by(how, it, deadline, latest); /* there is some again */
+        status = start_by(how, it, deadline, latest); /* memory is back */
     }
     CHECK(status == TW_OK);
     note_start(it, how == WITHIN ? tw_deadline(&it->timer) : deadline,
@@ -264,7 +263,7 @@ static void cancel(item *it)
     it->refused = false;
 }
 
-/* In which turn does a timer fire? */
+/* Returns the turn in which a timer fires. */
 static unsigned turn_of(const item *it)
 {
     unsigned i = 0;
@@ -275,7 +274,7 @@ static unsigned turn_of(const item *it)
     return i;
 }
 
-/* The first turn that has a timer, or the last. */
+/* Returns the first turn that has a timer, or the last turn. */
 static unsigned first_turn(void)
 {
     unsigned first = left.turn_count - 1;
@@ -285,7 +284,7 @@ static unsigned first_turn(void)
     return first;
 }
 
-/* Turns before the one of number `first` are over. */
+/* Removes the turns before number `first`. */
 static void drop_turns(unsigned first)
 {
     left.turn_count -= first;
@@ -293,7 +292,7 @@ static void drop_turns(unsigned first)
         left.turns[i] = left.turns[first + i];
 }
 
-/* True if `it` may fire behind the one that fired before it in this call. */
+/* Returns true if `it` may fire directly after the last timer of the call. */
 static bool is_in_turn(const item *it)
 {
     if (call.last == NULL || left.loose)
@@ -305,7 +304,7 @@ static bool is_in_turn(const item *it)
             (call.last_loose || it->loose || call.last_order < it->order));
 }
 
-/* A timer has fired: it was due, not too early, and it was its turn. */
+/* Notes that a timer fired. Checks that the timer was due, and its turn. */
 static void note_fired(item *it)
 {
     uint64_t clock = call.reached / tick, now = tw_now(&tw);
@@ -319,7 +318,7 @@ static void note_fired(item *it)
         call.reached = it->due * tick;
     else if (now > call.reached && now <= latest * tick &&
              left.stale_tick <= latest)
-        call.reached = now; /* it had to wait for one that has left */
+        call.reached = now; /* waited for a timer that left its tick */
     CHECK(now == call.reached);
     CHECK(is_in_turn(it));
     CHECK(left.loose || turn == first_turn());
@@ -332,7 +331,7 @@ static void note_fired(item *it)
     pending--;
 }
 
-/* What a callback or a visitor does: it starts its timer once more. */
+/* For callbacks and visitors: starts the timer again. */
 static void start_again(item *it)
 {
     uint64_t deadline = tw_after(tw_now(&tw), it->period);
@@ -375,7 +374,7 @@ static void begin_call(uint64_t now)
 
 enum end { FINISHED, CUT_SHORT, POLLED };
 
-/* Nothing that was due is left behind, unless the call was cut short. */
+/* Checks that a finished call leaves no due timer. */
 static void end_call(enum end end)
 {
     bool due = false;
@@ -408,7 +407,7 @@ static void advance(uint64_t now)
     end_call(FINISHED);
 }
 
-/* Slots of cancelled timers count towards the limit, too. */
+/* The limit also counts slots of cancelled timers. */
 static void advance_limited(uint64_t now, size_t limit)
 {
     uint64_t stop = tw.handled + limit;
@@ -453,8 +452,8 @@ static void drain(void)
     check_all();
 }
 
-/* A trim may ask for memory to move timers into; it does without if there is
- * none. */
+/* A trim may allocate memory to move timers into. Without memory, the timers
+ * stay. */
 static void trim(void)
 {
     size_t bytes = memory.bytes;
@@ -479,7 +478,7 @@ static void reserve(size_t timers, uint64_t horizon)
     check_all();
 }
 
-/* Memory is back: what was refused is started now, and all of it fires. */
+/* Memory is back. Starts all refused timers, and fires all timers. */
 static void settle(void)
 {
     heap_fail(&memory, 0, false);
@@ -498,7 +497,8 @@ static void settle(void)
 
 typedef void scenario(void);
 
-/* Runs a scenario with the nth allocation failing; false if it has fewer. */
+/* Runs a scenario. The nth allocation fails. Returns false if the scenario has
+ * fewer allocations. */
 static bool run_with_failure(scenario *play, uint32_t size, uint64_t length,
                              uint64_t from, size_t nth, bool for_ever)
 {
@@ -513,8 +513,8 @@ static bool run_with_failure(scenario *play, uint32_t size, uint64_t length,
     return failures != 0;
 }
 
-/* Lets each allocation of a scenario fail, in wheels of several sizes: where
- * hardly any bucket cascades and where most do. */
+/* Lets each allocation of a scenario fail, in wheels of several sizes, once
+ * with few and once with many buckets that cascade. */
 static void inject(scenario *play, uint64_t length, uint64_t from)
 {
     static const uint32_t sizes[] = {2, 4, 16, 256};
@@ -525,14 +525,14 @@ static void inject(scenario *play, uint64_t length, uint64_t from)
         few = i / 2 % 2 != 0 ? 5 : (unsigned)(TWI_SORT_CHUNKS * TWI_SLOTS);
         while (run_with_failure(play, size, length, from, nth, for_ever))
             nth++;
-        CHECK(nth > 1); /* or there was nothing to fail */
+        CHECK(nth > 1); /* else no allocation could fail */
     }
     few = (unsigned)(TWI_SORT_CHUNKS * TWI_SLOTS);
 }
 
 /* ---------------------------------------------------------------- scenarios */
 
-/* One timer in each wheel, and then one wake-up after the other. */
+/* One timer in each wheel, then all wake-ups in turn. */
 static void play_starts(void)
 {
     for (unsigned i = 0; i < 40; i++) {
@@ -574,7 +574,7 @@ static void restarts(void)
     inject(play_restarts, 1, 0);
 }
 
-/* Crowded buckets of coarse wheels that cascade as the clock comes near. */
+/* Large buckets of coarse wheels, which cascade before the clock arrives. */
 static void play_cascades(void)
 {
     for (unsigned i = 0; i < ITEMS; i++)
@@ -618,7 +618,7 @@ static void callbacks_that_start(void)
     inject(play_callbacks, 1, 0);
 }
 
-/* Callbacks that start their timers for now: owed to the next call. */
+/* Callbacks that start their timers for now: overdue, for the next call. */
 static void play_rearmed_for_now(void)
 {
     for (unsigned i = 0; i < 60; i++) {
@@ -666,7 +666,7 @@ static void postponed_earlier(void)
     inject(play_postpone_earlier, 1, 0);
 }
 
-/* Idle time-outs: pushed back all the time, moved when a bucket comes up. */
+/* Idle time-outs: often postponed, and moved when the bucket comes up. */
 static void play_postpone_later(void)
 {
     for (unsigned i = 0; i < 100; i++)
@@ -686,7 +686,7 @@ static void postponed_later(void)
     inject(play_postpone_later, 1, 0);
 }
 
-/* All of a crowded bucket is postponed beyond it before it comes up. */
+/* All timers of a large bucket are postponed before the bucket comes up. */
 static void play_postpone_all(void)
 {
     for (unsigned i = 0; i < 100; i++)
@@ -731,7 +731,7 @@ static void overdue_in_order(void)
     inject(play_overdue_in_order, 1, 1000);
 }
 
-/* These have to be sorted, which takes memory that may not be there. */
+/* Overdue timers fire in start order, whatever their deadlines. */
 static void play_overdue_out_of_order(void)
 {
     for (unsigned i = 0; i < 100; i++)
@@ -750,7 +750,7 @@ static void overdue_out_of_order(void)
     inject(play_overdue_out_of_order, 7, 1001);
 }
 
-/* For some of these numbers what there is is full, and none left to sort. */
+/* For some numbers, all chunks are full and no memory is left. */
 static unsigned overdue_items;
 
 static void play_overdue_and_full(void)
@@ -839,10 +839,10 @@ static void trims(void)
     inject(play_trims, 1, 0);
 }
 
-/* A few timers are postponed so far that they need another wheel when their
- * bucket comes up. Without memory for that wheel they are owed from the chunk
- * that is the bucket's own; meanwhile trimming must leave it, the bucket must
- * do without it, and the timers go to places of their own later. */
+/* A few timers are postponed far, and need another wheel when their bucket
+ * comes up. Without memory for the wheel, the timers wait in the bucket's own
+ * chunk. Meanwhile a trim must keep the chunk, the bucket must work without the
+ * chunk, and later the timers move on. */
 static void postpone_a_few_far(void)
 {
     for (unsigned i = 0; i < 5; i++)
@@ -892,7 +892,7 @@ static void play_reserves(void)
         reserve(10 * i, UINT64_C(1) << (2 * i));
         start(&items[i + 1], UINT64_C(1) << (2 * i));
     }
-    reserve(6000, 1000); /* takes several pieces */
+    reserve(6000, 1000); /* needs several slabs */
     trim();
     reserve(5000, UINT64_MAX);
     advance(1000);
@@ -903,7 +903,7 @@ static void reserves(void)
     inject(play_reserves, 1, 0);
 }
 
-/* The clock a while from now, but not beyond `horizon`. */
+/* Returns a random time after the clock, at most `horizon`. */
 static uint64_t random_clock(uint64_t horizon, uint64_t part)
 {
     uint64_t now = tw_now(&tw);
@@ -912,7 +912,7 @@ static uint64_t random_clock(uint64_t horizon, uint64_t part)
     return now + (ahead < room ? ahead : room);
 }
 
-/* A step of anything, with deadlines up to `horizon` and `most` timers. */
+/* A random step with deadlines up to `horizon`, on one of `most` timers. */
 static void random_step(size_t most, uint64_t horizon)
 {
     item *it = &items[random_below(most)];
@@ -952,7 +952,7 @@ static void random_step(size_t most, uint64_t horizon)
     }
 }
 
-/* Trims and drains often, so that memory is asked for again and again. */
+/* Trims and drains often, so that the wheel allocates again and again. */
 static void play_mix(void)
 {
     for (int i = 0; i < 600; i++) {
@@ -1002,7 +1002,7 @@ static void mix_with_long_ticks(void)
 
 /* --------------------------------------------------------- after tw_reserve */
 
-/* Timers of a reserve that no pattern of use can exhaust. */
+/* No pattern of use may exhaust a reserve. */
 static void use_reserve(uint32_t size, uint64_t length, size_t most,
                         uint64_t horizon, void (*use)(size_t, uint64_t))
 {
@@ -1013,7 +1013,7 @@ static void use_reserve(uint32_t size, uint64_t length, size_t most,
     heap_fail(&memory, 1, true);
     use(most, horizon);
     check_all();
-    CHECK(memory.calls == calls); /* nothing was even asked for */
+    CHECK(memory.calls == calls); /* no call of TW_MALLOC */
     CHECK(memory.failures == 0);
     settle();
     end();
@@ -1042,7 +1042,7 @@ static void reserve_and_anything(void)
     use_reserves(use_at_random);
 }
 
-/* Fills chunks and leaves one timer in each, for as many chunks as can be. */
+/* Fills chunks and leaves one timer in each, for as many chunks as possible. */
 static void use_with_holes(size_t most, uint64_t horizon)
 {
     for (size_t kept = 0; kept < most; kept++) {
@@ -1061,7 +1061,7 @@ static void reserve_and_holes(void)
     use_reserves(use_with_holes);
 }
 
-/* Every timer alone, and all moved once more when all are pending. */
+/* Every timer in a bucket of its own. Then all pending timers move again. */
 static void use_spread(size_t most, uint64_t horizon)
 {
     for (int round = 0; round < 3; round++)
@@ -1083,7 +1083,7 @@ static void reserve_and_spread(void)
     use_reserves(use_spread_within);
 }
 
-/* Overdue in the wrong order, with all of the reserve in use. */
+/* Overdue timers in the wrong order, with the whole reserve in use. */
 static void use_overdue(size_t most, uint64_t horizon)
 {
     advance(horizon);
@@ -1156,12 +1156,12 @@ static void begin_million(void)
 static void end_million(void)
 {
     tw_trim(&tw);
-    CHECK(tw_count(&tw) != 0 || memory.bytes == 0); /* all of it is back */
+    CHECK(tw_count(&tw) != 0 || memory.bytes == 0); /* all memory is back */
     end();
     free(million);
 }
 
-/* A million timers pending, one in each 2^bits ticks or so at random. */
+/* A million pending timers, at random within 2^bits ticks. */
 static void spread_million(unsigned bits, bool log_uniform)
 {
     begin_million();
@@ -1203,7 +1203,7 @@ static void million_of_all_lengths(void)
     spread_million(60, true);
 }
 
-/* Half of a million fires; the memory still fits what is left. */
+/* Half of a million timers fire. The memory still fits the pending timers. */
 static void million_half_fired(void)
 {
     begin_million();
@@ -1251,11 +1251,11 @@ static void requests_do_not_grow(void)
         CHECK(tw_start(&tw, timer, i / 16 + 30000) == TW_OK);
         if (i % 16 == 0)
             (void)tw_advance_clock(&tw, i / 16);
-        if (i == 3 * MILLION / 2) /* each bucket has had some by now */
+        if (i == 3 * MILLION / 2) /* every bucket has had timers */
             bytes = memory.bytes;
     }
     CHECK(memory.bytes <= 1000 * 64 + 64 * 1024);
-    CHECK(memory.bytes <= bytes + bytes / 8); /* and not with time */
+    CHECK(memory.bytes <= bytes + bytes / 8); /* does not grow with time */
     end();
 }
 
@@ -1275,7 +1275,7 @@ static void postponed_within_the_tick(void)
     end();
 }
 
-/* An idle wheel that was busy in every wheel once can give all of it back. */
+/* After a peak in every wheel, an idle timingwheel gives all memory back. */
 static void trim_after_a_peak(void)
 {
     begin(0, 1, 0);
@@ -1293,7 +1293,7 @@ static void trim_after_a_peak(void)
     end();
 }
 
-/* One timer that stays does not keep more than its own piece of memory. */
+/* A timer that stays keeps no more than its own slab. */
 static void trim_around_a_timer(void)
 {
     begin_million();
@@ -1321,7 +1321,7 @@ static void two_heaps(void)
     CHECK(tw_init(&second, &config) == TW_OK);
     heap_fail(&memory, 1, true);
     CHECK(tw_start(&tw, &a, 50) == TW_ENOMEM);
-    CHECK(tw_start(&second, &b, 50) == TW_OK); /* has memory of its own */
+    CHECK(tw_start(&second, &b, 50) == TW_OK); /* has its own heap */
     CHECK(memory.bytes == 0 && second_heap.bytes > 0);
     heap_fail(&memory, 0, false);
     CHECK(tw_start(&tw, &a, 50) == TW_OK);
