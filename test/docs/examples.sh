@@ -254,7 +254,8 @@ extract_header
 add_programs
 examples=$(ls "$build"/*.c 2>/dev/null)
 
-for file in README.md test/README.md bench/README.md; do
+for file in README.md bench/README.md test/README.md test/*/README.md \
+    test/hosts/*/README.md; do
     expect_nothing "$file: every link leads to a file" broken_links "$file"
 done
 expect_nothing "README.md lists every function, once" functions_differ
