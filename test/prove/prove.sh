@@ -200,6 +200,11 @@ also_known=
 prove_known 'first bucket is found, every 2 of 4 buckets with a small chunk' \
     offer offer $small
 unwind=13
+also_known='--replace-calls twi_slot_below:known_slot_below
+    --replace-calls twi_requeue:known_requeue'
+prove_known 'timers move down, every bucket of up to 2 small chunks' \
+    down down $small
+also_known=
 prove_known 'position of an overdue timer, every 2 slots and numbers' \
     overdue position
 prove_known 'call begins with overdue timers, every bucket of 2 small chunks' \
