@@ -6,7 +6,7 @@
 # and an error that says so to the make of BSD.
 .error = This Makefile needs GNU make: run gmake
 
-CFLAGS ?= -O2 -g -Wall -Wextra
+CFLAGS ?= -O2 -Wall -Wextra
 PREFIX ?= /usr/local
 BUILD = .build
 
@@ -14,8 +14,8 @@ BUILD = .build
 TEST_SOURCES := $(shell test/lib/programs.sh)
 TESTS = $(basename $(notdir $(TEST_SOURCES)))
 TEST_PROGRAMS = $(TESTS:%=$(BUILD)/%)
-TEST_SCRIPTS = test/unit/call.sh test/search/work.sh test/docs/examples.sh \
-	test/docs/install.sh
+TEST_SCRIPTS = test/docs/install.sh test/docs/examples.sh test/search/work.sh \
+	test/unit/call.sh
 
 ifneq ($(words $(TESTS)),$(words $(sort $(TESTS))))
 $(error two test programs have the same name: $(TEST_SOURCES))
@@ -130,7 +130,7 @@ test:
 	@$(MAKE) --no-print-directory \
 	    $(if $(findstring j,$(MAKEFLAGS)),,-j2) $(TEST_PROGRAMS)
 	@CC='$(CC)' CFLAGS='$(CFLAGS)' \
-	    test/run.sh $(TEST_PROGRAMS) $(TEST_SCRIPTS)
+	    test/run.sh $(TEST_SCRIPTS) $(TEST_PROGRAMS)
 
 check:
 	@test/check.sh

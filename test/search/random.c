@@ -125,7 +125,7 @@ static struct {
     uint64_t operations;
     uint64_t round;
     bool one_round;
-} options = {1, 4000000, 0, false};
+} options = {1, 3000000, 0, false};
 
 /* The round that is running. */
 static struct {
