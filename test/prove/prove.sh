@@ -202,8 +202,10 @@ prove_known 'first bucket is found, every 2 of 4 buckets with a small chunk' \
 unwind=13
 also_known='--replace-calls twi_slot_below:known_slot_below
     --replace-calls twi_requeue:known_requeue'
-prove_known 'timers move down, every bucket of up to 2 small chunks' \
-    down down $small
+unwind=5
+prove_known 'timers move down, every bucket of 1 and 2 chunks of 2 slots' \
+    down down -DTWI_CHUNK_BYTES=48
+unwind=13
 also_known=
 prove_known 'position of an overdue timer, every 2 slots and numbers' \
     overdue position
