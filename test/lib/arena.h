@@ -1,8 +1,8 @@
 /* arena.h - the memory of a search over many small wheels: a stack of blocks.
  *
- * The heap of heap.h would cost more than the wheels, and a search that goes
- * back to an earlier state needs the same blocks at the same addresses. To
- * begin again, set `arena.used` to 0. Include this file before timingwheel.h.
+ * The heap of heap.h would cost more time than the wheels. A search that goes
+ * back to an earlier state needs the old blocks at the old addresses. To begin
+ * again, set `arena.used` to 0. Include arena.h before timingwheel.h.
  *
  * SPDX-License-Identifier: MIT
  */

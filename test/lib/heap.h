@@ -1,7 +1,7 @@
-/* heap.h - the memory that tests give to the library. The heap counts what is
- * allocated, and any call can fail. Include this file before timingwheel.h.
+/* heap.h - the memory that tests give to the library. The heap counts
+ * allocations, and any call can fail. Include this file before timingwheel.h.
  *
- * The other allocator of the tests is arena.h: a search that restores earlier
+ * The second allocator of the tests is arena.h: a search that restores earlier
  * states needs the same addresses again.
  *
  * SPDX-License-Identifier: MIT
@@ -21,11 +21,11 @@ typedef struct heap {
     size_t fail_at;        /* number of the call that fails, from 1; 0: none */
     bool for_ever;         /* every later call fails, too */
     bool (*refuses)(void); /* decides whether a call fails; may be NULL */
-    size_t failures;       /* calls that failed */
+    size_t failures;       /* failed calls */
     size_t blocks;         /* blocks not yet freed */
-    size_t bytes;          /* bytes in these blocks */
+    size_t bytes;          /* bytes of the blocks not yet freed */
     size_t total;          /* bytes ever allocated */
-    size_t strays;         /* blocks freed here that came from another heap */
+    size_t strays;         /* blocks of a different heap, freed here */
 } heap;
 
 /* Stands before each block. The union keeps the block aligned. */
@@ -53,8 +53,9 @@ static inline bool heap_fails(const heap *h)
            (h->for_ever ? h->calls >= h->fail_at : h->calls == h->fail_at);
 }
 
-/* With HEAP_FILL, and with tcc, new memory is full of rubbish. Otherwise
- * valgrind and MemorySanitizer report reads of memory that was never set. */
+/* With HEAP_FILL, and with tcc, new memory is full of rubbish. Without
+ * HEAP_FILL, valgrind and MemorySanitizer report reads of uninitialised
+ * memory. */
 static inline void *heap_malloc(size_t size, void *context)
 {
     heap *h = heap_of(context);

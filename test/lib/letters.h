@@ -1,10 +1,10 @@
 /* letters.h - a wheel `tw` and the timers a to z, to test the contract.
  *
  * A case begins with begin() or set_up() and ends with end(). start('a', 100)
- * starts timer a. FIRES(100, "ab") advances the clock to 100 and checks that a
- * fired, then b, and no other timer.
+ * starts timer a. FIRES(100, "ab") advances the clock to 100. It checks that
+ * timer a fired, then timer b, and no further timer.
  *
- * Includes the header with its implementation, and a heap that counts.
+ * Includes the header with its implementation, and a counting heap.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -25,21 +25,22 @@
 
 #define LOG_SIZE 4096
 
-/* A timer with a letter for a name, and what its callback does. */
+/* A timer with a letter as its name, and the action of its callback. */
 typedef struct letter {
-    tw_timer timer; /* first, so that a pointer to it is one to the letter */
+    tw_timer timer; /* first: a pointer to the timer is a pointer to the
+                     * letter */
     char name;
     void (*act)(struct letter *self); /* may be NULL */
-    struct letter *other;             /* what it does that to ... */
-    uint64_t value;                   /* ... with which deadline */
-    int status;                       /* what came of it */
+    struct letter *other;             /* the timer to act on */
+    uint64_t value;                   /* the deadline or delay for `other` */
+    int status;                       /* result of the action */
 } letter;
 
 static heap memory;
 static timingwheel tw;
 static letter letters[26];
 
-/* What has fired in the last call, and the clock that its callbacks saw. */
+/* The timers fired in the last call, and the clock in each callback. */
 static char fired[LOG_SIZE + 1];
 static uint64_t fired_at[LOG_SIZE];
 static size_t fired_count;
@@ -140,7 +141,7 @@ static inline tw_state state_of(char name)
     return tw_timer_state(timer_of(name));
 }
 
-/* Makes the callback of `name` do something to `other`. */
+/* Sets the action of the callback of `name`, on the timer `other`. */
 static inline void when_fired(char name, void (*act)(letter *), char other,
                               uint64_t value)
 {
@@ -197,7 +198,7 @@ static inline tw_stats stats(void)
     return s;
 }
 
-/* Everything that a refused call must leave as it was. */
+/* The state that a refused call must not change. */
 typedef struct snapshot {
     timingwheel wheel;
     letter letters[26];
@@ -213,8 +214,8 @@ static inline void remember(void)
     memcpy(before.letters, letters, sizeof letters);
 }
 
-/* True if nothing at all has changed, not even a private field; but notes that
- * would save the next start some work may be gone. */
+/* True if nothing has changed, private fields included. The caches of the wheel
+ * may differ. */
 static inline bool unchanged(void)
 {
     timingwheel now;
@@ -229,7 +230,7 @@ static inline bool unchanged(void)
 
 static uint64_t random_state;
 
-/* xorshift64: the same numbers everywhere. */
+/* xorshift64: the same numbers on every machine. */
 static inline uint64_t random_below(uint64_t limit)
 {
     random_state ^= random_state << 13;
@@ -261,7 +262,7 @@ static inline void act_cancel(letter *self)
     self->status = tw_cancel(&tw, &self->other->timer);
 }
 
-/* Many timers in one tick, started over a while: a counter is their order. */
+/* Many timers in few ticks. `number` counts the starts. */
 typedef struct ticket {
     tw_timer timer;
     size_t number;

@@ -1,12 +1,13 @@
 /* oracle.h - the wheel's contract in its most obvious form: a sorted list.
  *
- * Timers are known by number. The pending ones stand in an array: the overdue
- * ones by start, then the others by the tick of their deadline and by start.
- * They have to fire in this order; except that what a limited call has left due
- * fires before timers that were started overdue since. Nothing here knows how
- * the library works inside, except the bound on moved timers at the end. A test
- * does everything twice, to the wheel and to the oracle, and the oracle says
- * what is wrong: functions that judge return NULL, or a sentence.
+ * Timers are known by number. Pending timers stand in an array. Overdue timers
+ * come first, by start. Then come all remaining timers, by the tick of their
+ * deadline and by start. Timers must fire in the order of the array, with one
+ * exception: timers that a limited call has left due fire before timers that
+ * were started overdue since. The oracle knows nothing of the inside of the
+ * library, except for the bound on moved timers at the end. A test applies
+ * every operation to the wheel and to the oracle. Functions that judge return
+ * NULL, or a sentence about the fault.
  *
  * The oracles of recorder.h, memory.c and exhaustive.c are independent on
  * purpose: a misreading of the contract would have to be made in each.
@@ -23,21 +24,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a timer has to look like from outside. */
+/* The expected state of a timer, as visible from outside. */
 typedef struct oracle_timer {
-    uint64_t deadline;   /* as tw_deadline has to tell it */
-    uint64_t tick_index; /* of its entry; if pending */
-    uint64_t sequence;   /* how many starts came before its own; if pending */
+    uint64_t deadline;   /* the expected tw_deadline */
+    uint64_t tick_index; /* of the entry; if pending */
+    uint64_t sequence;   /* starts before the entry's own; if pending */
     tw_state state;
 } oracle_timer;
 
-/* A pending timer. Only one that is overdue has tick 0: the tick of any other
- * was ahead of the clock. */
+/* A pending timer. Tick 0 means overdue: the tick of any timer that is not
+ * overdue was ahead of the clock at the start. */
 typedef struct oracle_entry {
     uint64_t tick_index; /* the deadline in ticks, rounded up; 0: overdue */
     uint64_t sequence;
     uint32_t id;
-    bool any_place; /* postponed or slack: anywhere within its tick */
+    bool any_place; /* postponed or slack: any place in its tick */
 } oracle_entry;
 
 /* Ticks, ascending, each once. */
@@ -49,8 +50,8 @@ typedef struct oracle_ticks {
 
 typedef struct oracle_moves oracle_moves;
 
-/* What fires in one turn: overdue timers whose sequence is lower than the
- * first, and then timers of ticks up to `due_until`. */
+/* One turn. First fire the overdue timers with a sequence below
+ * `overdue_until`. Then fire timers of ticks up to `due_until`. */
 typedef struct oracle_turn {
     uint64_t overdue_until;
     uint64_t due_until;
@@ -59,27 +60,27 @@ typedef struct oracle_turn {
 typedef struct oracle {
     uint64_t tick;         /* time units per tick */
     uint64_t now;          /* the clock, in time units */
-    uint64_t call_now;     /* what the running call was given */
-    uint64_t target;       /* the last tick that it fires */
-    bool in_call;          /* is one running? */
-    bool finished;         /* has the last one done all it had to? */
-    uint64_t sequence;     /* starts so far */
+    uint64_t call_now;     /* the `now` of the running call */
+    uint64_t target;       /* the last tick to fire in the running call */
+    bool in_call;          /* a call is running */
+    bool finished;         /* the last call has fired every due timer */
+    uint64_t sequence;     /* number of starts */
     uint64_t before_call;  /* starts before the running call, or the last */
-    oracle_turn turns[4];  /* of calls that have left something due, and of */
-                           /* the running one */
+    oracle_turn turns[4];  /* turns of calls that left timers due, and of */
+                           /* the running call */
     unsigned turn_count;   /* at least 1 */
-    uint64_t last_overdue; /* starts up to the last one that was overdue, or */
-                           /* 0 */
-    bool loose;            /* is it not known which turns there are? */
+    uint64_t last_overdue; /* starts up to the last overdue start; 0 if */
+                           /* none */
+    bool loose;            /* the oracle does not know the turns */
     size_t count;          /* timers pending */
-    oracle_entry *entries; /* these, in firing order */
+    oracle_entry *entries; /* pending timers, in firing order */
     oracle_timer *timers;  /* all timers, by number */
     oracle_ticks stale;    /* ticks of timers cancelled, postponed or moved, */
-                           /* at each of which one wake-up may be in vain */
-    unsigned stale_calls;  /* the same for overdue ones: they may wake up */
-                           /* the loop until so many calls are finished */
-    oracle_moves *moves;   /* bounds the timers that a call moves; may be */
-                           /* NULL */
+                           /* each of which may cause one useless wake-up */
+    unsigned stale_calls;  /* the same for overdue timers: number of calls */
+                           /* to finish before useless wake-ups must end */
+    oracle_moves *moves;   /* bound on the timers that a call moves; may */
+                           /* be NULL */
 } oracle;
 
 static inline void *oracle_memory(void *old, size_t bytes)
@@ -90,7 +91,7 @@ static inline void *oracle_memory(void *old, size_t bytes)
     return memory;
 }
 
-/* For timers 0 .. timers-1, all of them idle. */
+/* Sets up an oracle for the timers 0 to timers - 1, all idle. */
 static inline void oracle_init(oracle *o, uint64_t tick, uint64_t start,
                                size_t timers)
 {
@@ -115,13 +116,13 @@ static inline void oracle_free(oracle *o)
 
 /* ---------------------------------------------------------------- ticks -- */
 
-/* The tick of a deadline: never before it. */
+/* The tick of a deadline, rounded up. */
 static inline uint64_t oracle_tick_of(const oracle *o, uint64_t deadline)
 {
     return deadline / o->tick + (deadline % o->tick != 0);
 }
 
-/* The time of a tick; UINT64_MAX if that is beyond 64 bits. */
+/* The time of a tick; UINT64_MAX if the time is beyond 64 bits. */
 static inline uint64_t oracle_time_of(const oracle *o, uint64_t tick_index)
 {
     return tick_index > UINT64_MAX / o->tick ? UINT64_MAX
@@ -155,7 +156,7 @@ static inline bool oracle_ticks_have(const oracle_ticks *set,
     return at < set->count && set->ticks[at] == tick_index;
 }
 
-/* Puts a tick at a position. */
+/* Inserts a tick at a position. */
 static inline void oracle_ticks_insert(oracle_ticks *set, size_t at,
                                        uint64_t tick_index)
 {
@@ -177,7 +178,7 @@ static inline void oracle_ticks_add(oracle_ticks *set, uint64_t tick_index)
         oracle_ticks_insert(set, at, tick_index);
 }
 
-/* Takes out the first `count`. */
+/* Removes the first `count` ticks. */
 static inline void oracle_ticks_drop(oracle_ticks *set, size_t count)
 {
     if (count == 0)
@@ -188,7 +189,8 @@ static inline void oracle_ticks_drop(oracle_ticks *set, size_t count)
 
 /* ------------------------------------------------------- pending timers -- */
 
-/* Where the entry of that tick and start stands, or would. */
+/* The position of the entry with a tick and a sequence, or the position to
+ * insert such an entry. */
 static inline size_t oracle_position(const oracle *o, uint64_t tick_index,
                                      uint64_t sequence)
 {
@@ -210,7 +212,8 @@ static inline bool oracle_is_pending(const oracle *o, uint32_t id)
     return o->timers[id].state == TW_PENDING;
 }
 
-/* Was it started overdue in the running call, and so belongs to the next? */
+/* True if the timer was started overdue in the running call, and so fires in
+ * the next call. */
 static inline bool oracle_is_deferred(const oracle *o,
                                       const oracle_entry *entry)
 {
@@ -249,7 +252,7 @@ static inline oracle_entry oracle_remove(oracle *o, uint32_t id)
     return entry;
 }
 
-/* The timer leaves its tick otherwise than by firing: that tick may still wake
+/* Removes a timer that leaves its tick without firing. The tick may still wake
  * the loop, once. */
 static inline oracle_entry oracle_leave(oracle *o, uint32_t id)
 {
@@ -283,8 +286,8 @@ static inline void oracle_start(oracle *o, uint32_t id, uint64_t deadline,
     o->timers[id].deadline = deadline;
 }
 
-/* Is it a timer that tw_postpone puts off, and must not refuse? Any other it
- * starts. */
+/* True if tw_postpone to `deadline` must succeed, because the timer moves later
+ * or stays. In all remaining cases tw_postpone is tw_start. */
 static inline bool oracle_is_later(const oracle *o, uint32_t id,
                                    uint64_t deadline)
 {
@@ -318,7 +321,7 @@ static inline bool oracle_cancel(oracle *o, uint32_t id)
     return true;
 }
 
-/* tw_drain begins: it empties every bucket, so nothing stale is left. */
+/* tw_drain begins. It empties every bucket, so no stale tick is left. */
 static inline void oracle_begin_drain(oracle *o)
 {
     o->stale.count = 0;
@@ -328,16 +331,17 @@ static inline void oracle_begin_drain(oracle *o)
     o->last_overdue = 0;
 }
 
-/* One timer has been drained. */
+/* tw_drain has visited a timer. */
 static inline void oracle_drain(oracle *o, uint32_t id)
 {
     oracle_remove(o, id);
     o->timers[id].state = TW_IDLE;
 }
 
-/* Is `chosen` a right choice for tw_start_within? It has to be in the window,
- * ahead of the clock where the window is, and a multiple of the highest power
- * of the wheel size that the window holds a multiple of. */
+/* Judges the deadline that tw_start_within has chosen. The deadline must be in
+ * the window. If part of the window is ahead of the clock, the deadline must be
+ * ahead of the clock, too. The tick must be a multiple of the highest power of
+ * the wheel size that has a multiple in the window. */
 static inline const char *oracle_judge_window(const oracle *o,
                                               uint64_t earliest,
                                               uint64_t latest, uint64_t chosen,
@@ -366,7 +370,7 @@ static inline const char *oracle_judge_window(const oracle *o,
  * A call is oracle_begin, oracle_fire for each timer that the library fires,
  * and oracle_finish, or oracle_stop for one that may have stopped early. */
 
-/* In which turn does an entry fire? */
+/* The number of the turn in which an entry fires. */
 static inline unsigned oracle_turn_of(const oracle *o,
                                       const oracle_entry *entry)
 {
@@ -379,7 +383,7 @@ static inline unsigned oracle_turn_of(const oracle *o,
     return i;
 }
 
-/* Turns before the one of number `first` are over. */
+/* Drops the turns before turn `first`. */
 static inline void oracle_drop_turns(oracle *o, unsigned first)
 {
     if (first == 0)
@@ -389,8 +393,8 @@ static inline void oracle_drop_turns(oracle *o, unsigned first)
         o->turns[i] = o->turns[first + i];
 }
 
-/* Turns in which no timer is left are over, except the last. The library does
- * not know that yet if a timer has gone otherwise than by firing. */
+/* Drops turns without timers, except the last turn. If a timer has left without
+ * firing, the library may not know yet that a turn is over. */
 static inline void oracle_drop_empty_turns(oracle *o)
 {
     unsigned first = o->turn_count - 1;
@@ -427,7 +431,7 @@ static inline void oracle_begin(oracle *o, uint64_t now)
     o->turns[o->turn_count - 1].due_until = o->target;
 }
 
-/* The first timer that the running call has to fire, or NULL. */
+/* The first timer that the running call must fire, or NULL. */
 static inline const oracle_entry *oracle_first_due(const oracle *o)
 {
     for (size_t i = 0; i < o->count; i++) {
@@ -439,7 +443,7 @@ static inline const oracle_entry *oracle_first_due(const oracle *o)
     return NULL;
 }
 
-/* May the entry at `at` fire before all others? */
+/* Judges whether the entry at `at` may fire first. */
 static inline const char *oracle_judge_turn(const oracle *o, size_t at)
 {
     const oracle_entry *entry = &o->entries[at];
@@ -470,9 +474,9 @@ static inline const char *oracle_judge_turn(const oracle *o, size_t at)
     return NULL;
 }
 
-/* The library fires a timer, with its clock at `now`. If it is an overdue one
- * that had to wait for what was left, the clock may have moved on meanwhile, to
- * the tick of a timer that has gone. */
+/* The library fires a timer, with its clock at `now`. If an overdue timer had
+ * to wait for an earlier turn, the clock may have moved on, to the tick of a
+ * cancelled or moved timer. */
 static inline const char *oracle_fire(oracle *o, uint32_t id, uint64_t now)
 {
     if (!oracle_is_pending(o, id))
@@ -493,7 +497,7 @@ static inline const char *oracle_fire(oracle *o, uint32_t id, uint64_t now)
     return NULL;
 }
 
-/* The call has ended, with everything done. */
+/* The call has ended, and every due timer has fired. */
 static inline const char *oracle_finish(oracle *o)
 {
     if (oracle_first_due(o) != NULL)
@@ -512,9 +516,9 @@ static inline const char *oracle_finish(oracle *o)
     return NULL;
 }
 
-/* The call has ended, perhaps with something left, at the reading `now`. The
- * clock may be ahead of the last timer fired, for cascades have their ticks
- * too, but no timer may be left behind it. */
+/* The call has ended at the reading `now`, and timers may be left due. The
+ * clock may be ahead of the last timer fired, because cascades have ticks, too.
+ * But the clock must not have passed a timer that is still due. */
 static inline const char *oracle_stop(oracle *o, uint64_t now)
 {
     const oracle_entry *first = oracle_first_due(o);
@@ -535,11 +539,12 @@ static inline const char *oracle_stop(oracle *o, uint64_t now)
 
 /* --------------------------------------------------------- next deadline -- */
 
-/* Is what tw_next_deadline says right? Later than the first timer is always
- * wrong, where one is overdue later than the clock. Earlier is right only where
- * a timer has left that tick; and at the clock while a call is not finished,
- * which may have one to move that was postponed. A tick beyond 64 bits is no
- * deadline. */
+/* Judges tw_next_deadline. A deadline later than the first timer is always
+ * wrong, and so is a deadline later than the clock while a timer is overdue. An
+ * early deadline is right in two cases. A timer has left the tick of the
+ * deadline. Or the deadline is at the clock, and the last call is not finished:
+ * the call may still have to move a postponed timer. A tick beyond 64 bits is
+ * no deadline. */
 static inline const char *oracle_judge_next(const oracle *o, bool found,
                                             uint64_t deadline)
 {
@@ -566,7 +571,7 @@ static inline const char *oracle_judge_next(const oracle *o, bool found,
     return "the next deadline is too early";
 }
 
-/* What tw_wait has to answer, given what tw_next_deadline says. */
+/* The expected tw_wait, computed from the result of tw_next_deadline. */
 static inline uint64_t oracle_wait(const oracle *o, bool found, uint64_t next,
                                    uint64_t now, uint64_t longest)
 {
@@ -578,44 +583,45 @@ static inline uint64_t oracle_wait(const oracle *o, bool found, uint64_t next,
 }
 
 /* ------------------------------------------------------- moved timers ---
- * Promise 16: how many timers may all calls move from the end of one finished
- * call to the end of the next. The bound follows from the contract and from one
- * fact about wheels: at each level above 0 the ticks fall into blocks of
- * wheel_size^level ticks, and a timer that waits at a level waits with the
+ * Promise 16 limits the timers that all calls move, from the end of a finished
+ * call to the end of the next finished call. The bound follows from the
+ * contract and from a fact about wheels. At each level above 0 the ticks fall
+ * into blocks of wheel_size^level ticks, and a timer at a level waits with the
  * timers of its block. Timers move only
  *
- *   - out of a block that the clock has entered, or passed, or
- *   - out of the next block, in proportion to the time that has passed.
+ *   - out of a block that the clock has entered or passed, or
+ *   - out of the next block, in proportion to the time passed.
  *
- * This part counts placements: the ticks ahead of the clock that timers were
- * started for or postponed to. A placement stays when its timer is cancelled,
+ * This part counts placements: the ticks ahead of the clock for which timers
+ * were started or postponed. A placement stays when its timer is cancelled,
  * because a cancelled timer still takes room in a bucket. So the bound on a
  * share is a share of all placements of a block.
  *
- * The clock enters block s - 1 with `base` placements in block s. When the
- * clock is at c in block s - 1, at most base * (start of s - c) / step of them
- * are left to be moved, and `rest`: buckets with few timers need not be moved,
- * and batches are rounded. When the clock enters block s, what is left becomes
- * the level's `own`. Timers of `own` may move in any call, but each only once.
- * They may land in a block s of a finer level: `late` counts them there.
+ * When the clock enters block s - 1, block s has `base` placements. When the
+ * clock is at c in block s - 1, at most base * (start of s - c) / step + rest
+ * placements are left to move. `rest` covers buckets with few timers, which
+ * need not move, and the rounding of batches. When the clock enters block s,
+ * the timers left become the level's `own`. Each timer of `own` may move once,
+ * in any call. The timer may land in a block s of a finer level: `late` counts
+ * such timers.
  *
- * The first block of each block of the next level is excepted: its timers move
- * down from the next level meanwhile. All of `base` may be left then. */
+ * The first block of each block of the next level is exempt: its timers move
+ * down from the next level at the same time. All of `base` may be left then. */
 
 #define ORACLE_LEVELS 64
 
 typedef struct oracle_level {
-    uint64_t base; /* placements in the next block, when the clock entered */
-                   /* the block before it */
-    uint64_t own;  /* timers that were left when the clock entered its block */
+    uint64_t base; /* placements in the next block, at the time when */
+                   /* the clock entered the block before */
+    uint64_t own;  /* timers left when the clock entered their block */
 } oracle_level;
 
 struct oracle_moves {
     unsigned bits;       /* log2 of wheel_size */
-    uint64_t rest;       /* timers of a block that need not be moved ahead */
-    uint64_t above;      /* timers that a call may move above a share */
+    uint64_t rest;       /* timers of a block that may stay, not moved ahead */
+    uint64_t above;      /* timers that a call may move above its share */
     uint64_t clock;      /* in ticks, at the end of the last finished call */
-    uint64_t pool;       /* timers of all `own` that have not moved yet */
+    uint64_t pool;       /* timers of all `own` that have yet to move */
     oracle_ticks placed; /* ticks ahead of the clock, sorted */
     oracle_level levels[ORACLE_LEVELS];
 };
@@ -635,7 +641,7 @@ static inline void oracle_moves_init(oracle_moves *m, uint32_t wheel_size,
     m->clock = clock;
 }
 
-/* Ticks may be in `placed` more than once. */
+/* Adds a placement. A tick can be in `placed` more than once. */
 static inline void oracle_moves_place(oracle_moves *m, uint64_t tick_index)
 {
     if (tick_index <= m->clock)
@@ -678,7 +684,8 @@ static inline uint64_t oracle_least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Timers of the next block that may still be at this level. */
+/* The largest number of timers of the next block that may still be at this
+ * level. */
 static inline uint64_t oracle_moves_left(const oracle_moves *m, unsigned level,
                                          uint64_t late)
 {
@@ -691,7 +698,8 @@ static inline uint64_t oracle_moves_left(const oracle_moves *m, unsigned level,
                                   m->rest + late);
 }
 
-/* The clock stays in its block of a level: what may move out of the next. */
+/* The largest number of timers that may move out of the next block, while the
+ * clock stays in its block of a level. */
 static inline uint64_t oracle_moves_share(const oracle_moves *m, unsigned level,
                                           uint64_t clock, uint64_t late)
 {
@@ -705,8 +713,8 @@ static inline uint64_t oracle_moves_share(const oracle_moves *m, unsigned level,
     return oracle_least(base, share + m->above + late);
 }
 
-/* The clock enters a block of a level. Returns what may move out of the blocks
- * that it has passed, and out of the next. */
+/* The clock enters a block of a level. Returns the largest number of timers
+ * that may move out of the passed blocks and out of the next block. */
 static inline uint64_t oracle_moves_enter(oracle_moves *m, unsigned level,
                                           uint64_t clock, uint64_t late)
 {
@@ -731,14 +739,14 @@ static inline uint64_t oracle_moves_enter(oracle_moves *m, unsigned level,
                                             m->above + m->rest + late + l->own);
 }
 
-/* A call is finished, and timers have moved `moved` times since the last one
- * was. */
+/* A call is finished. Timers have moved `moved` times since the last finished
+ * call. */
 static inline const char *oracle_judge_moves(oracle_moves *m, uint64_t clock,
                                              uint64_t moved)
 {
     unsigned levels = 63 / m->bits + 1;
     uint64_t late = 0, most = 0, own = 0;
-    if (clock > m->clock) /* postponed timers of the ticks that have passed */
+    if (clock > m->clock) /* postponed timers of the ticks passed */
         most = oracle_moves_count(m, m->clock + 1, clock);
     for (unsigned level = levels; --level != 0;) {
         unsigned shift = level * m->bits;

@@ -298,11 +298,11 @@ static inline void world_compare(world *w)
     } else if (CHECK(w->head != NULL)) {
         uint64_t due = recorder_time(w->head->tick, w->tick);
         uint64_t wait = tw_wait(&w->wheel, w->clock, UINT64_MAX);
-        bool owed = w->head->tick <= w->clock / w->tick;
-        CHECK(next <= due || (owed && next <= w->clock));
-        CHECK(w->stale || owed || next == due);
+        bool is_due = w->head->tick <= w->clock / w->tick;
+        CHECK(next <= due || (is_due && next <= w->clock));
+        CHECK(w->stale || is_due || next == due);
         CHECK(w->stale || w->head->tick <= UINT64_MAX / w->tick);
-        CHECK(!owed || wait == 0);
+        CHECK(!is_due || wait == 0);
         CHECK(wait == (next > w->clock ? next - w->clock : 0));
     }
     if (++w->compared % RECORDER_CHECK_EVERY == 0 && w->count <= w->deep)

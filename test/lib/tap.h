@@ -8,9 +8,9 @@
  *
  *     TAP_MAIN(cases)
  *
- * A case passes if none of its checks failed. Words on the command line choose
- * the cases whose names contain one of them. The exit code is 0 if every case
- * passed, 2 if there is none.
+ * A case passes if no check in the case failed. Words on the command line
+ * choose the cases whose names contain at least one of the words. The exit code
+ * is 0 if every case passed, 1 if a case failed, and 2 if no case was chosen.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -27,10 +27,10 @@ typedef struct tap_case {
     void (*run)(void);
 } tap_case;
 
-static unsigned tap_failed_checks; /* in the case that is running */
-static size_t tap_case_index;      /* which one that is */
+static unsigned tap_failed_checks; /* in the running case */
+static size_t tap_case_index;      /* of the running case */
 
-/* A failed check says where; after ten the case says no more. */
+/* Prints the place of a failed check, at most ten times per case. */
 static inline bool tap_check(bool passed, const char *what, const char *file,
                              int line)
 {
@@ -79,8 +79,8 @@ static inline int tap_run(const tap_case *cases, size_t count, int argc,
 #define TAP_RUN(cases, argc, argv) \
     tap_run((cases), sizeof(cases) / sizeof(*(cases)), (argc), (argv))
 
-/* The main function of a test program. A program that includes the file of
- * another program defines TAP_PART, and runs these cases itself. */
+/* Defines the main function of a test program. A program that includes a second
+ * test program defines TAP_PART, and runs the second program's cases itself. */
 #ifdef TAP_PART
 #define TAP_MAIN(cases)
 #else

@@ -1,10 +1,11 @@
-# bugs.py - mistakes that other timer libraries have been shipped with, made in
-# timingwheel.h: 1 to 18 are theirs, 19 to 24 are further ones that a hierarchy
-# with a delay queue invites. Each names the test case that has to notice it.
-# `test/mutate/mutate.sh --bugs` tries them.
+# bugs.py - bugs of released timer libraries, made in timingwheel.h. Bugs 1 to
+# 18 come from releases. Bugs 19 to 24 are likely mistakes in a hierarchy with a
+# delay queue. Each bug names the test case that must fail.
+# `test/mutate/mutate.sh --bugs` tries all bugs.
 #
-# A change stands as (function, text, new text). Blanks in the text match any
-# white space; a text that the function no longer has is an error.
+# A change is a tuple (function, text, new text). Blanks in the text match any
+# white space. If the function no longer has the text, the script reports an
+# error.
 #
 # SPDX-License-Identifier: MIT
 import re

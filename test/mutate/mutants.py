@@ -1,53 +1,54 @@
-# mutants.py - makes the mutants of timingwheel.h: the same header with one
-# small mistake in it. mutate.py runs the tests on them; by itself it lists
-# them:
+# mutants.py - makes the mutants of timingwheel.h. A mutant is the header with
+# one small mistake. mutate.py runs the tests on the mutants. Called directly,
+# the script lists all mutants:
 #
 #     python3 test/mutate/mutants.py [HEADER]
 #
-# Only the bodies of the implementation's functions are changed, and its
-# numeric constants. A mutant is known by its function and by the line before
-# and after the change, not by a line number. The list depends on the header
-# alone.
+# Only function bodies and numeric constants of the implementation are changed.
+# The key of a mutant is its function and the line before and after the change,
+# not a line number. The list depends only on the header.
 #
 # SPDX-License-Identifier: MIT
 import re
 import sys
 
-# Functions that do nothing a test could see, or only in a debug build.
+# Functions without a visible effect, or with an effect only in a debug build.
 WITHOUT_EFFECT = {
-    'twi_prefetch',  # asks the cache for what will be wanted soon
-    'tw_strerror',   # its sentences have a test that reads them
+    'twi_prefetch',  # prefetches into the cache
+    'tw_strerror',   # a test reads its sentences
     'twi_is_elsewhere',  # for TW_DEBUG
 }
 
-# A line with one of these words is about prefetching, or for TW_DEBUG alone.
-# What TWI_UNLIKELY wraps is changed like anything else; TWI_UNLIKELY is not.
+# A line with one of these words concerns prefetching, or only TW_DEBUG. The
+# argument of TWI_UNLIKELY is changed like any code. TWI_UNLIKELY is not.
 WORDS_WITHOUT_EFFECT = re.compile(
     r'\b(TWI_PREFETCH|twi_prefetch\w*|TWI_AHEAD|ahead = ahead|ahead != NULL|'
     r'TWI_RULE\w*)\b')
 
-# Short cuts answer false where they do not apply, and the general way follows.
-# One that applies less often costs time alone: such mutants are not made.
-# Those by which it applies too often, or does the wrong thing, are.
+# A short cut returns false if it does not apply, and the general way follows.
+# If a mutant makes a short cut apply less often, the mutant only costs time,
+# and is not made. If the short cut applies too often or is wrong, the mutant is
+# made.
 SHORT_CUTS = {'tw_start', 'twi_is_wheel_for', 'twi_queue_later',
               'twi_free_last_slot'}
 CALL_OF_SHORT_CUT = re.compile(r'if \((!?)(%s)\(' %
                                '|'.join(sorted(SHORT_CUTS)))
 
-# A tick of one time unit saves a division, which would answer the same.
+# A tick of one time unit saves a division. The division has the same result.
 SAVES_DIVISION = ('tw->tick == 1', 'tw->tick != 1')
 
-# Outside of the wheels there is mostly nothing; to look there all the same
-# costs time alone.
+# The buckets outside of the wheels are mostly empty. A search in empty buckets
+# only costs time.
 SAVES_LOOK = 'tw->has_outside'
 
-# First values that are set anew before anything reads them; they stand there so
-# that no memory is left indeterminate.
+# Initial values that are set again before the first read. The initial values
+# only prevent indeterminate memory.
 FIRST_VALUES = re.compile(
     r'^ *(wheel->first = wheel->buckets|wheel->reach_end = 0);$')
 
-# Constants that any number would do for: how large the first slab is, and how
-# many chunks may be poorly filled before sweeping begins.
+# Constants that could have any value: the size of the first slab, the number
+# of sparsely filled chunks at which sweeping begins, and the number of chunks
+# swept before an allocation.
 CONSTANTS_OF_CHOICE = {'TWI_LEAST_CHUNKS', 'TWI_SPARE_CHUNKS', 'TWI_LONG_SWEEP'}
 
 OPERATORS = {
@@ -60,7 +61,7 @@ OPERATORS = {
     '++': ['--'], '--': ['++'], '!': [''], '~': [''],
 }
 
-# Each of a row may be mistaken for the next one.
+# A name is replaced by the next name of its row.
 LOOKALIKES = [
     ['true', 'false'],
     ['next', 'prev'],
@@ -112,7 +113,7 @@ class Mutant:
         self.before = self.after = self.key = None
 
     def describe(self, source):
-        """Finds the lines before and after the change, in one line each."""
+        """Sets `before` and `after`: the changed lines, each as one line."""
         first = source.rfind('\n', 0, self.start) + 1
         last = source.find('\n', self.end)
         old = source[first:last]
@@ -129,7 +130,7 @@ def blank(text):
 
 
 def without_comments(source):
-    """The same length, with comments and their like blank."""
+    """Returns a text of the same length, with blank comments."""
     return re.sub(r'/\*.*?\*/|//[^\n]*', lambda m: blank(m.group()), source,
                   flags=re.S)
 
@@ -143,8 +144,8 @@ def tokens_of(source, start, end):
 
 
 def functions_of(source, begin):
-    """Yields (name, returns, start, end) of each function's body; clang-format
-    has set every one's braces at the beginning of a line."""
+    """Yields (name, returns, start, end) of each function's body. clang-format
+    sets the braces of every function at the beginning of a line."""
     for match in re.finditer(r'\n\{\n', source[begin:]):
         start = begin + match.start() + 1
         end = source.index('\n}', start) + 2
@@ -156,8 +157,8 @@ def functions_of(source, begin):
 
 
 def other_compilers(source):
-    """The places in a branch for GNU C only, in the mailbox, and in a branch
-    for TW_DEBUG only. tcc does not compile the first two."""
+    """Returns three lists of spans: branches only for GNU C, the mailbox, and
+    branches only for TW_DEBUG. tcc does not compile the first two."""
     gnu, mailbox, debug, stack, at = [], [], [], [], 0
     for line in source.splitlines(True):
         word = line.replace(' ', '')
@@ -194,7 +195,7 @@ class Maker:
         self.dull = self.dull_spans()
 
     def dull_spans(self):
-        """The lines that have no effect by rule."""
+        """Returns the spans of lines without effect, by rule."""
         spans, at = [], 0
         for line in self.source.splitlines(True):
             if (WORDS_WITHOUT_EFFECT.search(line) or
@@ -244,8 +245,8 @@ class Maker:
                 self.add(token.start, token.end, other)
 
     def is_extreme(self, token):
-        """In `a < b ? a : b` it makes no difference which of two equal ones
-        is taken."""
+        """True in `a < b ? a : b`: for equal a and b the choice makes no
+        difference."""
         line = self.source[self.source.rfind('=', 0, token.start) + 1:]
         return re.match(r' ([\w.>-]+) [<>] ([\w.>-]+) \? \1 : \2;', line)
 
@@ -261,7 +262,7 @@ class Maker:
     # --------------------------------------------------------- statements --
 
     def closing(self, i):
-        """The index of the bracket that closes the one at i."""
+        """Returns the index of the bracket that closes bracket i."""
         depth = 0
         while True:
             depth += self.tokens[i].text in ('(', '{', '[')
@@ -281,7 +282,7 @@ class Maker:
             self.add(start, end, choice.replace('?', text))
 
     def controlled(self, i):
-        """if, while, for and switch at i; returns the index behind it."""
+        """Changes an if, while, for or switch; returns the next index."""
         word = self.tokens[i].text
         close = self.closing(i + 1)
         if word == 'if':
@@ -300,7 +301,7 @@ class Maker:
         return i
 
     def outcomes(self, i, close):
-        """What to replace a condition by, short cuts seen to."""
+        """Returns the replacements of a condition; fewer for short cuts."""
         call = CALL_OF_SHORT_CUT.match(self.text(i, close))
         if call:
             return ['false' if call.group(1) else 'true']
@@ -327,7 +328,7 @@ class Maker:
             self.change_condition(i + 1, last - 1, ['NULL'])
 
     def chosen(self, first, last):
-        """Turns the condition of `... = condition ? a : b;` around."""
+        """Negates the condition of `... = condition ? a : b;`."""
         marks = [k for k in range(first, last) if self.tokens[k].text == '?']
         if len(marks) != 1:
             return
@@ -342,7 +343,7 @@ class Maker:
             self.change_condition(begin, marks[0] - 1, ['!(?)'])
 
     def simple(self, i):
-        """A statement that ends with a semicolon."""
+        """Changes a statement that ends with a semicolon."""
         last = i
         while self.tokens[last].text != ';':
             if self.tokens[last].text in ('(', '{', '['):
@@ -406,7 +407,7 @@ class Maker:
         return self.mutants
 
     def name_all(self):
-        """Gives each its key; equal ones of a function are numbered."""
+        """Sets the keys. Equal keys of a function get numbers."""
         self.mutants.sort(key=lambda m: (m.start, m.end, m.new))
         seen = {}
         for mutant in self.mutants:

@@ -1,16 +1,17 @@
 # mutate.py - runs the tests on mutants of timingwheel.h and on the bugs of
-# bugs.py. mutate.sh calls it and turns its lines `pass NAME` and `fail NAME`
-# into TAP; what it is for and its options stand there.
+# bugs.py. mutate.sh calls the script, and turns the lines `pass NAME` and
+# `fail NAME` into TAP. mutate.sh explains the purpose and the options.
 #
-# Every mutant goes through the tests of FAST, compiled by tcc, up to the first
-# that notices. Those that none of them notices are compiled by gcc -O2: if that
-# yields the same object, byte by byte, the change is none and does not count.
-# The rest goes through SLOW, then through SANITIZED, and so do those that
-# survivors.txt lists. In a sample whatever survives FAST counts as a survivor.
+# Every mutant goes through the tests of FAST, compiled by tcc, until a test
+# fails. If no test fails, gcc -O2 compiles the mutant. If the object is equal
+# to the object of the true header, byte by byte, the mutant does not count. The
+# remaining mutants go through SLOW and then through SANITIZED, and so do the
+# mutants listed in survivors.txt. In a sample, a mutant that survives FAST
+# counts as a survivor.
 #
-# A case that takes several times as long as it does on the true header hangs,
-# which is noticed too. What counts is the processor's time, so that a busy
-# machine makes no difference.
+# A case hangs if it takes several times as long as on the true header. A case
+# that hangs has failed. The measure is processor time, so that a busy machine
+# makes no difference.
 #
 # SPDX-License-Identifier: MIT
 import argparse
@@ -30,7 +31,7 @@ import textwrap
 import bugs
 import mutants
 
-LEAST = 85.0  # per cent that have to be killed
+LEAST = 85.0  # per cent that must be killed
 
 BUILD = '.build/mutate'
 SURVIVORS = 'test/mutate/survivors.txt'
@@ -46,12 +47,12 @@ ASAN = ['gcc', '-w', '-std=c11', '-O1', '-g', '-fsanitize=address,undefined',
 
 
 class Test:
-    """A test program, how it is compiled and run, and what is known of its run
-    on the true header: its cases, and how long each takes."""
+    """A test program with its compiler and options. `times` has the time of
+    each case on the true header."""
 
     def __init__(self, name, compiler, *options, only=None):
         self.name, self.compiler, self.options = name, compiler, list(options)
-        self.only = only  # a regular expression: functions it is good for
+        self.only = only  # a regular expression for the functions to test
         self.times = {}
 
     def label(self):
@@ -63,7 +64,7 @@ INSPECTION = r'tw_check|twi_\w+_(is|are)_sound'
 MISUSE = (r'twi_is_busy|twi_add_(exact_slab|wheel)$|'
           r'tw_(start|postpone|cancel|destroy|trim|foreach|drain)$')
 
-# The programs that use letters.h: `portable` has their cases.
+# The programs with letters.h. `portable` repeats their cases.
 PROMISES = [name for name, file in PROGRAMS.items()
             if '"../lib/letters.h"' in open(file).read()]
 
@@ -99,18 +100,18 @@ SANITIZED = [
     Test('ahead', ASAN),
     Test('random', ASAN, '--operations', '100000'),
 ]
-# `mailbox` is for the mutants of the mailbox alone, and `portable` has the
-# cases of PROMISES.
+# `mailbox` is only for mutants of the mailbox. `portable` repeats the cases of
+# PROMISES.
 LEFT_OUT = {'mailbox', 'portable'}
-# A program that none of these lists names is slow.
+# A program in none of the lists is slow.
 SLOW += [Test(name, GCC) for name in sorted(
     PROGRAMS.keys() - LEFT_OUT - {test.name for test in FAST + SLOW})]
-# For the branches that tcc does not see.
+# For branches that tcc does not compile.
 FOR_GCC = [
     *(Test(name, GCC) for name in PROMISES),
     Test('random', GCC, '--operations', '20000'),
 ]
-# For the mailbox. test/threads has mistakes that one thread cannot notice.
+# For the mailbox. test/threads has mistakes that need several threads.
 FOR_MAILBOX = [
     Test('mailbox', GCC),
     Test('mailbox', ASAN),
@@ -120,7 +121,7 @@ FOR_MAILBOX = [
 # ------------------------------------------------------------------ running --
 
 def set_limits():
-    """For the child, in case that nobody looks after it any more."""
+    """Bounds the child process, in case that the script ends first."""
     resource.setrlimit(resource.RLIMIT_CPU, (600, 600))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
@@ -132,8 +133,8 @@ def processor_time(process):
 
 
 class Run:
-    """One run of a test program, up to its first failure: what has passed, how
-    long each case took, and which one failed, None if all is well."""
+    """A run of a test program, up to its first failure. `passed` has the time
+    of each passed case. `failed` is the failed case, or None."""
 
     def __init__(self, command, times):
         self.times = times  # of the cases on the true header, by name
@@ -149,7 +150,7 @@ class Run:
         self.child.wait()
 
     def running(self):
-        """The case that has begun last."""
+        """Returns the name of the running case."""
         number = len(self.passed)
         return self.names[number] if number < len(self.names) else 'the end'
 
@@ -180,7 +181,7 @@ class Run:
                 return
 
     def lose_patience(self):
-        """A case that takes several times as long as it should hangs."""
+        """Fails a case that takes several times its usual time."""
         usual = self.times.get(self.running(), 0.0 if self.times else 600.0)
         used = processor_time(self.child.pid) - self.since
         if used > 0.15 + 3 * usual:
@@ -192,8 +193,7 @@ class Run:
 
 
 class Workshop:
-    """A folder of its own for a worker: the header, and copies of the tests
-    that include it."""
+    """The folder of a worker, with the header and copies of the tests."""
 
     def __init__(self, name):
         self.folder = os.path.join(BUILD, name)
@@ -224,7 +224,7 @@ class Workshop:
         return os.path.join(self.folder, kind)
 
     def run(self, test, *words):
-        """The run of a test, or of some of its cases; raises SyntaxError if it
+        """Runs a test, or some cases of a test. Raises SyntaxError if the test
         does not compile."""
         program = self.compile(test)
         if program is None:
@@ -232,7 +232,7 @@ class Workshop:
         return Run([program] + test.options + list(words), test.times)
 
     def object(self):
-        """What gcc -O2 makes of the header alone."""
+        """Returns the object file of the header, by gcc -O2."""
         subprocess.check_call(
             ['gcc', '-w', '-std=c11', '-O2', '-c', 'code.c'], cwd=self.folder)
         with open(self.folder + '/code.o', 'rb') as file:
@@ -240,7 +240,7 @@ class Workshop:
 
 
 def measure(shop, test, *words):
-    """Runs a test on the true header, which it has to pass."""
+    """Runs a test on the true header. The test must pass."""
     try:
         run = shop.run(test, *words)
     except SyntaxError:
@@ -283,7 +283,7 @@ def first_to_notice(tests, mutant):
 
 
 def judge(mutant):
-    """What becomes of a mutant in the fast tests, and by which of them."""
+    """Returns the outcome of a mutant in the fast tests, with the test."""
     if mutant.key in listed:
         return 'survived', None
     shop.take(mutant.apply(header))
@@ -297,7 +297,7 @@ def judge(mutant):
 
 
 def judge_again(mutant):
-    """The same of one that has survived these."""
+    """Returns the outcome of a survivor of the fast tests."""
     shop.take(mutant.apply(header))
     try:
         if shop.object() == true_object:
@@ -311,8 +311,8 @@ def judge_again(mutant):
 
 
 def read_survivors():
-    """The recorded survivors, {key: reason}. A reason holds for all that
-    follow it; a line that begins with spaces goes on with the one before."""
+    """Returns the recorded survivors, {key: reason}. A reason is for all
+    following survivors. A line that begins with spaces continues a line."""
     entries, reason, parts = {}, None, []
     with open(SURVIVORS) as file:
         text = file.read().replace('\n  ', ' ')
@@ -329,7 +329,7 @@ def read_survivors():
 
 
 def entry(key):
-    """As survivors.txt has it."""
+    """Returns the lines of a mutant in survivors.txt."""
     lines = [key[0]]
     for mark, line in zip('-+', key[1:]):
         lines += textwrap.wrap('%s %s' % (mark, line), 78,
@@ -348,7 +348,7 @@ def comment(lines):
 
 
 def report(options, chosen, outcomes, recorded):
-    """The cases about the mutants; of a sample only the share counts."""
+    """Reports the cases about mutants. For a sample only the share counts."""
     strict = options.sample == 1
     by = {}
     for mutant, (outcome, found) in zip(chosen, outcomes):
@@ -392,9 +392,9 @@ def workers(options, *given):
 
 
 class Notes:
-    """What has become of mutants, in a file, so that a run can go on. A mutant
-    that was killed stays killed while the code of the header is the same. A
-    mutant that survived is tried again when the tests have changed."""
+    """A file of outcomes, to resume a run. A killed mutant stays killed while
+    the code of the header is the same. A survivor is tried again when the
+    tests have changed."""
 
     def __init__(self, name, text):
         self.name, self.outcomes = name, {}
@@ -441,7 +441,7 @@ def digest(text):
 
 
 def logged(options, chosen, outcomes):
-    """Passes the outcomes on as they come, and logs them if asked to."""
+    """Yields the outcomes, and writes the outcomes to options.log, if set."""
     for mutant, outcome in zip(chosen, outcomes):
         if options.log:
             with open(options.log, 'a') as file:
@@ -451,12 +451,12 @@ def logged(options, chosen, outcomes):
 
 
 def run_all(options, text, recorded, chosen):
-    """What becomes of each of the chosen mutants."""
+    """Returns the outcomes of the chosen mutants."""
     true_shop = Workshop('true')
     true_shop.take(text)
     for test in FAST + FOR_GCC + FOR_MAILBOX:
         measure(true_shop, test)
-    # It takes all the fast tests to see a survivor survive: most of the time.
+    # A survivor takes all fast tests, most of the time of a run.
     known = recorded if options.sample > 1 else {}
     notes = Notes(options.resume, text)
     with workers(options, text, None, known) as pool:
@@ -500,7 +500,7 @@ def test_mutants(options, text):
 # --------------------------------------------------------------------- bugs --
 
 def test_bugs(text):
-    """Each bug has to be noticed by the very case that it names."""
+    """Tests that each bug fails in the case that the bug names."""
     true_shop, bug_shop = Workshop('true'), Workshop('bugs')
     true_shop.take(text)
     for bug in bugs.BUGS:

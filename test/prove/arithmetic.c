@@ -1,20 +1,22 @@
-/* arithmetic.c - contracts of what multiplies and divides in timingwheel.h, for
- * Frama-C's WP, which proves them for all inputs of 64 bits; see prove.sh.
+/* arithmetic.c - contracts of the functions in timingwheel.h that multiply and
+ * divide. Frama-C's WP proves the contracts for all inputs of 64 bits; see
+ * prove.sh.
  *
  * SPDX-License-Identifier: MIT
  *
- * The numbers in a contract are those of mathematics, without a limit.
+ * The numbers in a contract are mathematical numbers, without a limit.
  */
 #include "../../timingwheel.h"
 
-/* The tick of a deadline is the first whose time is not before it. */
+/* The tick of a deadline is the first tick whose time is not before the
+ * deadline. */
 /*@ requires \valid_read(tw) && 1 <= tw->tick <= UINT64_MAX / 2;
     assigns \nothing;
     ensures never_early: \result * tw->tick >= deadline;
     ensures first: (\result - 1) * tw->tick < deadline; */
 static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline);
 
-/* What the proof `bits` in placement.c shows of the highest bit. */
+/* The proof `bits` in placement.c shows this property of the highest bit. */
 /*@ requires bits != 0;
     assigns \nothing;
     ensures below: \result < 64;

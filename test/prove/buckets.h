@@ -1,6 +1,6 @@
-/* buckets.h - any bucket of up to CHUNKS chunks, wherever its slots begin and
- * end, whatever timers have been cancelled, with any numbers of its chunks; and
- * what must hold of a bucket.
+/* buckets.h - an arbitrary bucket of up to CHUNKS chunks, and the invariants of
+ * a bucket. Arbitrary are the first and the last slot, the cancelled timers,
+ * and the numbers of the chunks.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,8 +13,9 @@
 #define CHUNKS 3 /* at most 4 */
 #endif
 
-/* Each an object of its own, for CBMC to tell them apart. CBMC places objects
- * at multiples of TWI_CHUNK_BYTES and more, as the library does with chunks. */
+/* Each chunk is an object of its own, so that CBMC can tell the chunks apart.
+ * CBMC places objects at multiples of TWI_CHUNK_BYTES and more, as the library
+ * does with chunks. */
 static twi_chunk chunk0, chunk1, chunk2, chunk3, spare;
 static twi_chunk *const chunks[] = {&chunk0, &chunk1, &chunk2, &chunk3};
 
@@ -26,13 +27,14 @@ static inline twi_chunk *chunk_at(unsigned n)
 #define KNOWN_CHUNKS (CHUNKS + 1)
 #include "known.h"
 
-static tw_timer timers[CHUNKS][TWI_SLOTS]; /* each at first in its own slot */
-static bool live[CHUNKS][TWI_SLOTS];       /* which are pending at first */
+static tw_timer timers[CHUNKS][TWI_SLOTS]; /* at first each in the slot
+                                            * [i][k] */
+static bool live[CHUNKS][TWI_SLOTS];       /* true: pending at first */
 static size_t numbers[CHUNKS];             /* of the chunks at first */
 
-/* Makes a bucket of the chunks from..from + count - 1, of which the slots from
- * `front` on are in use, up to `end` slots of the last chunk. Each slot in use
- * has a timer or is dead. */
+/* Makes a bucket of the chunks from..from + count - 1. In use are the slots
+ * from `front` of the first chunk to before `end` of the last chunk. Each slot
+ * in use has a timer or is dead. */
 static void make_chain(twi_bucket *bucket, unsigned from, unsigned count,
                        unsigned front, unsigned end)
 {
@@ -60,7 +62,8 @@ static void make_chain(twi_bucket *bucket, unsigned from, unsigned count,
     tw.buckets_used++;
 }
 
-/* A wheel with one unused chunk, `spare`, and CHUNKS others. */
+/* Makes a wheel with one unused chunk, `spare`, and CHUNKS chunks in no
+ * bucket. */
 static void make_none(void)
 {
     static const timingwheel none = {0};
@@ -76,8 +79,9 @@ static void make_none(void)
         twi_init_bucket(&tw.outside[i]);
 }
 
-/* Counts the chunks that are in no bucket and not the spare one as given away,
- * so that what is unused is exactly what tw.unused leads to. */
+/* Leaves only `used` chunks and `spare` in the count of chunks, as if the
+ * remaining chunks had been freed. So the unused chunks are exactly the list
+ * tw.unused. */
 static inline void forget_others(unsigned used)
 {
     tw.chunks = used + 1;
@@ -92,8 +96,9 @@ static bool is_in(const twi_bucket *bucket, tw_timer *const *slot)
            (chunk->next != NULL || slot < bucket->back);
 }
 
-/* The chunks of a bucket are linked in order of their numbers, and its first
- * and last slots are in the first and last one. Returns how many there are. */
+/* Asserts that the chunks of a bucket are linked in order of their numbers, and
+ * that the bucket's first and last slot are in the first and last chunk.
+ * Returns the number of chunks. */
 static inline unsigned check_bucket(const twi_bucket *bucket)
 {
     unsigned count = 0;
@@ -115,7 +120,8 @@ static inline unsigned check_bucket(const twi_bucket *bucket)
     return count;
 }
 
-/* The chunks in buckets are counted; all others are unused. */
+/* Asserts that the chunks in buckets are counted, and that the rest is
+ * unused. */
 static inline void check_counts(unsigned used, unsigned homes)
 {
     unsigned unused = 0;
@@ -128,8 +134,9 @@ static inline void check_counts(unsigned used, unsigned homes)
     ASSERT(tw.in_use + unused == tw.chunks);
 }
 
-/* Any timer that was pending is where it was, in use by `bucket`, but for the
- * one that left the slot `left`. The chunks of timers keep their order. */
+/* Asserts for an arbitrary timer that was pending: the timer is in the same
+ * slot as before, and `bucket` uses the slot. Leaves out the timer of the slot
+ * `left`. Chunks with timers keep their order. */
 static inline void check_kept(const twi_bucket *bucket, tw_timer *const *left)
 {
     unsigned i = any_below(CHUNKS), k = any_below(TWI_SLOTS);

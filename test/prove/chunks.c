@@ -11,7 +11,7 @@ static twi_bucket *home = &tw.outside[TWI_STUCK];
 static unsigned first; /* slot in use of the first chunk */
 static unsigned end;   /* slots of the last chunk up to the room */
 
-/* A bucket of `count` chunks, which is not empty. */
+/* Makes a bucket of `count` chunks that is not empty. */
 static void make_bucket(unsigned count)
 {
     make_none();
@@ -24,7 +24,7 @@ static void make_bucket(unsigned count)
     home->latest = LATEST;
 }
 
-/* An empty bucket: without a chunk, or with one that had timers. */
+/* Makes an empty bucket: without a chunk, or with one chunk that had timers. */
 static void make_empty(void)
 {
     make_none();
@@ -36,7 +36,7 @@ static void make_empty(void)
     home->latest = LATEST;
 }
 
-/* Without an unused chunk, or with one. */
+/* Takes the unused chunk away, or leaves it. */
 static void make_scarce(void)
 {
     if (nondet_bool()) {
@@ -45,8 +45,8 @@ static void make_scarce(void)
     }
 }
 
-/* What must hold after each proof: the bucket is in order, chunks are counted,
- * and the bucket keeps its span, until its mark goes. */
+/* Asserts what must hold after each proof: the bucket is in order, the chunks
+ * are counted, and the bucket keeps its span. */
 static void check(tw_timer *const *left)
 {
     unsigned count = check_bucket(home);
@@ -55,8 +55,8 @@ static void check(tw_timer *const *left)
     ASSERT(home->earliest == EARLIEST && home->latest == LATEST);
 }
 
-/* Memory that starts anywhere, of up to 1,024 bytes: what comes of it starts at
- * a multiple of TWI_CHUNK_BYTES, is inside, and is accounted for. */
+/* Any start of memory, up to 1,024 bytes. The result starts at a multiple of
+ * TWI_CHUNK_BYTES, is inside the memory, and is counted in bytes_held. */
 void allocate(void)
 {
     size_t bytes = any_below(1025);
@@ -79,7 +79,7 @@ void allocate(void)
     REACHED("the end");
 }
 
-/* The chunk of any slot, and of the place in front of the first one. */
+/* Finds the chunk of any slot, and of the place in front of the first slot. */
 void chunk_of(void)
 {
     unsigned k = any_below(TWI_SLOTS + 1);
@@ -88,7 +88,7 @@ void chunk_of(void)
     REACHED("the end");
 }
 
-/* The slot of any timer, whether its bucket has been sorted or not. */
+/* Finds the slot of any timer, with and without the bit of a sorted bucket. */
 void slot_of(void)
 {
     tw_timer timer = {0, NULL, 0};
@@ -114,8 +114,8 @@ void take_chunk(void)
     REACHED("the end");
 }
 
-/* Any number of chunks is provided, or memory has run out; while it does not,
- * no timer is lost. */
+/* Any number of chunks is provided, or memory has run out. No timer is lost in
+ * either case. */
 void provide(void)
 {
     make_bucket(2);
@@ -132,8 +132,8 @@ void provide(void)
         REACHED("no memory");
 }
 
-/* A slot behind all others: free, and the next one to the last. Chunks without
- * a timer may leave the bucket meanwhile. */
+/* A slot behind all slots: the slot is free, and follows the last slot. Chunks
+ * without a timer may leave the bucket in the same call. */
 static void prove_push_back(void)
 {
     tw_timer **room = home->back;
@@ -155,7 +155,7 @@ static void prove_push_back(void)
     REACHED("the end");
 }
 
-/* The same in front. */
+/* A slot in front of all slots, likewise. */
 static void prove_push_front(void)
 {
     tw_timer **front = home->front;
@@ -188,8 +188,8 @@ void push_front(void)
     prove_push_front();
 }
 
-/* The first slot of an empty bucket, from either end: the only one, in the
- * chunk that the bucket has, or in a new one. */
+/* The first slot of an empty bucket, from either end. The bucket then has one
+ * slot in use, in the bucket's chunk or in a new chunk. */
 void push_empty(void)
 {
     make_empty();
@@ -201,8 +201,9 @@ void push_empty(void)
     ASSERT(home->back == NULL || home->back - home->front <= 1);
 }
 
-/* The front slot leaves, and with the last one of it the chunk. The last slot
- * of a bucket leaves the chunk, and no position comes twice. */
+/* The front slot leaves. If the slot is the last slot of its chunk, the chunk
+ * leaves, too. The last slot of a bucket leaves the chunk in the bucket, and no
+ * position comes twice. */
 void pop_front(void)
 {
     unsigned count = any_below(2) + 1;
@@ -225,8 +226,8 @@ void pop_front(void)
     }
 }
 
-/* The last slot leaves, live or dead, and with the first one of its chunk the
- * chunk. */
+/* The last slot leaves, live or dead. If the slot is the first slot of a later
+ * chunk, the chunk leaves, too. */
 void pop_back(void)
 {
     unsigned count = any_below(2) + 1;
@@ -245,8 +246,8 @@ void pop_back(void)
     }
 }
 
-/* Dead slots leave the front of a bucket of 3 chunks, until a timer is there,
- * none is left, or TWI_SKIP slots have left. */
+/* Dead slots leave the front of a bucket of 3 chunks. Skipping ends at a timer,
+ * at the end of the bucket, or after TWI_SKIP slots. */
 void skip_dead(void)
 {
     make_bucket(CHUNKS);
@@ -268,7 +269,7 @@ void skip_dead(void)
         NEVER("a dead slot is left too soon");
 }
 
-/* A slot of a bucket of three chunks becomes the last one. */
+/* Any slot of a bucket of three chunks becomes the last slot. */
 void cut_off(void)
 {
     make_bucket(CHUNKS);
@@ -285,9 +286,9 @@ void cut_off(void)
     REACHED("the end");
 }
 
-/* A chunk of a bucket of 1 to 3 chunks has no timer exactly if that is so; such
- * a chunk leaves, and no timer with it. The last chunk of the overdue timers
- * does not leave. */
+/* twi_is_dead is true exactly for a chunk without a timer, in a bucket of 1 to
+ * 3 chunks. A dead chunk leaves the bucket, and no timer leaves. The last chunk
+ * of the overdue timers never counts as dead. */
 static void prove_dead(twi_bucket *bucket, unsigned count)
 {
     home = bucket;
@@ -320,9 +321,9 @@ void dead_overdue(void)
     prove_dead(&tw.outside[TWI_OVERDUE], 2);
 }
 
-/* A timer anywhere in 1 or 2 chunks is cancelled: its slot is dead; or, if the
- * timer was started last, it is taken back, unless its chunk would be empty
- * behind another. No other timer changes. */
+/* Any timer in 1 or 2 chunks is cancelled. The slot becomes dead. If the timer
+ * was started last, the slot is taken back, unless the slot is the first of a
+ * later chunk. No timer changes except the cancelled one. */
 static void prove_cancel(unsigned count)
 {
     make_bucket(count);
@@ -357,8 +358,8 @@ void cancel(void)
     prove_cancel(2);
 }
 
-/* A bucket of 1 to 3 chunks is crowded exactly if it has more chunks than
- * TWI_LARGE_CHUNKS, whatever gaps their numbers have. */
+/* A bucket of 1 to 3 chunks is large exactly if the bucket has more than
+ * TWI_LARGE_CHUNKS chunks, for any gaps in the numbers of the chunks. */
 void crowded(void)
 {
     unsigned count = any_below(CHUNKS) + 1;
@@ -371,7 +372,7 @@ void crowded(void)
         REACHED("it is not");
 }
 
-/* Any slot in use that had no timer is dead. */
+/* Asserts that a slot in use without a timer is dead. */
 static void check_unused_slots(void)
 {
     unsigned i = any_below(CHUNKS), k = any_below(TWI_SLOTS);
@@ -379,10 +380,10 @@ static void check_unused_slots(void)
         ASSERT(chunks[i]->slots[k] == NULL);
 }
 
-/* All chunks of one bucket are taken over by another one: its timers come
- * behind those that were there, and no timer moves. `to_count` and `from_count`
- * are how many chunks the two buckets have; where the first is 0 it has no
- * chunk, and `to_empty` means that it has no slot in use. */
+/* A bucket takes over all chunks of another bucket, `from`. The timers of
+ * `from` come behind the timers of `home`, and no timer moves to another slot.
+ * The buckets have `to_count` and `from_count` chunks. `to_empty` means that
+ * `home` has no slot in use, and with to_count 0 no chunk either. */
 static void prove_append(unsigned to_count, unsigned from_count, bool to_empty)
 {
     twi_bucket *from = &tw.outside[TWI_OVERDUE];
@@ -431,7 +432,7 @@ void append(void)
     prove_append(1, 2, true);
 }
 
-/* A chunk that is fetched ahead is only read. */
+/* Prefetching a chunk changes no slot. */
 void prefetch(void)
 {
     unsigned k = any_below(TWI_SLOTS);

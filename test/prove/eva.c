@@ -1,17 +1,16 @@
-/* eva.c - seeded operations on timingwheel.h for Frama-C's EVA, which runs them
- * in its own model of C and reports whatever that leaves undefined; see
- * prove.sh.
+/* eva.c - seeded operations on timingwheel.h for Frama-C's EVA. EVA runs the
+ * operations in a model of C and reports undefined behaviour; see prove.sh.
  *
  * SPDX-License-Identifier: MIT
  *
- * OPERATIONS is how many there are, over five wheels. With SCARCE memory runs
- * out all the time. With BREAK there is a fault, which must be reported.
+ * OPERATIONS is the number of operations, over five wheels. With SCARCE memory
+ * runs out all the time. With BREAK there is a fault, and EVA must report it.
  *
  * The header finds a chunk by rounding down the address of a slot, so addresses
- * must be numbers: memory comes from a range that EVA is told to be valid
- * (-absolute-valid-range), which nothing is known about that has not been
- * written. Every pointer into it is followed exactly, but one that strays from
- * a block into the next is not noticed here.
+ * must be numbers. Memory comes from a range that EVA takes as valid
+ * (-absolute-valid-range). EVA knows nothing of a place in the range before the
+ * first write. EVA follows every pointer into the range exactly, but does not
+ * report a pointer that strays from a block into the next block.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,7 +38,7 @@ static uint32_t any_below(uint32_t limit)
     return (seed >> 16) % limit;
 }
 
-/* What must hold wherever it is called. */
+/* Has EVA check that `holds` is true at every call. */
 static void must(bool holds)
 {
     //@ assert holds: holds == 1;
@@ -114,7 +113,7 @@ static void on_visit(tw_timer *timer, void *tw)
         tw_cancel((timingwheel *)tw, timer);
 }
 
-/* Whatever changes when timers fire. */
+/* Calls one of the functions that fire timers. */
 static void advance(timingwheel *tw)
 {
     uint64_t now = tw_after(tw_now(tw), any_delay());
@@ -139,7 +138,7 @@ static void advance(timingwheel *tw)
     must(now <= 1000);
 }
 
-/* What is seldom called. */
+/* Calls one of the rarely used functions. */
 static void look_after(timingwheel *tw)
 {
     tw_stats stats;
@@ -202,7 +201,8 @@ static void run_round(unsigned round)
 {
     static const uint32_t sizes[ROUNDS] = {2, 4, 8, 16, 64};
     static const uint64_t ticks[ROUNDS] = {1, 3, 1, 10, 1};
-    /* In the same range, as addresses of buckets in it are compared. */
+    /* The wheel is in the range, too, since the header compares addresses of
+     * buckets in the wheel. */
     timingwheel *tw = (timingwheel *)FROM;
     tw_config config = {ticks[round], 100, sizes[round], 0, NULL};
     free_from = FROM + sizeof(*tw) + round; /* at no multiple of anything */
@@ -220,7 +220,7 @@ static void run_round(unsigned round)
         must(!tw_is_pending(&timers[i]));
 }
 
-/* EVA prints its arguments when it gets there. */
+/* EVA prints the arguments of this function when EVA reaches the call. */
 extern void Frama_C_show_each_end(int);
 
 int main(void)

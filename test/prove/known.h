@@ -1,23 +1,22 @@
-/* known.h - what is known of functions that CBMC cannot look into.
+/* known.h - replacements for functions beyond CBMC's analysis.
  *
  * SPDX-License-Identifier: MIT
  *
- * CBMC does not see through an address that was rounded. So prove.sh replaces
+ * CBMC cannot follow a rounded address. Therefore prove.sh replaces
  * twi_chunk_of and twi_slot_of by functions of the same meaning, which compare
  * with the slots of all chunks. The place in front of the first slot of a chunk
- * counts too: the last slot of an emptied chunk would be there. That the
- * header's functions have this meaning is proved in chunks.c, by chunk_of and
- * slot_of.
+ * counts as a slot, as the last slot of an emptied chunk. The proofs chunk_of
+ * and slot_of in chunks.c show the equal meaning of the header's functions.
  *
- * Where a bucket gets a chunk, twi_provide is replaced: the replacement takes
- * any chunks without a timer out of their buckets, and there is memory if a
- * chunk is unused then. That the header's function does no more is proved in
- * chunks.c, by provide; there twi_sweep is replaced in the same way, and
- * twi_add_slab adds no chunk, or one. What the header's twi_sweep does is
- * proved in slabs.c.
+ * For proofs of adding a chunk to a bucket, prove.sh replaces twi_provide. The
+ * replacement takes any chunks without a timer out of their buckets. Memory is
+ * available if enough chunks are unused then. The proof `provide` in chunks.c
+ * shows that the header's function does no more. For `provide`, prove.sh
+ * replaces twi_sweep in the same way. The replacement of twi_add_slab adds a
+ * chunk or none. The proof in slabs.c covers the header's twi_sweep.
  *
- * A file that includes this one has defined KNOWN_CHUNKS and chunk_at, which
- * returns the chunks from 0 on.
+ * A file that includes known.h has defined KNOWN_CHUNKS and chunk_at. chunk_at
+ * returns a chunk by number, from 0 on.
  */
 #ifndef KNOWN_H
 #define KNOWN_H

@@ -1,5 +1,5 @@
-/* offer.c - proofs of how a wheel of timingwheel.h finds its first bucket: in a
- * wheel of 4 buckets, of which two may have a chunk.
+/* offer.c - proofs of how a wheel of timingwheel.h finds its first bucket. The
+ * wheel has 4 buckets, and two buckets may have a chunk.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,9 +7,9 @@
 #include "buckets.h"
 
 #define BUCKETS 4
-#define OWN 2 /* the clock, and the bucket that it is in */
+#define OWN 2 /* the clock, and the index of the clock's bucket */
 
-/* The bucket that chunk i is in, if it is in one. */
+/* The index of the only bucket that may hold chunk i. */
 #define BUCKET_OF(i) (2 * (i) + 1)
 
 static struct {
@@ -19,8 +19,9 @@ static struct {
 static twi_wheel *const wheel = &whole.wheel;
 static twi_bucket buckets[BUCKETS];
 
-/* A wheel, whose buckets have timers, or dead slots only, or none; those with
- * slots in use have a mark. No other wheel is in the delay queue. */
+/* Makes a wheel whose buckets have timers, only dead slots, or nothing. A
+ * bucket with slots in use has a mark. The delay queue holds no further
+ * wheel. */
 static void make_wheel(void)
 {
     make_none();
@@ -59,9 +60,10 @@ static bool has_timers(unsigned i)
     return has;
 }
 
-/* The first bucket with a timer, from the clock's own on, is the wheel's first,
- * and its front slot has a timer; the wheel is in the delay queue by it. If no
- * bucket has a timer the wheel has left the delay queue. No timer is lost. */
+/* Finds the first bucket with a timer, from the clock's bucket on. The front
+ * slot of this bucket has a timer, and the bucket's earliest tick is the
+ * wheel's key in the delay queue. If no bucket has a timer, the wheel has left
+ * the delay queue. No timer is lost. */
 void offer(void)
 {
     make_wheel();

@@ -1,5 +1,6 @@
-/* overdue.c - proofs of the positions of overdue timers in timingwheel.h, and
- * of what is due while timers are aside.
+/* overdue.c - proofs of the positions of overdue timers in timingwheel.h. The
+ * further proofs are of the choice of the next due timer, while timers are
+ * overdue or stuck.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,8 +12,8 @@ static twi_bucket *const stuck = &tw.outside[TWI_STUCK];
 static tw_timer *stuck_slots[2];
 static twi_wheel wheel0;
 
-/* Any slots of any two chunks of a bucket, whose numbers may wrap: one slot is
- * before the position of the other exactly if it stands before it. */
+/* Any slots of any two chunks of a bucket, whose numbers may wrap. Slot `a` is
+ * before the position of slot `b` exactly if `a` stands before `b`. */
 void position(void)
 {
     make_none();
@@ -27,8 +28,8 @@ void position(void)
     REACHED("the end");
 }
 
-/* Any timers overdue and stuck, any head of the delay queue, and any turn that
- * a call before left: up to the position `until`. */
+/* Makes any overdue and stuck timers, and any head of the delay queue. An
+ * earlier call has left any turn, up to the position `until`. */
 static void make_aside(size_t until)
 {
     unsigned count = any_below(3), first = any_below(TWI_SLOTS);
@@ -41,7 +42,7 @@ static void make_aside(size_t until)
         make_chain(overdue, 0, 1, first, end);
     tw.turn_count = 1;
     tw.turns[0].overdue_until = until;
-    if (count != 0) { /* the boundary is not behind the last one */
+    if (count != 0) { /* `until` is not behind the last timer */
         size_t behind = twi_position(overdue->back - 1) + 1;
         ASSUME(behind - until < SIZE_MAX / 4);
         ASSUME(until - twi_position(overdue->front) + SIZE_MAX / 4 <
@@ -70,9 +71,10 @@ static bool is_due_by(uint64_t tick)
            (!twi_is_empty(stuck) && stuck->earliest <= tick);
 }
 
-/* Any call begins: all timers that are overdue then have a turn, and timers
- * that will be started overdue in this call do not. What the call before left
- * due comes first, if others are overdue since. */
+/* Any call begins. All timers that are overdue at the beginning have a turn.
+ * Timers that become overdue later in the call have none. If timers became
+ * overdue since the earlier call, the timers that the earlier call left due
+ * come first. */
 void begin_overdue(void)
 {
     make_aside((size_t)nondet_u64());
@@ -100,9 +102,10 @@ void begin_overdue(void)
     REACHED("two turns");
 }
 
-/* Any call that has begun: where the next timer is, and in which order. Nothing
- * is due exactly if no timer is overdue since before the call, stuck or in a
- * wheel with a tick up to the target. */
+/* Any call that has begun: the source of the next timer, and the order of
+ * sources. Nothing is due exactly if there is no timer of three kinds: overdue
+ * since before the call, stuck with a tick up to the target, or in a wheel with
+ * a tick up to the target. */
 void find_due(void)
 {
     make_aside((size_t)nondet_u64());

@@ -1,5 +1,5 @@
-/* placement.c - proofs of where timingwheel.h puts a tick, and of how long it
- * says to wait: for all inputs of 64 bits. What divides is in arithmetic.c.
+/* placement.c - proofs of where timingwheel.h puts a tick, and of the time to
+ * wait, for all inputs of 64 bits. The proofs of divisions are in arithmetic.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -28,12 +28,14 @@ static unsigned make_clock(void)
     return size_bits;
 }
 
-/* A wheel of any size and level, as twi_add_wheel makes it, and any clock. */
+/* Makes a wheel of any size and level, with the fields that twi_add_wheel sets,
+ * and any clock. */
 static void make_wheel(twi_wheel *wheel)
 {
     unsigned size_bits = make_clock();
     wheel->level = any_below(TWI_LEVELS);
-    ASSUME(wheel->level * size_bits < 63); /* level: no other is needed */
+    ASSUME(wheel->level * size_bits < 63); /* the proof `level` shows: no wheel
+                                            * has more */
     wheel->shift = wheel->level * size_bits;
     wheel->step = UINT64_C(1) << wheel->shift;
     wheel->min_ahead = wheel->level == 0 ? 1 : 2 * wheel->step;
@@ -45,10 +47,11 @@ static uint64_t steps_ahead(uint64_t tick, unsigned shift)
     return shift < 64 ? (tick >> shift) - (tw.clock_tick >> shift) : 0;
 }
 
-/* Any size, clock and tick ahead of the clock: the level exists, and the window
- * of its wheel holds the tick. In the next coarser wheel the tick would be in
- * the clock's own step or the step after that. In the wheel of the level the
- * tick is not, unless the level is 0. No other level has both properties. */
+/* Any size, clock and tick ahead of the clock. The level exists, and the window
+ * of the level's wheel holds the tick. In the next coarser wheel the tick would
+ * be in the clock's own step or in the following step. In the wheel of the
+ * level the tick is further ahead, unless the level is 0. No second level has
+ * both properties. */
 void level(void)
 {
     unsigned size_bits = make_clock();
@@ -66,8 +69,8 @@ void level(void)
     REACHED("the end");
 }
 
-/* Any size, clock and tick placed in a wheel above 0: the tick does not get
- * into the bucket of the clock's own step or of the step after that. */
+/* Any size, clock and tick placed in a wheel above 0. The tick's bucket is
+ * neither the bucket of the clock's own step nor the following bucket. */
 void next_step(void)
 {
     twi_wheel wheel = {0};
@@ -94,9 +97,9 @@ void fall(void)
     REACHED("the end");
 }
 
-/* Any wheel of any size, and two ticks in its window: the bucket is as many
- * ahead of the clock's own as there are steps, going round. A bucket gets ticks
- * of one step only. */
+/* Any wheel of any size, and two ticks in its window. Count the steps from the
+ * clock to the tick: the bucket is as many buckets ahead of the clock's bucket,
+ * going round. All ticks of a bucket belong to one step. */
 void bucket(void)
 {
     twi_wheel wheel = {0};
@@ -118,8 +121,8 @@ void bucket(void)
     REACHED("the end");
 }
 
-/* Any window, moved on with the clock: a tick in the window that the clock has
- * not passed is still in the window. */
+/* Any window, moved on with the clock. A tick in the window stays in the window
+ * until the clock has passed the tick. */
 void window(void)
 {
     (void)make_clock();
@@ -132,7 +135,7 @@ void window(void)
     REACHED("the end");
 }
 
-/* Any window: no tick in it is rounder than the one taken. */
+/* Any window: no tick in the window is rounder than the chosen tick. */
 void roundest(void)
 {
     uint64_t low = nondet_u64(), high = nondet_u64(), other = nondet_u64();
@@ -163,12 +166,12 @@ void end_of(void)
         REACHED("beyond");
 }
 
-/* Any wheel, a clock at which its end was noted, a later clock, and a tick that
- * is not before the first one of the wheel: where the quick look says that the
- * wheel is the one for the tick, the level of the tick is the wheel's, and the
- * tick is ahead of the clock. The quick look says so from two steps ahead on
- * (one tick in wheel 0), up to the end that was noted, and up to half of all
- * ticks ahead. */
+/* Any wheel, the clock when reach_end was set, a later clock, and a tick not
+ * before the first tick of the wheel. If the quick look accepts the wheel, the
+ * level of the tick is the wheel's level, and the tick is ahead of the clock.
+ * The quick look accepts every tick between two bounds. The tick is at least
+ * min_ahead ticks ahead of the clock, and at most half of all ticks. The tick
+ * is before reach_end. */
 void quick(void)
 {
     twi_wheel wheel = {0};
@@ -194,8 +197,9 @@ void quick(void)
 static tw_timer *slots[TWI_DRAINED + 1];
 static twi_wheel wheel0;
 
-/* Anything pending: a head of the delay queue, timers aside, or not, or all of
- * them cancelled. Returns whether a timer is pending, and the earliest tick. */
+/* Makes any state of the delay queue's head, of overdue and of stuck timers.
+ * All timers may have been cancelled. Returns whether a timer is pending, and
+ * stores the earliest tick. */
 static bool make_pending(uint64_t *first)
 {
     bool found = false;
@@ -223,7 +227,7 @@ static bool make_pending(uint64_t *first)
     return tw.count != 0;
 }
 
-/* What the two functions must say about ticks of that length. */
+/* Checks tw_wait and tw_next_deadline with ticks of the length `tick`. */
 static void check_wait(uint64_t tick)
 {
     static const timingwheel none = {0};
@@ -266,8 +270,9 @@ void wait(void)
     check_wait(1024);
 }
 
-/* Any call that leaves nothing to do, without a wheel in the delay queue: the
- * clock is the target, and does not go back in time units either. */
+/* Any call with nothing left to fire, without a wheel in the delay queue. The
+ * clock in ticks becomes the target. The clock in time units does not go
+ * back. */
 void end(void)
 {
     uint64_t now = nondet_u64(), target = nondet_u64(), before = nondet_u64();
@@ -281,8 +286,8 @@ void end(void)
     REACHED("the end");
 }
 
-/* Any start of a call without timers aside: the target is not behind the clock,
- * and the tick of `now` where that is ahead. */
+/* Any beginning of a call without overdue or stuck timers. The target is not
+ * behind the clock. A target ahead of the clock is the tick of `now`. */
 void begin(void)
 {
     uint64_t now = nondet_u64();

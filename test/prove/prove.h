@@ -1,16 +1,16 @@
-/* prove.h - what the proofs of timingwheel.h have in common; see prove.sh.
+/* prove.h - the common part of the proofs of timingwheel.h; see prove.sh.
  *
  * SPDX-License-Identifier: MIT
  *
- * A proof is a function without arguments. It makes a state of which nothing is
- * known but what it assumes, calls one function of the header, and asserts what
- * must hold afterwards. CBMC looks for values that break an assertion, or a
- * bounds, pointer, overflow, conversion, shift or unwinding check; it finds
- * some or there are none.
+ * A proof is a function without arguments. The proof makes an arbitrary state,
+ * limited only by the proof's assumptions. Then the proof calls one function of
+ * the header, and asserts the results. CBMC searches for values against an
+ * assertion, or against a bounds, pointer, overflow, conversion, shift or
+ * unwinding check. CBMC either finds such values, or has proved their absence.
  *
- * Where assumptions contradict each other nothing is left to be broken. So each
- * place that a proof must get to holds REACHED, an assertion that is false: the
- * proof stands if every REACHED fails and nothing else does.
+ * If the assumptions contradict each other, no assertion can fail. REACHED is a
+ * false assertion, at every place that a proof must reach. A proof stands if
+ * every REACHED fails, and every real assertion holds.
  */
 #ifndef PROVE_H
 #define PROVE_H
@@ -19,15 +19,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Memory that runs out at any time. What is got at once is at most one block,
- * whose start is as odd as the proof wants it. */
+/* The allocator. Memory may run out at any time. At most one block is allocated
+ * at once, and the proof chooses the alignment of the block. */
 static void *prove_allocate(size_t size);
 static void prove_free(void *pointer);
 
 #define TW_MALLOC(size, context) ((void)(context), prove_allocate(size))
 #define TW_FREE(pointer, context) ((void)(context), prove_free(pointer))
 #define TIMINGWHEEL_IMPLEMENTATION
-#ifdef PROVE_PORTABLE /* what the header has for other compilers */
+#ifdef PROVE_PORTABLE /* the header's code for other compilers */
 #undef __GNUC__
 #undef __clang__
 #endif
@@ -58,7 +58,7 @@ static inline unsigned any_below(unsigned limit)
 
 static timingwheel tw;
 
-/* What tw_init makes of a wheel size. */
+/* Sets the fields that tw_init derives from a wheel size. */
 static inline void set_size(unsigned bits)
 {
     tw.size_bits = bits;

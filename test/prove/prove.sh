@@ -1,20 +1,23 @@
 #!/bin/sh
-# prove.sh - proofs of timingwheel.h: what holds for all inputs, not only for
-# those that a test thinks of. Prints TAP. Run from the top of the repository.
+# prove.sh - proofs of timingwheel.h: properties that hold for all inputs, not
+# only for the inputs of a test. Prints TAP. Run from the top of the repository.
 #
 #     test/prove/prove.sh [PATTERN]
 #
-# - CBMC: functions of the header on any state within the bound that the case
-#   names, in all other files; see prove.h. Every check that CBMC has is on.
-#   Wrapping of unsigned numbers is one of them, except where numbers wrap on
-#   purpose: in the quick look for a wheel, and in the numbers of chunks.
-# - WP of Frama-C: contracts of what multiplies and divides, in arithmetic.c.
+# - CBMC: functions of the header on any state within a bound. The case names
+#   the bound. The proofs are in all remaining files; see prove.h. Every check
+#   of CBMC is on, including the wrapping of unsigned numbers. Proofs of numbers
+#   that wrap on purpose leave the wrapping out: the quick look for a wheel, and
+#   the numbers of chunks.
+# - WP of Frama-C: contracts of functions that multiply and divide, in
+#   arithmetic.c.
 # - EVA of Frama-C: seeded operations in four data models without an alarm, in
-#   eva.c. OPERATIONS is how many a model, by default 60; 1,000 take minutes.
+#   eva.c. OPERATIONS is the number per model, by default 60. 1,000 operations
+#   take minutes.
 #
-# CBMC is taken from Debian 13 where it is not installed (get-cbmc.sh); Frama-C
-# is the packages frama-c-base, why3 and z3. What cannot be had is skipped,
-# loudly. With PATTERN only the cases whose names match it are run.
+# If CBMC is not installed, get-cbmc.sh takes CBMC from Debian 13. Frama-C is
+# the packages frama-c-base, why3 and z3. Missing tools are skipped with a
+# warning. With PATTERN only the cases with matching names are run.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -42,10 +45,10 @@ checks='--bounds-check --pointer-check --pointer-overflow-check
     --conversion-check --div-by-zero-check --undefined-shift-check
     --unwinding-assertions --drop-unused-functions --slice-formula'
 
-# Empty for what wraps on purpose.
+# Empty for numbers that wrap on purpose.
 wrapping=--unsigned-overflow-check
 
-# Every property holds, but each REACHED fails; and there is one of these.
+# Every property holds, each REACHED fails, and there is at least one REACHED.
 is_proved() {
     grep -q '^\*\* [0-9]* of [0-9]* failed' "$1" || return
     grep '^\[.*: [A-Z]*$' "$1" | grep -v ': SUCCESS$' |
@@ -62,7 +65,7 @@ cbmc=$(command -v cbmc || echo .build/cbmc/cbmc)
 goto_cc=${cbmc%cbmc}goto-cc
 goto_instrument=${cbmc%cbmc}goto-instrument
 
-# Is $prove_name wanted, and is CBMC there for it, or can be had?
+# True if $prove_name is wanted, and CBMC is installed or can be fetched.
 can_prove() {
     wanted "$prove_name" || return 1
     if [ -z "$no_cbmc" ] && ! have "$goto_cc"; then
@@ -74,7 +77,7 @@ can_prove() {
     return 1
 }
 
-# By the log that CBMC has written.
+# Judges a proof by the log of CBMC.
 judge_proof() {
     expect_nothing "$prove_name" is_proved "$build/log"
     [ -s "$build/said" ] || grep -q '^\*\* ' "$build/log" ||
@@ -94,7 +97,7 @@ prove() {
     judge_proof
 }
 
-# What CBMC does not see through is replaced by what is known of it: known.h.
+# Replaces functions that CBMC cannot analyse; see known.h.
 known='--replace-calls twi_chunk_of:known_chunk_of
     --replace-calls twi_slot_of:known_slot_of'
 known_provide='--replace-calls twi_provide:known_provide'
@@ -246,8 +249,8 @@ contract twi_share_of 'share of what is left, every time passed and span'
 contract tw_after 'tw_after, every clock and delay'
 contract tw_next_period 'tw_next_period, every time and period'
 
-# analyse MODEL [OPTION...]. A start that needs a chunk calls itself once: that
-# has to be followed, as what EVA assumes of such a call instead is anything.
+# analyse MODEL [OPTION...]. A start that needs a chunk calls itself once. EVA
+# must follow the call. Without following, EVA assumes any result of the call.
 analyse() {
     analyse_model=$1
     shift
@@ -259,7 +262,7 @@ analyse() {
     grep -v superposing "$build/log" | tail -n 25
 }
 
-# No alarm, no assertion left open, and it got to the end.
+# No alarm, no open assertion, and EVA got to the end.
 no_alarm() {
     analyse "$@"
     grep -q '^ *0 alarms generated' "$build/log" &&
@@ -289,7 +292,7 @@ for model in gcc_x86_64 gcc_x86_32 gcc_x86_16; do
     eva no_alarm "$operations operations, $model, no alarm" "$model"
 done
 eva an_alarm 'a fault put in on purpose gives an alarm' gcc_x86_64 -DBREAK
-operations=$((2 * operations)) # where so many starts are refused
+operations=$((2 * operations)) # many starts are refused
 eva no_alarm "$operations operations, msvc_x86_64, memory scarce, no alarm" \
     msvc_x86_64 -DSCARCE
 

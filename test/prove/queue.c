@@ -9,17 +9,17 @@
 #define QUEUED 5 /* at most 7 */
 #endif
 
-/* Ticks and levels are only ever compared here, so as many values as there are
- * wheels, and a new tick, can stand in every order that there is. */
+/* The delay queue only compares ticks and levels. There are at most seven
+ * wheels and one new tick. So ORDERS values allow every possible order. */
 #define ORDERS 8
 
-/* The wheels, each an object of its own: CBMC tells them apart then. */
+/* The wheels. Each wheel is a separate object, to help CBMC. */
 static twi_wheel w0, w1, w2, w3, w4, w5, w6;
 static twi_wheel *const wheels[] = {&w0, &w1, &w2, &w3, &w4, &w5, &w6};
-static uint64_t expected[QUEUED]; /* what each wheel's tick must be */
+static uint64_t expected[QUEUED]; /* the expected tick of each wheel */
 
-/* A heap of `queued` wheels. Which wheel has which place does not matter, since
- * wheels differ by their levels, which are arbitrary. */
+/* Makes a heap of `queued` wheels. Wheel i has place i in the heap. That loses
+ * nothing: wheels differ by their levels, and the levels are arbitrary. */
 static void make_heap(uint32_t queued)
 {
     uint64_t levels = 0;
@@ -37,9 +37,10 @@ static void make_heap(uint32_t queued)
     tw.next_tick = queued == 0 ? UINT64_MAX : expected[0];
 }
 
-/* A heap in which each wheel stands once, by its tick and where it believes it
- * is; its head is known. `before` is how many there were, `without` the one
- * that has left. */
+/* Asserts the order of the heap. Each wheel stands in the heap once, with its
+ * tick, at its queue_index. tw.next_tick is the tick of the head. `before` is
+ * the number of wheels before the operation. `without` is the index of the
+ * wheel that has left, or a larger number if no wheel has left. */
 static void check_heap(uint32_t before, uint32_t without)
 {
     uint32_t queued = before - (without < before);
@@ -58,7 +59,7 @@ static void check_heap(uint32_t before, uint32_t without)
            (queued == 0 ? UINT64_MAX : tw.queue[0]->queue_tick));
 }
 
-/* Each size of the heap with each place in it. */
+/* Calls `prove` for each size of the heap and each place in the heap. */
 static void for_each_place(void prove(uint32_t queued, uint32_t index))
 {
     for (uint32_t queued = 1; queued <= QUEUED; queued++)
@@ -78,7 +79,7 @@ static void prove_earlier(uint32_t queued, uint32_t index)
     check_heap(queued, QUEUED);
 }
 
-/* A wheel has its first timer. */
+/* A wheel gets its first timer. */
 static void prove_enter(uint32_t queued)
 {
     make_heap(queued);
@@ -113,7 +114,7 @@ void later(void)
     for_each_place(prove_later);
 }
 
-/* Any wheel is taken out; and is not the usual one any more. */
+/* Any wheel leaves the queue, and is no longer the wheel of the last start. */
 static void prove_unqueue(uint32_t queued, uint32_t index)
 {
     make_heap(queued);

@@ -1,5 +1,5 @@
 /* slabs.c - proofs of the slabs of timingwheel.h, and of the sweep that finds
- * chunks without a timer in them: in one slab of up to SLAB_CHUNKS chunks.
+ * chunks without a timer. The proofs use one slab of SLAB_CHUNKS chunks.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,8 +7,8 @@
 
 #define SLAB_CHUNKS 3
 
-/* The slab as the library lays it out: its head, in place of chunk 0, and its
- * chunks behind. */
+/* The slab in the library's layout: the head, in place of chunk 0, and then the
+ * chunks. */
 static twi_chunk slab_memory[1 + SLAB_CHUNKS];
 static twi_slab *const slab = (twi_slab *)(void *)slab_memory;
 
@@ -24,12 +24,12 @@ static tw_timer timers[SLAB_CHUNKS][TWI_SLOTS];
 static bool live[SLAB_CHUNKS][TWI_SLOTS];
 static twi_bucket *const home = &tw.outside[TWI_STUCK];
 
-/* In which order the chunks stand in the bucket. (CBMC does not get far with a
- * pointer to any chunk of an array.) */
+/* The order of the chunks in the bucket. (CBMC cannot cope with a pointer to
+ * any chunk of an array.) */
 static const unsigned order[SLAB_CHUNKS] = {2, 0, 1};
 
-/* A slab of which `count` chunks are in one bucket, in that order, and the
- * others are unused; the sweep has got to chunk `swept`. */
+/* Makes a slab with `count` chunks in one bucket, in the order `order`. The
+ * remaining chunks are unused. The sweep has visited `swept` chunks. */
 static void make_slab(unsigned count, unsigned swept)
 {
     static const timingwheel none = {0};
@@ -74,8 +74,9 @@ static void make_slab(unsigned count, unsigned swept)
     }
 }
 
-/* Chunks with a timer are in the bucket, which is in order, and begins and ends
- * before and behind all timers. Chunks that have left are unused. */
+/* Asserts that chunks with a timer are in the bucket. The bucket is in order,
+ * begins before all timers and ends behind all timers. All remaining chunks are
+ * unused. */
 static void check_slab(void)
 {
     unsigned used = 0, unused = 0;
@@ -105,8 +106,8 @@ static void check_slab(void)
     ASSERT(chunk_at(n)->next != NULL || &chunk_at(n)->slots[k] < home->back);
 }
 
-/* The sweep looks at one chunk, which leaves its bucket if it has no timer. A
- * longer sweep does the same again. */
+/* The sweep visits one chunk. A chunk without a timer leaves its bucket. A
+ * longer sweep repeats the same step. */
 static void prove_sweep(unsigned swept)
 {
     make_slab(SLAB_CHUNKS, swept);
@@ -125,7 +126,7 @@ static void prove_sweep(unsigned swept)
 }
 
 #ifndef SWEPT
-#define SWEPT 0 /* the chunk that is looked at; each has a proof */
+#define SWEPT 0 /* chunks swept before; each number has a proof */
 #endif
 
 void sweep(void)

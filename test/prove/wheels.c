@@ -1,5 +1,5 @@
-/* wheels.c - proofs of the marks that timingwheel.h keeps of a wheel's buckets:
- * in a wheel of 2^SIZE_BITS.
+/* wheels.c - proofs of the marks that timingwheel.h keeps of a wheel's buckets,
+ * in a wheel of 2^SIZE_BITS steps.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,8 +11,8 @@
 #define SIZE_BITS 8
 #endif
 
-/* A wheel with its marks behind it, and its buckets, of which one at most has
- * a chunk. */
+/* A wheel, followed by the wheel's marks, and buckets. At most one bucket has a
+ * chunk. */
 static struct {
     twi_wheel wheel;
     uint64_t marks[WORDS];
@@ -36,7 +36,7 @@ static bool is_marked(uint32_t index)
     return (marks[index / 64] >> (index % 64) & 1) != 0;
 }
 
-/* Any bitmap of a wheel of that size. */
+/* Makes an arbitrary bitmap for a wheel of 2^size_bits steps. */
 static void make_bitmap(unsigned size_bits)
 {
     set_size(size_bits);
@@ -66,8 +66,8 @@ static void check_first(uint32_t first)
         ASSERT(ahead_of_clock(first) <= ahead_of_clock(other));
 }
 
-/* Any level, clock and bitmap: the bit found is set, and no other is nearer to
- * the clock, going round; or there is none. */
+/* Any level, clock and bitmap. The bit found is set, and no set bit is nearer
+ * to the clock, going round. If no bit is found, no bit is set. */
 void find_mark(void)
 {
     uint32_t first;
@@ -83,7 +83,7 @@ void find_mark(void)
     }
 }
 
-/* Any empty bucket: its mark goes, and it has no span, but its chunk. */
+/* Any empty bucket loses its mark and its span, and keeps its chunk. */
 static void prove_unmark(uint32_t index)
 {
     twi_bucket *bucket = &buckets[index];
@@ -105,7 +105,8 @@ static void prove_unmark(uint32_t index)
     }
 }
 
-/* Any bitmap and bucket, marked or unmarked: no other mark changes. */
+/* Any bitmap and bucket, marked or unmarked: the marks of all remaining buckets
+ * stay. */
 void mark(void)
 {
     make_bitmap(SIZE_BITS);

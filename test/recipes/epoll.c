@@ -8,24 +8,24 @@
  *     an idle time-out      at the server; postponed at every message
  *     a request time-out    at the client; started when a request goes out,
  *                           cancelled by the answer
- *     a heartbeat           at the client; periodic, periods that were
- *                           slept through are skipped
+ *     a heartbeat           at the client; periodic, missed periods are
+ *                           skipped
  *     a pause               at the client; before its next request, or
  *                           before it connects again
  *
- * and on purpose the server withholds some answers and some clients fall
- * silent, so that time-outs fire, connections are closed and opened again.
+ * On purpose the server withholds some answers, and some clients fall silent.
+ * As a result, time-outs fire, and connections are closed and opened again.
  *
- * The loop itself is in run_loop, and is all that a program of yours needs:
+ * The loop itself is in run_loop. A program of yours needs only the loop:
  *
  *     sleep until a socket is ready, or for as long as tw_wait allows;
- *     read the clock: every delay in this turn counts from there;
+ *     read the clock: every delay in this turn counts from the reading;
  *     serve the sockets;
- *     tw_advance_clock to that reading, which fires what is due.
+ *     tw_advance_clock to the reading, which fires all due timers.
  *
- * The rest of this file does the work that is being timed, and keeps books:
- * a second opinion on every timer that does not ask the library. If a timer
- * fires early, late or never, the program says so and exits with 1.
+ * The rest of this file does the timed work, and keeps books: a second record
+ * of every timer, made without the library. If a timer fires early, late or
+ * never, the program prints the fault and exits with 1.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -66,25 +66,25 @@
 #define REQUEST_TIMEOUT (300 * MILLISECOND)
 #define HEARTBEAT_PERIOD (250 * MILLISECOND)
 
-/* A pause is drawn from 1 to 2 times this long. */
+/* A pause is drawn from 1 to 2 times these times. */
 #define REQUEST_PAUSE (100 * MILLISECOND)
 #define REOPEN_PAUSE (20 * MILLISECOND)
 
-/* The first connections are opened one after the other over this long: all at
- * once they would overflow the listener's backlog. */
+/* The first connections open one after the other over this time. Opened at
+ * once, the connections would overflow the listener's backlog. */
 #define OPENING_SPREAD (400 * MILLISECOND)
 
-/* What goes wrong on purpose: one case in so many. */
+/* Faults on purpose: one case in so many. */
 #define WITHHELD_ONE_IN 50
 #define SILENT_ONE_IN 100
 
-/* A message is one byte, so that no message ever comes in two pieces. */
+/* A message is one byte. No message ever comes in two pieces. */
 #define REQUEST_MESSAGE 'r'
 #define ANSWER_MESSAGE 'a'
 #define HEARTBEAT_MESSAGE 'h'
 
-/* An address has 28,232 ports for its clients unless the system was told
- * otherwise, hence the bound on connections. */
+/* The bound on connections. By default, an address has 28,232 ports for its
+ * clients. */
 #define MOST_CONNECTIONS 20000
 #define MOST_SECONDS 86400
 #define FILES_PER_CONNECTION 2 /* the client's socket and the server's */
@@ -104,8 +104,8 @@ static uint64_t clock_now(void)
     return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
 }
 
-/* A xorshift generator: every run draws the same numbers, though not for the
- * same connections. */
+/* A xorshift generator. Every run draws the same numbers, but not for the same
+ * connections. */
 static uint64_t random_below(uint64_t bound)
 {
     static uint64_t state = UINT64_C(0x9e3779b97f4a7c15);
@@ -123,20 +123,20 @@ static void die(const char *what)
 
 /* ---------------------------------------------------------------- books --- */
 
-/* The books know of every timer whether it is armed and for when, from what
- * the program asked for and from the callbacks that came. They ask the library
- * nothing, so that it cannot talk them into its own mistakes. */
+/* The books record for every timer if it is armed, and its deadline. The books
+ * follow from the program's calls and from the callbacks. The books never ask
+ * the library, so that a mistake of the library cannot spread to the books. */
 
 enum kind { IDLE, REQUEST, HEARTBEAT, PAUSE, STATUS, KINDS };
 
 static const char *const kind_names[KINDS] = {
     "idle time-out", "request time-out", "heartbeat", "pause", "status line"};
 
-/* A timer and its page in the books. */
+/* A timer with its page in the books. */
 struct record {
-    tw_timer timer;                   /* first: a record starts with it */
-    uint64_t deadline;                /* as last asked for */
-    void (*action)(struct record *r); /* what to do when it fires */
+    tw_timer timer;                   /* first: same address as the record */
+    uint64_t deadline;                /* the last requested deadline */
+    void (*action)(struct record *r); /* called when the timer fires */
     struct record *next;              /* of all records */
     enum kind kind;
     bool armed; /* started or postponed, not yet cancelled or fired */
@@ -146,8 +146,8 @@ struct tally {
     uint64_t started, postponed, cancelled, fired;
 };
 
-/* Lateness is counted in steps of 10 us up to a second; what is later than
- * that counts as a second, and shows in the maximum. */
+/* Lateness is counted in steps of 10 us, up to a second. A larger lateness
+ * counts as a second, and shows in the maximum. */
 #define LATENESS_STEP (MILLISECOND / 100)
 #define LATENESS_STEPS (SECOND / LATENESS_STEP)
 
@@ -156,13 +156,13 @@ static struct {
     struct tally tallies[KINDS];
     uint64_t armed;         /* records armed now */
     uint64_t advanced;      /* the time of the latest tw_advance_clock */
-    uint64_t advanced_prev; /* and of the one before it */
+    uint64_t advanced_prev; /* the time of the tw_advance_clock before */
     uint64_t wrong;         /* complaints */
     uint64_t max_lateness;
     uint64_t lateness[LATENESS_STEPS + 1];
 } books;
 
-/* Notes that the library broke a promise; says so for the first ten times. */
+/* Notes a broken promise of the library. Prints the first ten. */
 static void complain(const char *format, ...)
 {
     va_list arguments;
@@ -185,7 +185,7 @@ static void record_init(struct record *r, enum kind kind,
     books.records = r;
 }
 
-/* The time at which a timer is due: its deadline rounded up to a tick. */
+/* The due time of a timer: its deadline rounded up to a tick. */
 static uint64_t due_time(const struct record *r)
 {
     return (r->deadline + TICK - 1) / TICK * TICK;
@@ -220,9 +220,9 @@ static void book_lateness(uint64_t lateness)
         books.max_lateness = lateness;
 }
 
-/* Every timer here is started for a time that lies ahead of the clock, so it
- * must fire in the one call of tw_advance_clock that takes the clock past the
- * time it is due: in none before (early), and in none after (late). */
+/* Every timer here starts with a deadline ahead of the clock. The timer must
+ * fire in the first call of tw_advance_clock that reaches its due time. An
+ * earlier call is early, and a later call is late. */
 static void book_fired(struct record *r, uint64_t now)
 {
     const char *name = kind_names[r->kind];
@@ -243,8 +243,8 @@ static void book_fired(struct record *r, uint64_t now)
     r->armed = false;
 }
 
-/* A timer is lost if it is armed and its time has passed, or if the library
- * does not know that it is pending. */
+/* A timer is lost if it is armed and its time has passed, or if it is not
+ * pending in the library. */
 static void check_record(const struct record *r)
 {
     const char *name = kind_names[r->kind];
@@ -259,8 +259,8 @@ static void check_record(const struct record *r)
         complain("a timer (%s) lost its deadline", name);
 }
 
-/* Compares the books with themselves and with the library. Not to be called
- * from a callback: there, other timers may be due and not yet fired. */
+/* Compares the books with themselves and with the library. Not for callbacks:
+ * in a callback, further timers may be due and not yet fired. */
 static void audit(const timingwheel *tw)
 {
     struct tally all = {0, 0, 0, 0};
@@ -284,7 +284,7 @@ static void audit(const timingwheel *tw)
         complain("tw_check finds an invariant of the wheel broken");
 }
 
-/* The lateness that `percent` of the timers fired did not exceed. */
+/* Returns the lateness not exceeded by `percent` of the fired timers. */
 static uint64_t lateness_percentile(uint64_t percent)
 {
     uint64_t count = 0, seen = 0, step;
@@ -301,19 +301,18 @@ static uint64_t lateness_percentile(uint64_t percent)
 
 /* ------------------------------------------------------------ stopwatch --- */
 
-/* Time in the library is read from CLOCK_MONOTONIC on the way in and on the
- * way out: that costs 20 to 50 ns where a thread's CPU clock is a system call
- * of several hundred, more than most calls that it would measure. What the
- * clock itself takes is measured first and subtracted. A thread that was
- * preempted inside the library is charged for its absence: on a machine with
- * nothing else to do that is rare, on a busy one the figure is too high, never
- * too low. */
+/* The stopwatch reads CLOCK_MONOTONIC at each entry into the library and at
+ * each exit. A reading costs 20 to 50 ns. A thread's CPU clock would be a
+ * system call of several hundred ns, longer than most measured calls. The cost
+ * of the readings is measured first and subtracted. If a thread is preempted
+ * inside the library, the absence counts as time in the library. The figure is
+ * too high on a busy machine, but never too low. */
 static struct {
     uint64_t entered;
     uint64_t total;
     uint64_t visits;
     uint64_t calls;
-    double clock_cost; /* of one empty visit */
+    double clock_cost; /* of an empty visit, in ns */
 } stopwatch;
 
 static void library_enter(void)
@@ -321,7 +320,7 @@ static void library_enter(void)
     stopwatch.entered = clock_now();
 }
 
-/* Returns the time, which has just been read anyway. */
+/* Returns the time of the exit. */
 static uint64_t library_leave(void)
 {
     uint64_t now = clock_now();
@@ -330,7 +329,7 @@ static uint64_t library_leave(void)
     return now;
 }
 
-/* The best of some rounds, for others may have been interrupted. */
+/* Takes the best of several rounds. Interrupts lengthen some rounds. */
 static void stopwatch_calibrate(void)
 {
     const int rounds = 50, visits = 400;
@@ -360,10 +359,10 @@ static double library_time(void)
 /* The calls of the library, each entered in the books and timed. */
 
 static timingwheel wheel;
-static uint64_t turn; /* when this turn of the loop woke up */
+static uint64_t turn; /* the time of the wake-up of this turn */
 
-/* The one callback of all timers: books, then the timer's own action, for
- * which the stopwatch stands still. */
+/* The callback of all timers: first the books, then the timer's own action. The
+ * stopwatch stands still during the action. */
 static void on_fire(timingwheel *tw, tw_timer *timer)
 {
     struct record *r = TW_OWNER(timer, struct record, timer);
@@ -381,8 +380,8 @@ static void timer_init(struct record *r, enum kind kind,
     tw_timer_init(&r->timer, on_fire);
 }
 
-/* Starts a timer that is not armed. Without memory for one there is nothing
- * to demonstrate; a server would refuse the connection instead. */
+/* Starts a timer that is not armed. Without memory, the demo ends. A real
+ * server would refuse the connection. */
 static void timer_start(struct record *r, uint64_t deadline)
 {
     stopwatch.calls++;
@@ -397,8 +396,8 @@ static void timer_start(struct record *r, uint64_t deadline)
     book_started(r, deadline);
 }
 
-/* A delay is counted from the reading of this turn, not from the wheel's clock:
- * that one still stands where it did before the sleep. */
+/* Starts a timer. The delay counts from the reading of this turn. The wheel's
+ * clock is still the reading from before the sleep. */
 static void timer_start_after(struct record *r, uint64_t delay)
 {
     timer_start(r, tw_after(turn, delay));
@@ -417,7 +416,7 @@ static void timer_postpone(struct record *r, uint64_t delay)
         book_postponed(r, deadline);
 }
 
-/* Cancels a timer; of one that is not armed, nothing. */
+/* Cancels a timer. Ignores a timer that is not armed. */
 static void timer_cancel(struct record *r)
 {
     if (!r->armed)
@@ -454,9 +453,9 @@ static size_t timers_advance(uint64_t now)
 
 /* -------------------------------------------------------------- sockets --- */
 
-/* One end of a connection, or the listener. An event is handled by its own end
- * alone, which may close itself and no other: so an event that is still in
- * the batch never belongs to a socket closed a moment ago. */
+/* One end of a connection, or the listener. The handler of an event may close
+ * its own end, but no further end. So the rest of a batch of events never
+ * belongs to a closed socket. */
 struct endpoint {
     int fd; /* -1 while closed */
     void (*on_ready)(struct endpoint *end);
@@ -470,8 +469,8 @@ static struct {
     uint64_t heartbeats, heartbeats_missed;
     uint64_t silences;
     uint64_t idle_closes, request_closes; /* by time-outs */
-    uint64_t errors; /* connections that failed, or could not be opened */
-    int last_error;  /* the errno of the latest of them */
+    uint64_t errors; /* connections failed, or not opened */
+    int last_error;  /* errno of the latest error */
 } traffic;
 
 /* Asks for events of an endpoint: operation is EPOLL_CTL_ADD or _MOD. */
@@ -485,12 +484,12 @@ static bool endpoint_watch(struct endpoint *end, int operation, uint32_t events)
 
 static void endpoint_close(struct endpoint *end)
 {
-    close(end->fd); /* which also takes it out of epoll */
+    close(end->fd); /* also takes the socket out of epoll */
     end->fd = -1;
 }
 
-/* False if the connection is broken. A full socket buffer is no error: the
- * message is dropped, and time-outs are there for messages that get lost. */
+/* Returns false if the connection is broken. A full socket buffer is no error:
+ * the message is dropped, and a time-out handles the lost message. */
 static bool endpoint_send(struct endpoint *end, char message)
 {
     return send(end->fd, &message, 1, MSG_NOSIGNAL) == 1 || errno == EAGAIN ||
@@ -510,16 +509,16 @@ static ssize_t endpoint_receive(struct endpoint *end, char *messages,
     return -1;
 }
 
-/* Messages of one byte must not wait for company. */
+/* Messages of one byte must not wait for further messages. */
 static void socket_send_at_once(int fd)
 {
     int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 
-/* Makes close() reset the connection. The clients do so, for the port of a
- * connection closed in good order is blocked for a minute: after some
- * thousand, repeated runs would find none free. */
+/* Makes close() reset the connection, for clients. After an orderly close, the
+ * port is blocked for a minute. After some thousand connections, repeated runs
+ * would find no free port. */
 static void socket_reset_at_close(int fd)
 {
     struct linger at_once = {1, 0};
@@ -542,8 +541,8 @@ static struct {
     bool accepting;
 } server;
 
-/* Epoll reports a waiting connection for as long as it waits: while it cannot
- * be accepted, the listener must not be watched, or the loop would spin. */
+/* Epoll reports a waiting connection until it is accepted. While the server
+ * cannot accept, the listener must not be watched, or the loop would spin. */
 static void server_accept_more(bool accepting)
 {
     if (server.accepting != accepting &&
@@ -605,10 +604,10 @@ static void session_open(int fd)
     timer_start_after(&s->idle, IDLE_TIMEOUT);
 }
 
-/* Accepts what waits, but not for ever. There are as many sessions as clients:
- * when all are taken, some belong to connections that have been reset, and
- * the news of that is still to be read. Short of files the listener rests,
- * until a session is closed or the next status line. */
+/* Accepts up to 64 waiting connections. There are as many sessions as clients.
+ * If all sessions are taken, some belong to reset connections, and the resets
+ * are yet to be read. If files run out, the listener pauses until a session is
+ * closed, or until the next status line. */
 static void server_on_ready(struct endpoint *listener)
 {
     for (int i = 0; i < 64 && server.free_sessions != NULL; i++) {
@@ -679,7 +678,7 @@ static void client_pause(struct client *c, uint64_t shortest)
     timer_start_after(&c->pause, shortest + random_below(shortest));
 }
 
-/* Closes a connection, if there is one, and opens it again after a pause. */
+/* Closes the connection, if any, and opens a new connection after a pause. */
 static void client_close(struct client *c)
 {
     timer_cancel(&c->request);
@@ -700,7 +699,7 @@ static void client_fail(struct client *c, int error)
     client_close(c);
 }
 
-/* Connecting counts as a request: the time-out is the same. */
+/* Connecting counts as a request, with the time-out of a request. */
 static void client_open(struct client *c)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -762,8 +761,8 @@ static void on_request_timeout(struct record *r)
     client_close(TW_OWNER(r, struct client, request));
 }
 
-/* Started again from its own deadline, not from now, so that the beat keeps
- * its phase however late a single one is. */
+/* Starts again from the timer's own deadline, not from now. The heartbeat keeps
+ * its phase, however late a single beat is. */
 static void on_heartbeat(struct record *r)
 {
     struct client *c = TW_OWNER(r, struct client, heartbeat);
@@ -832,7 +831,7 @@ static struct {
 
 static volatile sig_atomic_t stopped; /* by Ctrl-C */
 
-/* 1234567 as 1,234,567, in one of eight buffers that take turns. */
+/* Formats 1234567 as 1,234,567, in one of eight buffers that take turns. */
 static const char *grouped(uint64_t number)
 {
     static char buffers[8][32];
@@ -861,8 +860,8 @@ static uint64_t fired_so_far(void)
     return fired;
 }
 
-/* How wide the status line may be: the "^C" that the terminal echoes must fit
- * beside it. 0 if standard output is no terminal. */
+/* Returns the width of the status line, or 0 if standard output is no terminal.
+ * The "^C" echoed by the terminal must fit beside the line. */
 static int status_width(void)
 {
     struct winsize size;
@@ -873,7 +872,7 @@ static int status_width(void)
     return size.ws_col - 3;
 }
 
-/* One line; on a terminal it takes the place of the one before. */
+/* Prints a line. On a terminal, the line replaces the line before. */
 static void print_status(uint64_t now)
 {
     static uint64_t requests_before;
@@ -1032,7 +1031,7 @@ static void print_line(const char *line, void *context)
     fprintf((FILE *)context, "  %s\n", line);
 }
 
-/* What the wheels look like now. */
+/* Draws the wheels. */
 static void print_dump(void)
 {
     dump_due = 0;
@@ -1047,9 +1046,9 @@ static void on_signal(int number)
     stopped = 1;
 }
 
-/* A second Ctrl-C ends the program as usual. A signal that comes just before
- * the sleep is seen after it: at the latest in a second, which does not merit
- * a signal mask. */
+/* A second Ctrl-C ends the program as usual. A signal just before the sleep
+ * takes effect after the sleep, at most a second later. So the loop needs no
+ * signal mask. */
 static void catch_signals(void)
 {
     struct sigaction action;
@@ -1070,11 +1069,11 @@ static void on_hang(int number)
     (void)number;
     if (write(STDERR_FILENO, message, sizeof(message) - 1) >= 0)
         _exit(1);
-    abort(); /* there is nobody to tell */
+    abort(); /* no way to report the hang */
 }
 
-/* One thread cannot use more CPU time than passes; a loop that has used this
- * much more will never end. Time spent suspended does not count here. */
+/* A thread cannot use more CPU time than time passes. A loop with more CPU time
+ * than the run plus 10 s is stuck. Suspended time does not count. */
 static void catch_hang(uint64_t seconds)
 {
     struct itimerval allowance = {{0, 0}, {0, 0}};
@@ -1091,17 +1090,17 @@ static void report_status(uint64_t now)
     server_accept_more(true);
 }
 
-/* The report waits until tw_advance_clock has returned: before that, the books
- * cannot be compared with the library. */
+/* The report waits until tw_advance_clock has returned. Before the return, the
+ * books and the library differ. */
 static void on_status(struct record *r)
 {
     timer_start(r, tw_next_period(tw_deadline(&r->timer), SECOND, turn, NULL));
     status_due = true;
 }
 
-/* epoll_wait takes whole milliseconds. They are rounded up: rounded down, the
- * loop would wake before the deadline, find nothing due, and spin through the
- * rest of that millisecond with sleeps of 0. */
+/* Rounds up to the whole milliseconds of epoll_wait. Rounded down, the loop
+ * would wake before the deadline, find nothing due, and spin with sleeps of 0
+ * for the rest of the millisecond. */
 static int sleep_milliseconds(uint64_t wait)
 {
     return (int)((wait + MILLISECOND - 1) / MILLISECOND);
@@ -1133,8 +1132,8 @@ static int serve_sockets(uint64_t end)
     return count > 0 ? count : 0;
 }
 
-/* The sockets come before the timers: an answer that has arrived in time, but
- * not yet been read, then still cancels its time-out. */
+/* The sockets come before the timers. An answer that arrived in time, but was
+ * not yet read, still cancels its time-out. */
 static void run_loop(uint64_t end)
 {
     while (!stopped && turn < end) {
@@ -1175,7 +1174,8 @@ static void run_start(size_t connections)
     timer_start(&status, run.started_at + SECOND);
 }
 
-/* Clients first: a connection that its client resets leaves nothing behind. */
+/* Closes clients first: a connection reset by its client leaves nothing
+ * behind. */
 static void run_end(size_t connections)
 {
     for (size_t i = 0; i < connections; i++)
@@ -1241,8 +1241,9 @@ static uint64_t parse_number(const char *option, const char *word,
     return number;
 }
 
-/* The value of the option `name`, if that is the word at argv[*i], either
- * behind an equals sign or as the next word; NULL if it is another word. */
+/* Returns the value of the option `name` if argv[*i] is the option. The value
+ * follows an equals sign, or is the next word. Returns NULL for a different
+ * word. */
 static const char *option_value(const char *name, char **argv, int *i)
 {
     const char *word = argv[*i];
@@ -1310,7 +1311,7 @@ static uint64_t raise_file_limit(uint64_t files)
     return limit.rlim_cur;
 }
 
-/* As many of the connections asked for as there may be files. */
+/* Returns the number of requested connections for which there are files. */
 static uint64_t connections_allowed(uint64_t asked)
 {
     uint64_t needed = asked * FILES_PER_CONNECTION + OTHER_FILES;

@@ -1,8 +1,8 @@
 /* epoll_timerfd.c - timingwheel.h in a loop around epoll, below a millisecond.
  *
- * A timerfd carries the wheel and is moved only when the next deadline changes.
- * It takes the deadline as it is, in nanoseconds of the same clock: no wait is
- * computed, so none has to be rounded. A tick of 50 us saves wake-ups.
+ * A timerfd carries the wheel, and is set only when the next deadline changes.
+ * The timerfd takes the deadline in nanoseconds of the same clock. The loop
+ * computes and rounds no wait. A tick of 50 us saves wake-ups.
  *
  * The example: a child writes a byte every 20 ms. Each byte starts `soon`, due
  * before the sleep in progress would end, and postpones `silence`; every fifth
@@ -23,7 +23,7 @@
 static timingwheel wheel;
 static uint64_t now; /* as read in this turn */
 static int poller, wake;
-static uint64_t wake_deadline; /* what `wake` is set to; 0 is not at all */
+static uint64_t wake_deadline; /* the deadline of `wake`; 0: not set */
 static int bytes, pending, fired, early, late, idle;
 
 static uint64_t read_clock(void)

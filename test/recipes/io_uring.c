@@ -1,8 +1,8 @@
 /* io_uring.c - timingwheel.h in a loop around io_uring, with liburing.
  *
- * Submitting, waiting and the time-out of the wait are one system call a turn.
- * The time-out is in nanoseconds, like the clock: nothing has to be rounded. A
- * tick of 1 ms lets timers that are due about the same time share a wake-up.
+ * Submitting, waiting and the time-out of the wait are one system call per
+ * turn. The time-out is in nanoseconds, like the clock, and needs no rounding.
+ * With a tick of 1 ms, timers due at about the same time share a wake-up.
  *
  * The example: a child writes a byte every 20 ms. Each byte starts `soon`, due
  * before the sleep in progress would end, and postpones `silence`; every fifth
@@ -51,7 +51,7 @@ static void on_read(const struct io_uring_cqe *end)
 {
     static tw_timer soon = TW_TIMER_INIT(on_timer);
     static tw_timer silence = TW_TIMER_INIT(on_timer);
-    if (end->res == 1) /* else the end of the file */
+    if (end->res == 1) /* 0: end of file */
         start_reading();
     late += tw_is_pending(&soon);
     pending += !tw_is_pending(&soon) + !tw_is_pending(&silence);

@@ -1,7 +1,7 @@
 /* libev.c - timingwheel.h in libev's loop, carried by one ev_timer.
  *
- * The clock is one's own, read once a turn by an ev_check that comes before all
- * else: the loop's reading, ev_now, is wall-clock time, which can be set.
+ * An ev_check before all handlers reads the program's own clock, once per turn.
+ * The loop's reading, ev_now, is wall-clock time, which can be set.
  * The example: a child writes a byte every 20 ms. Each byte starts `soon`, due
  * before the sleep in progress would end, and postpones `silence`; every fifth
  * cancels it. Exit code: 1 for early, lost or late timers, 2 for idle turns.
@@ -44,7 +44,7 @@ static void on_prepare(struct ev_loop *loop, ev_prepare *watcher, int events)
     if (deadline == wake_deadline && deadline > now && ev_is_active(&wake))
         return;
     wake_deadline = deadline;
-    ev_now_update(loop); /* `wake` counts from there: not from before `now` */
+    ev_now_update(loop); /* `wake` counts from ev_now, not from before `now` */
     ev_timer_stop(loop, &wake);
     ev_timer_init(&wake, on_wake, (double)tw_wait(&wheel, now, 60000) / 1e3, 0);
     ev_timer_start(loop, &wake);

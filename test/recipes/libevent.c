@@ -1,9 +1,9 @@
 /* libevent.c - timingwheel.h in libevent's loop, carried by one event.
  *
- * The clock is one's own, read once a turn by whatever comes first after the
- * sleep: the reading that libevent keeps is wall-clock time, which can be set.
- * EVENT_BASE_FLAG_PRECISE_TIMER has its timers go by the same clock as ours; a
- * coarser one might wake the loop before the deadline.
+ * The program has its own clock. The first callback after the sleep reads the
+ * clock once per turn: libevent's reading is wall-clock time, which can be set.
+ * With EVENT_BASE_FLAG_PRECISE_TIMER, libevent's timers use the program's
+ * clock. A coarser clock could wake the loop before the deadline.
  * The example: a child writes a byte every 20 ms. Each byte starts `soon`, due
  * before the sleep in progress would end, and postpones `silence`; every fifth
  * cancels it. Exit code: 1 for early, lost or late timers, 2 for idle turns.
@@ -19,7 +19,7 @@
 
 static timingwheel wheel;
 static struct event wake, input;
-static uint64_t now, before; /* of this turn, 0 if not read; of the last one */
+static uint64_t now, before; /* of this turn, 0: not read; of the last turn */
 static uint64_t wake_deadline;
 static int bytes, pending, fired, early, late, idle;
 
@@ -58,8 +58,8 @@ static void on_event(evutil_socket_t fd, short events, void *context)
     char byte;
     (void)context;
     if (events & EV_TIMEOUT)
-        return;                  /* `wake`: it has ended the sleep */
-    if (read(fd, &byte, 1) == 1) /* else the end of the file */
+        return;                  /* `wake` has ended the sleep */
+    if (read(fd, &byte, 1) == 1) /* 0: end of file */
         event_add(&input, NULL);
     late += tw_is_pending(&soon);
     pending += !tw_is_pending(&soon) + !tw_is_pending(&silence);

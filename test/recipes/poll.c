@@ -1,9 +1,10 @@
 /* poll.c - timingwheel.h in a loop around poll, on any POSIX system.
  *
- * The clock is read once a turn, right after the sleep, and all that the turn
- * does goes by that reading. It counts milliseconds, as poll does, so that no
- * wait has to be rounded; in a finer unit round the wait up: rounded down, the
- * loop spins until the deadline. A clock that steps back counts as standing.
+ * The loop reads the clock once per turn, right after the sleep, and uses the
+ * reading for the whole turn. The clock counts milliseconds, as poll does, so
+ * that no wait needs rounding. In a finer unit, round the wait up: rounded
+ * down, the loop spins until the deadline. A clock that steps back counts as
+ * standing.
  *
  * The example: a child writes a byte every 20 ms. Each byte starts `soon`, due
  * before the sleep in progress would end, and postpones `silence`; every fifth

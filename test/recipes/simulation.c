@@ -1,13 +1,13 @@
 /* simulation.c - timingwheel.h as the calendar of a simulation, without clock.
  *
- * Time is what the next event says: the clock jumps from one deadline to the
+ * The next event determines the time: the clock jumps from one deadline to the
  * next, and costs nothing in between.
  *
  * The example: a queue M/M/1. A million customers come, and are served one
  * after the other, at random with the mean times below. In theory they wait for
- * load / (1 - load) mean service times: 1 for a load of a half. The mean of a
- * million, whose waits depend on each other, has a standard error of 0.54 %.
- * Exit code 1: it was 2 % off, or an event was early or lost.
+ * load / (1 - load) mean service times: 1 for a load of a half. The waits of
+ * customers depend on each other, and their mean has a standard error of 0.54
+ * %. Exit code 1: the mean was 2 % off, or an event was early or lost.
  *
  * SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_IMPLEMENTATION
@@ -40,7 +40,7 @@ static uint64_t random_time(double mean)
     return (uint64_t)(-mean * log(((double)(z >> 11) + 0.5) / 0x1p53));
 }
 
-/* All customers here but the one that is served have waited until now. */
+/* All customers except the served customer have waited until now. */
 static void note_change(const tw_timer *timer)
 {
     long here = arrived - departed;

@@ -1,11 +1,11 @@
-/* superloop.c - timingwheel.h in the main loop of a microcontroller, without a
- * system; here a Cortex-M3. It needs no more of the chip than an interrupt
- * every millisecond (on_tick) and one of a device (on_device), which the vector
- * table of the board has to name.
+/* superloop.c - timingwheel.h in the main loop of a microcontroller without a
+ * system, here a Cortex-M3. The loop only needs an interrupt every millisecond
+ * (on_tick) and the interrupt of a device (on_device). The vector table of the
+ * board must name both.
  *
- * The tick counter has 32 bits and wraps after 49 days, here within the run. It
- * is widened to the 64 of the wheel once a turn, and counts as gone back if it
- * seems to have gone on by half its range.
+ * The tick counter has 32 bits and wraps after 49 days, here within the run.
+ * Each turn widens the counter to the 64 bits of the wheel. A step of half the
+ * range or more counts as a step back.
  *
  * The example: a device interrupts 20 times, every 20 ms. Each time `soon` is
  * started, due before the sleep in progress would end, and `silence` postponed;
@@ -21,7 +21,7 @@
 void on_tick(void);
 void on_device(void);
 
-volatile uint32_t ticks = UINT32_MAX - 250; /* so that it wraps in the run */
+volatile uint32_t ticks = UINT32_MAX - 250; /* wraps during the run */
 static volatile bool device_ready;
 static uint64_t now; /* as read in this turn */
 static int events, pending, fired, early, late, idle;
@@ -42,8 +42,8 @@ static uint64_t read_clock(void)
     return passed <= UINT32_MAX / 2 ? now + passed : now;
 }
 
-/* Interrupts are off while it decides, or one that comes before `wfi` would be
- * slept through; `wfi` ends for one that has to wait, too. */
+/* Interrupts are off during the decision: `wfi` would sleep through an earlier
+ * interrupt. A pending interrupt ends `wfi`, too. */
 static void doze(uint64_t wait)
 {
     uint64_t end = tw_after(now, wait);

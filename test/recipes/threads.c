@@ -1,5 +1,5 @@
-/* threads.c - one epoll loop keeps the time-outs of worker threads, which start
- * and cancel them through its mailbox. An eventfd wakes the loop.
+/* threads.c - one epoll loop keeps the time-outs of worker threads. The workers
+ * start and cancel timers through a mailbox. An eventfd wakes the loop.
  *
  *     cc -std=c11 -pthread threads.c -o threads && ./threads
  *
@@ -22,8 +22,8 @@
 #define MS UINT64_C(1000000)
 
 struct worker {
-    tw_remote timeout; /* of the job it is at */
-    tw_remote end;     /* started for at once, when it is through */
+    tw_remote timeout; /* of the worker's job */
+    tw_remote end;     /* started for "at once" when the worker ends */
     pthread_t thread;
 };
 
@@ -54,7 +54,7 @@ static void *work(void *argument)
 
 static void on_timeout(timingwheel *tw, tw_timer *timer)
 {
-    (void)tw, (void)timer; /* a real one tells the worker to give up */
+    (void)tw, (void)timer; /* a real program tells the worker to give up */
     timed_out++;
 }
 

@@ -1,13 +1,14 @@
-/* found.c - what was found from outside, and the promises that came of it.
+/* found.c - faults that public bug reports pointed to, and the promises made
+ * then.
  *
  *     found [CASE...]
  *
- * Public bug reports about other timer libraries, tried here, have shown faults
- * of version 1.1.0. Each fault has a case here. The other cases are about the
- * promises that were made then: overdue timers behind a limited call (13),
- * memory after tw_trim and in a reserve (14), and timers that are moved down
- * ahead of time (16). Nothing here measures time. work.c counts the basic
- * blocks that a limited call and a postpone execute.
+ * We tried public bug reports about other timer libraries here. The reports led
+ * to faults of version 1.1.0. Each fault has a case in this file. The remaining
+ * cases test the promises made at the same time: overdue timers behind a
+ * limited call (13), memory after tw_trim and in a reserve (14), and timers
+ * moved down ahead of time (16). The cases do not measure time. work.c counts
+ * the basic blocks that a limited call and a postpone execute.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -25,12 +26,13 @@
 
 /* ----------------------------------------------------- wheel and timers --- */
 
-/* A timer that knows when it is due and how many timers started before. */
+/* A timer with its tick and its number in the order of starts. */
 typedef struct ticket {
-    tw_timer timer; /* first, so that a pointer to it is one to the ticket */
+    tw_timer timer; /* first: a pointer to the timer is a pointer to the
+                     * ticket */
     uint64_t tick;
     uint64_t order;
-    bool any_place; /* postponed: may take any place within its tick */
+    bool any_place; /* postponed: any place in its tick */
 } ticket;
 
 #define TICKETS 20000
@@ -38,13 +40,13 @@ typedef struct ticket {
 static timingwheel tw;
 static heap memory;
 static ticket tickets[TICKETS];
-static uint64_t starts;     /* so far */
-static uint64_t last_tick;  /* of the last timer that fired */
-static uint64_t last_order; /* of the last one in that tick with its place */
-static size_t misplaced;    /* timers that fired out of order */
+static uint64_t starts;     /* since set_up */
+static uint64_t last_tick;  /* of the last fired timer */
+static uint64_t last_order; /* of the tick's last timer with a fixed place */
+static size_t misplaced;    /* timers fired out of order */
 static size_t fired_tickets;
 
-static char fired[64]; /* names of timers that have fired since cleared */
+static char fired[64]; /* names of fired timers, since the last clear */
 static size_t fired_count;
 
 static void set_up(uint32_t wheel_size, uint64_t tick)
@@ -97,8 +99,8 @@ static tw_timer *idle_timers(size_t count)
     return timers;
 }
 
-/* Fires in the tick that it is due at, behind those of its tick that were
- * started before. */
+/* Counts a timer as misplaced unless it fires in its tick, behind the timers of
+ * the tick that were started before. */
 static void on_ticket(timingwheel *wheel, tw_timer *timer)
 {
     ticket *self = TW_OWNER(timer, ticket, timer);
@@ -130,7 +132,7 @@ static void postpone_ticket(size_t i, uint64_t tick)
     tickets[i].any_place = true;
 }
 
-/* Everything that is pending fires in its tick and in order. */
+/* Checks that every pending timer fires, in its tick and in order. */
 static void fire_tickets(uint64_t until)
 {
     size_t pending = tw_count(&tw), before = fired_tickets;
@@ -141,11 +143,11 @@ static void fire_tickets(uint64_t until)
     CHECK(tw_count(&tw) == 0);
 }
 
-/* A timer with a letter for a name, and what its callback does. */
+/* A timer with a letter as its name. */
 typedef struct letter {
     tw_timer timer;
     char name;
-    bool again; /* starts itself for a time that has passed */
+    bool again; /* restarts overdue in its callback */
 } letter;
 
 static letter letters[26];
@@ -183,7 +185,7 @@ static bool limited_fires(uint64_t now, size_t limit, const char *names)
     return strcmp(fired, names) == 0;
 }
 
-/* The same for a series of polls, one for each of `names`. */
+/* True if a series of polls returns exactly the timers of `names`, in order. */
 static bool polls_give(uint64_t now, const char *names)
 {
     for (; *names != '\0'; names++) {
@@ -198,7 +200,7 @@ static bool polls_give(uint64_t now, const char *names)
 
 /* ------------------------------------------------------- found outside --- */
 
-/* A cascade puts one timer in front of a few others of one bucket. */
+/* Has a cascade put one timer in front of a few timers in the same bucket. */
 static void put_one_in_front(size_t others)
 {
     set_up(256, 1);
@@ -235,8 +237,8 @@ static void count_no_bucket(void)
     tear_down();
 }
 
-/* A crowded bucket comes up. Fires and moves all with limited calls; returns
- * how many calls that takes. */
+/* Brings up a large bucket, and handles all its timers with limited calls.
+ * Returns the number of calls. */
 static size_t calls_for_crowd(size_t limit, size_t keep_one_in, size_t n)
 {
     size_t calls = 0;
@@ -260,7 +262,7 @@ static size_t calls_for_crowd(size_t limit, size_t keep_one_in, size_t n)
     return calls;
 }
 
-/* Each call does as much as its limit allows: no call is spent on counting. */
+/* Each call handles as many timers as its limit: counting costs no call. */
 static void limit_calls(void)
 {
     const size_t n = 6000;
@@ -322,8 +324,8 @@ static void never_wakes_nobody(void)
     tear_down();
 }
 
-/* Timers of one far bucket; the bucket comes up, is sorted, and waits for its
- * last timer. */
+/* Starts two timers in a far bucket. The bucket comes up, is sorted, and waits
+ * for its last timer. */
 static void sort_far_bucket(void)
 {
     start_ticket(0, 3 << 24);
@@ -484,7 +486,7 @@ static void left_before_overdue_since(void)
     tear_down();
 }
 
-/* Overdue timers that a limited call has left keep their place, too. */
+/* Overdue timers left by a limited call keep their place, too. */
 static void left_overdue_first(void)
 {
     set_up(256, 1);
@@ -501,7 +503,7 @@ static void left_overdue_first(void)
     tear_down();
 }
 
-/* A call that finishes has left nothing: overdue timers are first again. */
+/* A finished call leaves nothing, and overdue timers fire first again. */
 static void finished_leaves_nothing(void)
 {
     set_up(256, 1);
@@ -515,7 +517,8 @@ static void finished_leaves_nothing(void)
     tear_down();
 }
 
-/* What becomes due after the limited call has not been left by that call. */
+/* A timer that becomes due after a limited call does not count as left by
+ * it. */
 static void due_later_is_not_left(void)
 {
     set_up(256, 1);
@@ -619,8 +622,8 @@ static void left_before_overdue_poll(void)
 
 #define MANY 1000000
 
-/* The bytes that a trim may leave: 1.5 times those of packed chunks (at most
- * one partly filled chunk for each bucket), plus the wheels. */
+/* The bytes that a trim may leave: 1.5 times the bytes of packed chunks, plus
+ * the wheels. Each bucket may have one partly filled chunk. */
 static size_t most_after_trim(size_t pending, size_t buckets)
 {
     size_t chunks = pending / TWI_SLOTS + buckets + 2;
@@ -656,7 +659,8 @@ static void trim_few_of_a_million(void)
     free(timers);
 }
 
-/* Many timers, of which one in `keep` is left, in `spread` ticks. */
+/* Starts many timers in `spread` ticks, and cancels all except one in
+ * `keep`. */
 static void start_survivors(uint64_t spread, size_t keep)
 {
     for (size_t i = 0; i < TICKETS; i++)
@@ -725,7 +729,8 @@ static void trim_of_nothing(void)
     tear_down();
 }
 
-/* Overdue timers, sorted buckets and those of every wheel keep their order. */
+/* Overdue timers, sorted buckets and the buckets of all wheels keep their
+ * order. */
 static void trim_keeps_the_order(void)
 {
     random_state = 6;
@@ -745,7 +750,8 @@ static void trim_keeps_the_order(void)
     }
 }
 
-/* Overdue timers, one left due, and two that are overdue since. */
+/* Starts overdue timers, a timer left due, and two timers that become overdue
+ * later. */
 static void trim_keeps_overdue_order(void)
 {
     set_up(256, 1);
@@ -824,13 +830,13 @@ static void reserve_one(void)
     tear_down();
 }
 
-/* Restarts of reserved timers, for each of which `play` chooses the tick. The
- * clock may move between. */
+/* A pattern of restarts of reserved timers. `tick` chooses the tick of each
+ * restart. The clock may move between two restarts. */
 typedef struct pattern {
     const char *name;
     uint64_t (*tick)(size_t i, uint64_t now, size_t n);
-    unsigned every; /* a call after so many restarts; 0: none */
-    uint64_t by;    /* that moves the clock so far; 0: to the next deadline */
+    unsigned every; /* restarts per call; 0: no call */
+    uint64_t by;    /* ticks per call; 0: to the next deadline */
 } pattern;
 
 #define HORIZON (UINT64_C(1) << 32)
@@ -866,7 +872,8 @@ static uint64_t any_magnitude(size_t i, uint64_t now, size_t n)
     return now + (random_below(HORIZON / 2) >> random_below(30));
 }
 
-/* One tick more for each timer: buckets of up to some hundred are sorted. */
+/* Each timer one tick later: buckets of up to a few hundred timers are
+ * sorted. */
 static uint64_t one_after_another(size_t i, uint64_t now, size_t n)
 {
     return now + 600 + i % n;
@@ -946,7 +953,7 @@ static void reserve_lasts(void)
 }
 
 /* Each timer is alone in its chunk, and all chunks are in one bucket. Then the
- * bucket is sorted, or cascades. */
+ * bucket is sorted or cascades. */
 static void reserve_lasts_alone(void)
 {
     static const size_t counts[] = {1, 13, 60, 100, 900, 960, 961, 3000};
@@ -1006,14 +1013,14 @@ static void restarts_stay_small(void)
 
 /* --------------------------------------------------------- promise 16 --- */
 
-/* The crowd: timers in one bucket of the wheel whose steps have 2^shift ticks.
- * The clock is at 0; the bucket begins four steps later. */
+/* A large bucket, in the wheel with steps of 2^shift ticks. The clock is at 0,
+ * and the bucket begins four steps later. */
 typedef struct crowd {
     unsigned shift;
     size_t count;
-    uint64_t begin;  /* of its step */
-    uint64_t before; /* begin of the step before */
-    uint64_t ticks;  /* of how many ticks */
+    uint64_t begin;  /* first tick of the bucket */
+    uint64_t before; /* first tick of the bucket before */
+    uint64_t ticks;  /* ticks that have timers */
 } crowd;
 
 #define CROWD 9000
@@ -1028,7 +1035,8 @@ static crowd start_crowd(uint32_t size, unsigned shift, uint64_t ticks)
     return c;
 }
 
-/* Calls in even parts through the step before; `visit` between two of them. */
+/* Makes `parts` calls at equal distances through the step before the bucket.
+ * Calls `visit` after each. */
 static void walk_to(const crowd *c, unsigned parts,
                     void (*visit)(const crowd *))
 {
@@ -1040,8 +1048,8 @@ static void walk_to(const crowd *c, unsigned parts,
     }
 }
 
-/* In each call no more moves than its share of what is left, plus a batch; and
- * in all, nearly everything has moved before the step begins. */
+/* Each call moves at most its share of the timers left, plus a batch. All calls
+ * together move nearly all timers before the step begins. */
 static void moves_its_share(const crowd *c, unsigned parts)
 {
     uint64_t step = c->begin - c->before, before = stats().cascaded, last = 0;
@@ -1107,7 +1115,7 @@ static void between_cancel(const crowd *c)
         tw_cancel(&tw, &tickets[random_below(c->count)].timer);
 }
 
-/* Within the step, and beyond it. */
+/* Postpones within the step, and beyond the step. */
 static void between_postpone(const crowd *c)
 {
     for (size_t i = 0; i < 40; i++) {
@@ -1134,8 +1142,8 @@ static void between_all(const crowd *c)
     CHECK(tw_check(&tw));
 }
 
-/* Few ticks, so that many deadlines are equal; started before the bucket is
- * moved, meanwhile, and after. */
+/* Few ticks, and therefore many equal deadlines. Timers start before, during
+ * and after the moves of the bucket. */
 static void keeps_order(void (*visit)(const crowd *))
 {
     static const uint32_t sizes[] = {16, 256};
@@ -1240,7 +1248,7 @@ static void ahead_without_memory(void)
         }
 }
 
-/* Clocks that jump over the step before, into the step itself, over it, or
+/* Clocks that jump over the step before, into the step, over the step, or by
  * half a step at a time. */
 static void ahead_jumps(void)
 {
@@ -1317,8 +1325,8 @@ static void ahead_trim(void)
     }
 }
 
-/* A bucket with chunks in front of its first one and behind it is packed. Then
- * it gets so many timers that it is crowded. */
+/* tw_trim packs a bucket with new chunks at its front and at its back. Then the
+ * bucket gets enough timers to be large. */
 static void ahead_packed(void)
 {
     uint64_t begin = 4 * 65536 + 3 * 256, now = 0, before = 0, longest = 0;

@@ -1,10 +1,10 @@
 /* peer_bugs_callbacks.c - the bugs of other timers, part 3: re-entrancy and
- * lifetime (E), periodic timers (F), clocks (G), what threads leave for one
- * thread (H), and one of those in mutate/bugs.py (V).
+ * lifetime (E), periodic timers (F), clocks (G), thread bugs that concern a
+ * single thread, too (H), and one bug of mutate/bugs.py (V).
  *
- * One case per bug; its letter and number stand in its name, the comment says
- * what went wrong where. The V numbers not here stand with the case that covers
- * them.
+ * One case per bug. The case's name has the bug's letter and number. The
+ * comment names the reports and the fault. If a V number is missing here, the
+ * name of another case has the number.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,12 +14,12 @@
 
 static const uint32_t sizes[] = {2, 4, 8, 64, 256};
 
-/* The timers of the case that runs, for callbacks that touch many. */
+/* The timers of the running case, for callbacks that act on many timers. */
 static struct {
     probe *p;
     size_t count;
-    unsigned actions; /* bit i: the callback does something to p[i] */
-    uint64_t delay;   /* what it starts is due so much later */
+    unsigned actions; /* bit i: the callback acts on p[i] */
+    uint64_t delay;   /* delay of a timer that a callback starts */
     size_t seen;      /* counted by visitors */
 } crew;
 
@@ -34,14 +34,14 @@ static void crew_is(probe *p, size_t count, void (*then)(probe *))
 
 /* --------------------------------------------- E: re-entrancy, lifetime --- */
 
-/* Starts itself for a time that has come already. */
+/* Starts itself for a time that has passed. */
 static void start_for_now(probe *p)
 {
     world_add(p->world, p, p->value != 0 ? p->fired_at : 0);
 }
 
 /* E1: joyent/libuv#1427, libuv/libuv#4245, envoyproxy/envoy#11823: a timer
- * that started itself with no delay ran again in the same pass, for ever. */
+ * started itself without a delay, and ran again in the same pass, for ever. */
 static void e1_started_for_now_by_itself(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -66,7 +66,7 @@ static void e1_started_for_now_by_itself(void)
             }
 }
 
-/* Cancels the other one and gives its memory back. */
+/* Cancels `other` and frees its memory. */
 static void cancel_and_free_other(probe *p)
 {
     if (p->other == NULL)
@@ -77,8 +77,8 @@ static void cancel_and_free_other(probe *p)
     p->other = NULL;
 }
 
-/* E2 (V16): libuv/libuv#4304: timers that were due had been moved to a list of
- * their own, and stopping one of them did not take it out of that. */
+/* E2 (V16): libuv/libuv#4304: due timers had been moved to a separate list.
+ * Stopping a due timer did not remove the timer from the separate list. */
 static void e2_cancelled_after_it_was_collected(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -104,7 +104,7 @@ static void e2_cancelled_after_it_was_collected(void)
                 }
 }
 
-/* Cancels those of the crew that `actions` names. */
+/* Cancels every crew timer with a bit in `actions`. */
 static void cancel_crew(probe *p)
 {
     world *w = p->world;
@@ -115,8 +115,8 @@ static void cancel_crew(probe *p)
 }
 
 /* E3 (V11): npatrick04/timer-wheel#2, travelping/upg-vpp#286, #335: a callback
- * stopped another timer of its bucket. Six timers in a bucket; the first
- * cancels any set of them, itself included, whichever is first. */
+ * stopped another timer of its bucket. Here, the first of six timers in a
+ * bucket cancels any set of the six, itself included. */
 static void e3_siblings_cancelled(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -139,7 +139,7 @@ static void e3_siblings_cancelled(void)
                 }
 }
 
-/* Cancels its successor, and starts it again if there is a delay. */
+/* Cancels its successor, and restarts the successor if there is a delay. */
 static void cancel_successor(probe *p)
 {
     world_cancel(p->world, p->other);
@@ -147,8 +147,8 @@ static void cancel_successor(probe *p)
         world_add(p->world, p->other, p->fired_at + crew.delay - 1);
 }
 
-/* E4: caffeine 3e66fe9de: the walk kept a pointer to the next timer; when the
- * callback took that out, the rest of the bucket never fired. */
+/* E4: caffeine 3e66fe9de: the walk kept a pointer to the next timer. When the
+ * callback removed the next timer, the rest of the bucket never fired. */
 static void e4_successor_cancelled(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -172,7 +172,7 @@ static void e4_successor_cancelled(void)
                 }
 }
 
-/* Counts what a drain hands out; the oracle's list forgets it. */
+/* Counts a drained timer, and removes the timer from the oracle's list. */
 static void forget(tw_timer *timer, void *context)
 {
     world *w = (world *)context;
@@ -191,8 +191,9 @@ static void drain_all(probe *p)
     CHECK(tw_count(&w->wheel) == 0 && w->count == 0);
 }
 
-/* E5: folly 3a06d042d, 489a7f093, facebook/folly#397, #399: to cancel all from
- * a callback missed those that had been collected, or left a count behind. */
+/* E5: folly 3a06d042d, 489a7f093, facebook/folly#397, #399: a callback
+ * cancelled all timers. The cancel missed collected timers, or left a wrong
+ * count. */
 static void e5_all_cancelled_by_a_callback(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -225,8 +226,8 @@ static void destroy_own_wheel(probe *p)
     CHECK(!tw_is_pending(&p->timer));
 }
 
-/* E6: folly 3f6e3b45b: a callback destroyed the wheel that it ran under. It is
- * refused, and everything goes on. */
+/* E6: folly 3f6e3b45b: a callback destroyed its own wheel. Here the wheel
+ * ignores the call, and works on. */
 static void e6_wheel_destroyed_by_a_callback(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++) {
@@ -243,7 +244,8 @@ static void e6_wheel_destroyed_by_a_callback(void)
     }
 }
 
-/* Everything that would move the clock or the memory under the walk. */
+/* Calls every function that would move the clock or the memory under the
+ * walk. */
 static void advance_own_wheel(probe *p)
 {
     timingwheel *tw = &p->world->wheel;
@@ -258,7 +260,7 @@ static void advance_own_wheel(probe *p)
 }
 
 /* E7: caffeine 3e66fe9de: a callback advanced its own wheel, and the clock
- * moved under the pass that was going on. */
+ * moved during the pass. */
 static void e7_wheel_advanced_by_a_callback(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -277,11 +279,11 @@ static void e7_wheel_advanced_by_a_callback(void)
         }
 }
 
-/* A period; at the third time it is over, in one of three ways. */
+/* A periodic timer. The third firing ends the timer, in one of three ways. */
 static void periodic_until_third(probe *p)
 {
     world *w = p->world;
-    CHECK(!world_cancel(w, p)); /* while it runs it is not pending */
+    CHECK(!world_cancel(w, p)); /* not pending in its own callback */
     if (p->fired == 3 && p->value == 0)
         return;
     world_add(w, p, p->fired_at + 10);
@@ -292,8 +294,8 @@ static void periodic_until_third(probe *p)
 }
 
 /* E8 (V12): scylladb/seastar#2318, #3013, vibe-d/vibe-core#260, ETLCPP/etl#967:
- * a periodic timer cancelled itself in its own callback and went on firing, or
- * later timers got no wake-up. */
+ * a periodic timer cancelled itself in its own callback and fired again, or
+ * later timers caused no wake-up. */
 static void e8_periodic_cancels_itself(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -318,7 +320,7 @@ static void e8_periodic_cancels_itself(void)
         }
 }
 
-/* Starts itself three times over; the last one counts. */
+/* Starts itself three times. The last start counts. */
 static void start_thrice(probe *p)
 {
     world_add(p->world, p, p->fired_at + 3 * p->value);
@@ -328,7 +330,7 @@ static void start_thrice(probe *p)
 }
 
 /* E9 (V10): ETLCPP/etl#967, rtbrick/bngblaster#361: a timer started in its own
- * callback was linked twice, or into a bucket that was freed after the walk. */
+ * callback was linked twice, or into a bucket freed after the walk. */
 static void e9_started_in_its_own_callback(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -349,7 +351,8 @@ static void e9_started_in_its_own_callback(void)
             }
 }
 
-/* The timer that runs may be used for something new before it returns. */
+/* Sets up the firing timer again, and starts it, before the callback
+ * returns. */
 static void reuse_at_once(probe *p)
 {
     world *w = p->world;
@@ -363,8 +366,8 @@ static void reuse_at_once(probe *p)
         world_add(w, p, p->fired_at + p->value);
 }
 
-/* E10: agrona 164cc842, Aasim-A/AsyncTimer#12: the state was brought up to
- * date after the callback, which then undid what the callback had done. */
+/* E10: agrona 164cc842, Aasim-A/AsyncTimer#12: the library updated the state
+ * after the callback, and overwrote changes by the callback. */
 static void e10_state_updated_after_the_callback(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -379,7 +382,8 @@ static void e10_state_updated_after_the_callback(void)
             for (unsigned i = 0; i < 4; i++)
                 world_sleep(&w, 25 + i * delay);
             CHECK(a.fired == 3 && b.fired >= 1 && w.count == 0);
-            CHECK(tw_timer_state(&a.timer) == TW_IDLE); /* it said so last */
+            CHECK(tw_timer_state(&a.timer) == TW_IDLE); /* set by the last
+                                                         * callback */
             world_close(&w);
         }
 }
@@ -395,8 +399,9 @@ static void free_itself(probe *p)
 }
 
 /* E11: libevent/libevent#1287, flipperdevices/flipperzero-firmware#3431,
- * neovim/neovim#5190: a callback freed its own timer and the library touched
- * it afterwards. Whole buckets of such timers, in every wheel. */
+ * neovim/neovim#5190: a callback freed its own timer, and the library used the
+ * timer afterwards. Here, whole buckets of timers free themselves, in every
+ * wheel. */
 static void e11_frees_itself(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -421,16 +426,16 @@ static void e11_frees_itself(void)
             }
 }
 
-/* Moves the other one, which is due in the same call, by `value`. */
+/* Moves `other`, which is due in the same call, by `value`. */
 static void move_other(probe *p)
 {
     if (p->fired == 1)
         world_add(p->world, p->other, p->fired_at + p->value);
 }
 
-/* E12: tokio-rs/tokio#3270, libevent f9e0c449: a timer that was due already
- * was started anew by another one's callback; it ran at the old time, twice,
- * or not at all. */
+/* E12: tokio-rs/tokio#3270, libevent f9e0c449: a callback restarted a second
+ * timer that was already due. The second timer ran at the old time, twice, or
+ * never. */
 static void e12_restarted_after_it_was_collected(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -455,8 +460,8 @@ static void e12_restarted_after_it_was_collected(void)
 }
 
 /* E13: ratas 816901d, rfyiamcool/go-timewheel#6, zeromicro/go-zero#205, libuv
- * 028fef84b: a timer that was pending was started again; its old link stayed
- * and it ran at both times. */
+ * 028fef84b: a pending timer was started again. The old link stayed, and the
+ * timer ran at both times. */
 static void e13_started_while_pending(void)
 {
     static const uint64_t d[] = {1, 2, 5, 8, 9, 63, 64, 65, 300, 5000};
@@ -478,10 +483,10 @@ static void e13_started_while_pending(void)
             }
 }
 
-/* E14: F-Stack/f-stack#1040: a timer that stood in a list was set up again and
- * pointed to itself. A pending one must not be set up (the header says so);
- * one that has been cancelled, fired or drained may be, and stands in no list
- * then: here among neighbours that stay. */
+/* E14: F-Stack/f-stack#1040: a timer in a list was set up again, and pointed to
+ * itself. The header forbids setting up a pending timer. After a cancel, a
+ * firing or a drain, a timer is in no list and may be set up again. Here the
+ * timer's neighbours stay. */
 static void e14_set_up_again(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -509,8 +514,8 @@ static void e14_set_up_again(void)
             }
 }
 
-/* E15: ratas ae07479: cancelling a timer that was idle, or twice, crashed or
- * spoiled the count. */
+/* E15: ratas ae07479: cancelling an idle timer, or cancelling twice, crashed or
+ * corrupted the count. */
 static void e15_cancelled_when_not_pending(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++) {
@@ -538,7 +543,7 @@ static void e15_cancelled_when_not_pending(void)
     }
 }
 
-/* Starts what it is given again, and for every second also its partner. */
+/* Restarts the drained timer, and starts the partner of every second timer. */
 static void forget_and_start(tw_timer *timer, void *context)
 {
     world *w = (world *)context;
@@ -554,7 +559,7 @@ static void forget_and_start(tw_timer *timer, void *context)
 }
 
 /* E16: zeromicro/go-zero#5753, netty/netty#14081, tokio-rs/tokio#2789: after a
- * drain the same timers could not be started, or a start during the drain
+ * drain, the drained timers could not be started, or a start during the drain
  * failed. */
 static void e16_started_during_and_after_a_drain(void)
 {
@@ -570,7 +575,7 @@ static void e16_started_during_and_after_a_drain(void)
                 world_add(&w, &p[i], 35 + i * i * i);
             }
             CHECK(tw_drain(&w.wheel, forget_and_start, &w) == count);
-            CHECK(crew.seen == count); /* none was visited twice */
+            CHECK(crew.seen == count); /* no timer was visited twice */
             world_compare(&w);
             CHECK(tw_count(&w.wheel) == count + (count + 1) / 2);
             world_sleep(&w, 100);
@@ -584,8 +589,8 @@ static void e16_started_during_and_after_a_drain(void)
         }
 }
 
-/* E17: vpp ad099335c1c: a catch-up over several ticks handed the timers of the
- * first ones out again. */
+/* E17: vpp ad099335c1c: a catch-up over several ticks returned the timers of
+ * the first ticks again. */
 static void e17_delivered_twice(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -611,7 +616,8 @@ static void e17_delivered_twice(void)
             }
 }
 
-/* Marks what it is given; cancels it if its number says so. */
+/* Marks the visited timer, and cancels it if its number is in the chosen
+ * class. */
 static void look_at(tw_timer *timer, void *context)
 {
     world *w = (world *)context;
@@ -625,9 +631,9 @@ static void look_at(tw_timer *timer, void *context)
         CHECK(world_cancel(w, p));
 }
 
-/* E18: Metaswitch/chronos#342, aeron-io/agrona#346: the iterator took the ring
- * for a line and missed the timers that had wrapped. All clocks of a turn;
- * some are cancelled by their visitor. */
+/* E18: Metaswitch/chronos#342, aeron-io/agrona#346: the iterator treated the
+ * ring as a line, and missed timers behind the wrap. Here: all clocks of a
+ * turn, and visitors that cancel some timers. */
 static void e18_iterated_after_the_wrap(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -656,9 +662,9 @@ static void e18_iterated_after_the_wrap(void)
 
 /* ------------------------------------------------------ F: periodic ------- */
 
-static uint64_t wall;        /* what the user's clock reads in the callback */
+static uint64_t wall;        /* the user's clock, as read in the callback */
 static uint64_t missed_sum;  /* periods passed over, by the skip policy */
-static uint64_t runs_wanted; /* the callback stops after so many */
+static uint64_t runs_wanted; /* firings until the callback stops */
 
 static void burst(probe *p)
 {
@@ -704,9 +710,9 @@ static uint64_t play_periodic(void (*policy)(probe *), uint32_t size,
     return runs;
 }
 
-/* F1: libevent dfd808cb, tokio-rs/tokio#3574, nats-io/nats.rs#875: after a
- * jump of the clock a timer ran once for each period in it. The user chooses:
- * all of them, once and from now, or once and in phase. */
+/* F1: libevent dfd808cb, tokio-rs/tokio#3574, nats-io/nats.rs#875: after a jump
+ * of the clock a timer ran once for each passed period. Here the user chooses:
+ * all periods, once and from now, or once and in phase. */
 static void f1_burst_after_a_jump(void)
 {
     uint64_t next;
@@ -722,8 +728,8 @@ static void f1_burst_after_a_jump(void)
         }
 }
 
-/* F2: wahern/timeout#8, #11: when late by more than a period, the phase was
- * lost. The property itself, against plain counting. */
+/* F2: wahern/timeout#8, #11: a timer late by more than a period lost its phase.
+ * Here tw_next_period is compared with plain counting. */
 static void f2_phase_lost(void)
 {
     uint64_t missed = 99;
@@ -749,8 +755,8 @@ static void f2_phase_lost(void)
 }
 
 /* F3: libevent e88079a8, sysprog21/linmo#59, nodejs/node#21822,
- * libuv/libuv#1381: each period began when the last one had been handled, and
- * the lateness added up. 10^5 periods, advanced with jitter. */
+ * libuv/libuv#1381: each period began when the earlier period had been handled,
+ * and the lateness added up. Here: 10^5 periods, advanced with jitter. */
 static void f3_drift(void)
 {
     uint64_t seed = 303;
@@ -780,9 +786,9 @@ static void f3_drift(void)
         }
 }
 
-/* F4: libevent 38ec0a77: a periodic timer that had been set off by something
- * else took its next deadline from the old schedule. To start it explicitly
- * begins a new phase, from the time that is given. */
+/* F4: libevent 38ec0a77: a periodic timer was started explicitly, and then took
+ * its next deadline from the old schedule. Here an explicit start begins a new
+ * phase at the given time. */
 static void f4_schedule_after_an_explicit_start(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -805,8 +811,8 @@ static void f4_schedule_after_an_explicit_start(void)
         }
 }
 
-/* F5: zeek/zeek#1689: a period of 0 never ended. It acts as 1 where the next
- * period is computed; added as it is, it is a timer for "now". */
+/* F5: zeek/zeek#1689: a period of 0 never ended. tw_next_period treats 0 as 1.
+ * With tw_after, a period of 0 gives a timer for "now". */
 static void f5_period_of_zero(void)
 {
     uint64_t next, missed;
@@ -833,8 +839,8 @@ static void f5_period_of_zero(void)
     }
 }
 
-/* F6: tokio-rs/tokio#6487, #6612: the next deadline went past the greatest
- * time. It saturates, for any three numbers. */
+/* F6: tokio-rs/tokio#6487, #6612: the next deadline exceeded the greatest time.
+ * Here the deadline saturates, for any three numbers. */
 static void f6_period_overflows(void)
 {
     static const uint64_t v[] = {0,
@@ -878,8 +884,8 @@ static void f6_period_overflows(void)
 }
 
 /* F7: rfyiamcool/go-timewheel#13: from the second time on, a period that did
- * not divide the number of buckets was early or late. All periods up to three
- * turns, nine times each, in single steps of the loop and in one jump. */
+ * not divide the number of buckets was early or late. Here: all periods up to
+ * three turns, nine times each, in single steps of the loop and in one jump. */
 static void f7_second_and_later_fires(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -933,8 +939,8 @@ static void g1_clock_stepped_backwards(void)
             }
 }
 
-/* G2 (V23): tokio-rs/tokio#684: the clock went back by very little, and an
- * assertion that time passes failed. */
+/* G2 (V23): tokio-rs/tokio#684: the clock went back slightly, and an assertion
+ * that time passes failed. */
 static void g2_clock_slightly_backwards(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++) {
@@ -957,8 +963,8 @@ static void g2_clock_slightly_backwards(void)
 }
 
 /* G3: libevent/libevent#46, #48, libuv/libuv#962, tokio-rs/tokio#2784: after a
- * suspend the loop waited for the old time-out. Hours later, with an overdue
- * timer, a far one and a new short one. */
+ * suspend the loop waited for the old time-out. Here the loop resumes hours
+ * later, with an overdue timer, a far timer and a new short timer. */
 static void g3_resume_after_a_suspend(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -1006,15 +1012,15 @@ static void g4_first_call(void)
             }
 }
 
-/* Starts itself by a clock that was read `value` ago. */
+/* Starts itself, with a clock that was read `value` ago. */
 static void start_by_cached_clock(probe *p)
 {
     world_add(p->world, p, wall - p->value + 10);
 }
 
-/* G5: grpc/grpc#26079, #26086: deadlines were made from a cached clock; a
- * timer was always due already, and the loop busy. A call fires such a timer
- * once, or once more when its new deadline is the clock itself, and returns. */
+/* G5: grpc/grpc#26079, #26086: deadlines came from a cached clock. A timer was
+ * due at once, always, and the loop was busy. Here a call fires the timer once,
+ * or twice if the new deadline is the clock, and then returns. */
 static void g5_deadline_from_a_cached_clock(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -1034,10 +1040,11 @@ static void g5_deadline_from_a_cached_clock(void)
 
 /* ---------------------- H: what is left of the threads for one thread ----- */
 
-/* H1: RussellLuo/timingwheel#31: during a flush a timer had no bucket for a
- * moment; to stop it reported nothing, and it fired. Here a coarse bucket
- * cascades because of its first timer, whose callback cancels the others, or
- * a limited call stops amid the cascade and they are cancelled then. */
+/* H1: RussellLuo/timingwheel#31: during a flush a timer was in no bucket for a
+ * moment. Stopping the timer reported nothing, and the timer fired. Here a
+ * coarse bucket cascades, and the callback of the bucket's first timer cancels
+ * the rest. Or a limited call stops during the cascade, and the test cancels
+ * the rest. */
 static void h1_cancelled_while_its_bucket_cascades(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -1046,7 +1053,7 @@ static void h1_cancelled_while_its_bucket_cascades(void)
                 world w;
                 probe p[12] = {0}, more[260] = {0};
                 crew_is(p, 12, NULL);
-                crew.actions = 0xaaa; /* the odd ones */
+                crew.actions = 0xaaa; /* odd indices */
                 world_open(&w, 1, sizes[s], 0);
                 for (uint64_t i = 0; i < 12; i++)
                     world_add(&w, &p[i], at + i / 3);
@@ -1069,7 +1076,7 @@ static void h1_cancelled_while_its_bucket_cascades(void)
             }
 }
 
-static unsigned locked; /* a lock of the user's that must not be taken twice */
+static unsigned locked; /* a lock of the user, never to be taken twice */
 
 static void take_lock_and_start(probe *p)
 {
@@ -1084,9 +1091,9 @@ static void take_lock_and_start(probe *p)
     locked--;
 }
 
-/* H2: RussellLuo/timingwheel#25, #53: a start during the flush took a lock
- * that was held. No start calls anything back, whatever its deadline: a lock
- * of the user's, held around it, is never asked for twice. */
+/* H2: RussellLuo/timingwheel#25, #53: a start during the flush took a lock that
+ * was already held. Here a start never calls a callback, for any deadline. So a
+ * lock that the user holds around a start is never taken twice. */
 static void h2_started_with_a_lock_held(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -1109,9 +1116,9 @@ static void h2_started_with_a_lock_held(void)
 }
 
 /* H3: RussellLuo/timingwheel#5, tokio-rs/tokio#6683, grpc/grpc#11684: a timer
- * that came between the reading of the wait and the sleep was slept past. The
- * recipe: ask tw_wait again after every start. What the other thread would
- * have started comes here at each point of the sleep. */
+ * started between the reading of the wait and the sleep, and the loop
+ * overslept. The recipe is to call tw_wait again after every start. Here a
+ * start as if from another thread comes at each point of the sleep. */
 static void h3_started_between_peek_and_sleep(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -1123,7 +1130,7 @@ static void h3_started_between_peek_and_sleep(void)
             uint64_t wait = tw_wait(&w.wheel, 0, 1000);
             CHECK(wait == 400);
             world_add(&w, &submitted, at + 50); /* at time `at`, untold */
-            wait = tw_wait(&w.wheel, at, 1000); /* woken: it asks again */
+            wait = tw_wait(&w.wheel, at, 1000); /* woken: calls tw_wait again */
             CHECK(wait == (at + 50 < 400 ? 50 : 400 - at));
             world_advance(&w, at + wait);
             CHECK(w.fired >= 1);
@@ -1135,10 +1142,10 @@ static void h3_started_between_peek_and_sleep(void)
 
 /* ----------------------------------------- V: from the seeded-bug list ---- */
 
-/* V18: tass-belgium/picotcp#308: the memory of an expired timer was used for
- * another one, and a cancel meant for the first hit the second, or nothing.
- * A timer that has fired or was cancelled is out of the wheel entirely: its
- * memory serves as a new timer at once. */
+/* V18: tass-belgium/picotcp#308: the memory of an expired timer became a new
+ * timer. A cancel for the old timer hit the new timer, or nothing. Here a fired
+ * or cancelled timer has left the wheel entirely. Its memory can become a new
+ * timer at once. */
 static void v18_memory_used_again(void)
 {
     uint64_t seed = 418;
@@ -1223,9 +1230,9 @@ static const tap_case cases[] = {
 };
 
 /* Rows without a case:
- *   H4  a race in making the overflow wheel: one wheel belongs to one thread
- *   H5  races in unlinking: the same
- *   E10's second half, leaving a callback by longjmp, is forbidden in the
- *   header; E14's, setting up a pending timer, is misuse. */
+ *   H4  a race in creating the overflow wheel: a wheel belongs to one thread
+ *   H5  races in unlinking: likewise
+ *   E10, second half: the header forbids leaving a callback by longjmp
+ *   E14, second half: setting up a pending timer is misuse */
 
 TAP_MAIN(cases)

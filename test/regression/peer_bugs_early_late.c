@@ -1,8 +1,9 @@
 /* peer_bugs_early_late.c - the bugs of other timers, part 1: fired too early
- * (A) and fired too late or never (B).
+ * (A), and fired too late or never (B).
  *
- * One case per bug; its letter and number stand in its name, the comment says
- * what went wrong where. V numbers are those of mutate/bugs.py.
+ * One case per bug. The case's name has the bug's letter and number. The
+ * comment names the reports and the fault. V numbers are the numbers of
+ * mutate/bugs.py.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,7 +14,8 @@
 
 static const uint32_t sizes[] = {2, 4, 8, 64, 256};
 
-/* Lets `p` alone decide: nothing one unit before it is due, then it fires. */
+/* Checks that `p` does not fire one unit before it is due, and fires when
+ * due. */
 static void check_exact(world *w, probe *p)
 {
     unsigned before = p->fired;
@@ -31,7 +33,8 @@ static void check_exact(world *w, probe *p)
     CHECK(p->fired == before + 1);
 }
 
-/* The whole life of one timer, started when the clock has come to `at`. */
+/* Plays the whole life of one timer. The timer starts when the clock is
+ * `at`. */
 static void play_exact(uint64_t tick, uint32_t size, uint64_t start,
                        uint64_t at, uint64_t deadline)
 {
@@ -47,8 +50,8 @@ static void play_exact(uint64_t tick, uint32_t size, uint64_t start,
 /* --------------------------------------------------------------- A: early - */
 
 /* A1: libuv/libuv#4773, libuv/libuv#1105, nodejs/node#26578: the clock was
- * truncated and then compared with >=, so that a timer ran up to one unit of
- * the clock before its delay had passed. */
+ * truncated and then compared with >=. A timer ran up to one unit of the clock
+ * before its delay had passed. */
 static void a1_clock_truncated(void)
 {
     static const uint64_t ticks[] = {1, 3, 10, 1000};
@@ -73,8 +76,8 @@ static void a1_clock_truncated(void)
 }
 
 /* A2: apache/kafka TimingWheel.java, RussellLuo/timingwheel: a bucket expired
- * at the start of its span, up to a tick less one unit early. Here a hundred
- * neighbours share buckets and the clock moves in units. */
+ * at the start of its span, up to a tick minus one unit early. Here a hundred
+ * neighbours share buckets, and the clock moves in units. */
 static void a2_bucket_expires_at_its_start(void)
 {
     static const uint64_t ticks[] = {2, 5, 10, 20};
@@ -97,8 +100,8 @@ static void a2_bucket_expires_at_its_start(void)
         }
 }
 
-/* A3: sozu-proxy/sozu#1369: the deadline was rounded to the nearest tick, so
- * a timer ran up to half a tick early. */
+/* A3: sozu-proxy/sozu#1369: the deadline was rounded to the nearest tick. A
+ * timer ran up to half a tick early. */
 static void a3_rounded_to_nearest(void)
 {
     static const uint64_t ticks[] = {2, 3, 10, 100, 101};
@@ -141,8 +144,8 @@ static void a4_delay_longer_than_the_wheel(void)
     }
 }
 
-/* A5: linux 66e4b63624fc: the capacity check looked at the expiry itself and
- * not at its distance, which is right only while the clock is 0. */
+/* A5: linux 66e4b63624fc: the capacity check compared the expiry, and not its
+ * distance to the clock. The check was right only with the clock at 0. */
 static void a5_capacity_of_absolute_value(void)
 {
     static const uint64_t starts[] = {0,
@@ -164,8 +167,8 @@ static void a5_capacity_of_absolute_value(void)
                 play_spans(sizes[s], starts[i], starts[i] + at);
 }
 
-/* A6: linux 30c66fc30e: starting a timer that had expired already moved the
- * clock of the wheel back; later ones were then far too early. */
+/* A6: linux 30c66fc30e: the start of an already expired timer moved the clock
+ * of the wheel back. Later timers were far too early. */
 static void a6_overdue_start_moves_the_clock(void)
 {
     static const uint64_t back[] = {0, 1, 2, 3, 4, 5, 16, 17, 64, 255, 1000};
@@ -198,7 +201,8 @@ static void a7_bucket_reused_while_behind(void)
             probe p[16] = {0};
             uint64_t size = sizes[s], now = 1000 + behind;
             world_open(&w, 1, sizes[s], 1000);
-            for (uint64_t i = 0; i < 8; i++) /* what it should have fired */
+            for (uint64_t i = 0; i < 8; i++) /* due while the wheel was
+                                              * behind */
                 world_add(&w, &p[i], 1000 + behind * i / 8);
             for (uint64_t i = 8; i < 16; i++)
                 world_add(&w, &p[i], now + size + i - 12);
@@ -209,7 +213,7 @@ static void a7_bucket_reused_while_behind(void)
         }
 }
 
-/* Starts itself again `value` ticks later, `other` times left in the probe. */
+/* Restarts itself `value` later, until the fourth firing. */
 static void start_again(probe *p)
 {
     world *w = p->world;
@@ -217,8 +221,8 @@ static void start_again(probe *p)
         world_add(w, p, tw_after(p->fired_at, p->value));
 }
 
-/* A8: folly 09a84b282: a timer started again by its callback for the bucket
- * that was being emptied ran at once, in the same pass. */
+/* A8: folly 09a84b282: a callback restarted its timer for the bucket being
+ * emptied. The timer ran at once, in the same pass. */
 static void a8_started_again_into_its_own_bucket(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -265,7 +269,7 @@ static void a9_now_plus_delay_overflows(void)
     CHECK(tw_after(UINT64_MAX - 5, 4) == UINT64_MAX - 1);
 }
 
-/* A timer that has to stay pending until the clock comes to `deadline`. */
+/* Checks that a timer stays pending until the clock is `deadline`. */
 static void check_far(world *w, probe *p, uint64_t deadline)
 {
     uint64_t next = 0;
@@ -277,8 +281,8 @@ static void check_far(world *w, probe *p, uint64_t deadline)
     world_close(w);
 }
 
-/* A10: tokio-rs/tokio#5710, #6612: a clamped duration met the value that
- * stood for "not registered". Every way to give a deadline, every value. */
+/* A10: tokio-rs/tokio#5710, #6612: a clamped duration equalled the value for
+ * "not registered". Here: every way to pass a deadline, and every value. */
 static void a10_far_value_is_a_sentinel(void)
 {
     for (size_t i = 3; i < COUNT(extremes); i++)
@@ -301,17 +305,17 @@ static void a10_far_value_is_a_sentinel(void)
         }
 }
 
-/* A callback that takes long: reads the user's clock, 300 further on, and
- * starts the other timer a delay after that. */
+/* A long callback. Reads the user's clock, now 300 later, and starts `other`
+ * with a delay from this reading. */
 static void start_from_fresh_clock(probe *p)
 {
     world_add(p->world, p->other, tw_after(p->fired_at + 300, p->value));
 }
 
 /* A11: tarantool/tarantool#9261, project-chip/connectedhomeip#28740,
- * zephyrproject-rtos/zephyr#12332: the delay was taken from a clock that was
- * stale by the length of a callback. Deadlines are absolute here: the delay is
- * counted from what the user read. */
+ * zephyrproject-rtos/zephyr#12332: the delay was counted from a clock that was
+ * stale by the length of a callback. Deadlines are absolute here: a delay
+ * counts from the reading of the user. */
 static void a11_delay_from_a_stale_clock(void)
 {
     for (uint64_t delay = 0; delay < 700; delay += 7)
@@ -335,8 +339,8 @@ static void a11_delay_from_a_stale_clock(void)
 }
 
 /* A12: contrem/arduino-timer#7, JChristensen/Timer#13: a timer made inside a
- * handler began later than the cached clock, the unsigned difference wrapped
- * and it ran at once. */
+ * handler began later than the cached clock. The unsigned difference wrapped,
+ * and the timer ran at once. */
 static void a12_start_in_the_future_of_the_clock(void)
 {
     for (uint64_t now = 0; now <= 1300; now += 13) {
@@ -356,8 +360,8 @@ static void a12_start_in_the_future_of_the_clock(void)
     }
 }
 
-/* The deadline of timer i in one of five arrangements: one bucket, one wheel,
- * several wheels, from the far end, in pairs. */
+/* Returns the deadline of timer i in one of five arrangements: one bucket, one
+ * wheel, several wheels, from the far end, in pairs. */
 static uint64_t arranged(unsigned arrangement, uint64_t i)
 {
     switch (arrangement) {
@@ -374,8 +378,8 @@ static uint64_t arranged(unsigned arrangement, uint64_t i)
     }
 }
 
-/* A13: ETLCPP/etl#1484: in a list of differences, taking out any but the last
- * timer made all later ones early. Here every one of 20, and every pair. */
+/* A13: ETLCPP/etl#1484: in a list of differences, removing any timer except the
+ * last made all later timers early. Here: each of 20 timers, and every pair. */
 static void a13_removal_shifts_the_others(void)
 {
     for (unsigned arrangement = 0; arrangement < 5; arrangement++)
@@ -397,7 +401,8 @@ static void a13_removal_shifts_the_others(void)
 }
 
 /* A14: element-hq/synapse#17850: a second bucket with the same key at the end
- * of the structure made time-outs early: far, farther, then between. */
+ * of the structure made time-outs early. The order was far, farther, then
+ * between. */
 static void a14_same_key_twice_at_the_end(void)
 {
     static const uint64_t d[] = {3, 9, 17, 31, 32, 65, 255, 256, 257, 1300};
@@ -415,8 +420,9 @@ static void a14_same_key_twice_at_the_end(void)
         }
 }
 
-/* A15: nodejs/node-v0.x-archive#8960, libuv 427e4c9d4: the system woke the
- * loop some milliseconds early, and it fired early or span. */
+/* A15: nodejs/node-v0.x-archive#8960, libuv 427e4c9d4: the system woke the loop
+ * some milliseconds early. The loop fired timers early, or did not sleep
+ * again. */
 static void a15_woken_a_bit_early(void)
 {
     static const uint64_t early[] = {300, 15, 2, 1};
@@ -447,9 +453,9 @@ static void a15_woken_a_bit_early(void)
 
 /* ---------------------------------------------------- B: late, or never --- */
 
-/* B1 (V4): tokio-rs/tokio#8334, pgdogdev/pgdog#1290, tokio-rs/tokio#5630: when
- * the uptime crossed the span of the top wheel, short timers were put behind
- * the one far timer there and the loop slept past them. */
+/* B1 (V4): tokio-rs/tokio#8334, pgdogdev/pgdog#1290, tokio-rs/tokio#5630: the
+ * uptime crossed the span of the top wheel. Short timers went behind the only
+ * far timer of the top wheel, and the loop overslept. */
 static void b1_uptime_reaches_the_horizon(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -472,8 +478,8 @@ static void b1_uptime_reaches_the_horizon(void)
             }
 }
 
-/* B2: tokio-rs/tokio#854, vpp fa5231d75e1, apache/storm#4830: a new timer due
- * before all others did not shorten the wait. */
+/* B2: tokio-rs/tokio#854, vpp fa5231d75e1, apache/storm#4830: a new timer, due
+ * before all pending timers, did not shorten the wait. */
 static void b2_earlier_timer_does_not_shorten_the_wait(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -496,9 +502,9 @@ static void b2_earlier_timer_does_not_shorten_the_wait(void)
         }
 }
 
-/* B3 (V8): glommio#44, caffeine 7cc9f1f41, vpp 217c62a53e5: the search for
- * the next deadline stopped at the first bucket that held a timer, and one in
- * a fine wheel hid an earlier one that still waited in a coarse one. */
+/* B3 (V8): glommio#44, caffeine 7cc9f1f41, vpp 217c62a53e5: the search for the
+ * next deadline stopped at the first bucket with a timer. A timer in a fine
+ * wheel hid an earlier timer in a coarse wheel. */
 static void b3_one_bucket_hides_another(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -518,7 +524,8 @@ static void b3_one_bucket_hides_another(void)
                 }
 }
 
-/* One step of the state machine: start, cancel, later, earlier, past, clear. */
+/* A random step: start, cancel, later, earlier, past, postpone, advance or
+ * clear. */
 static void queue_step(world *w, probe *p, size_t count, uint64_t *seed)
 {
     probe *one = &p[draw_below(seed, count)];
@@ -527,10 +534,10 @@ static void queue_step(world *w, probe *p, size_t count, uint64_t *seed)
     case 0:
         world_cancel(w, one);
         break;
-    case 1: /* later than it was */
+    case 1: /* later than before */
         world_add(w, one, tw_deadline(&one->timer) + draw_length(seed, 9));
         break;
-    case 2: /* earlier than it was */
+    case 2: /* earlier than before */
         world_add(w, one, tw_deadline(&one->timer) / 2 + w->clock / 2);
         break;
     case 3:
@@ -541,7 +548,7 @@ static void queue_step(world *w, probe *p, size_t count, uint64_t *seed)
             for (size_t i = 0; i < count; i++)
                 world_cancel(w, &p[i]);
         break;
-    case 5: /* the one that is due first */
+    case 5: /* the first due timer */
         if (w->head != NULL)
             world_cancel(w, w->head);
         break;
@@ -603,7 +610,8 @@ static void b5_nothing_overdue_and_far(void)
     world_add(&w, &p, 3); /* overdue */
     CHECK(tw_next_deadline(&w.wheel, &next) && next <= 1000);
     CHECK(tw_wait(&w.wheel, 1000, UINT64_MAX) == 0);
-    world_advance(&w, 1500);       /* past what was cancelled */
+    world_advance(&w, 1500);       /* past the deadline of the cancelled
+                                    * timer */
     world_add(&w, &p, UINT64_MAX); /* very far */
     CHECK(tw_next_deadline(&w.wheel, &next) && next == UINT64_MAX);
     CHECK(tw_wait(&w.wheel, 1000, UINT64_MAX) == UINT64_MAX - 1000);
@@ -611,7 +619,7 @@ static void b5_nothing_overdue_and_far(void)
     world_close(&w);
 }
 
-/* One timer in every wheel, the clock moving by `step`. */
+/* Plays one timer in every wheel. The clock moves by `step`. */
 static void play_one_per_wheel(uint32_t size, uint64_t start, uint64_t step)
 {
     world w;
@@ -628,8 +636,8 @@ static void play_one_per_wheel(uint32_t size, uint64_t start, uint64_t step)
     world_close(&w);
 }
 
-/* B6 (V9): Yiling-J/theine-go#64, #65: only the bucket that was left was
- * looked at, not the one that was entered: one unit of that wheel late. */
+/* B6 (V9): Yiling-J/theine-go#64, #65: advancing visited the bucket left, and
+ * not the bucket entered. Timers were late by one unit of the wheel. */
 static void b6_bucket_entered_is_not_looked_at(void)
 {
     static const uint64_t steps[] = {1, 2, 3, 7, 64, 100, 257, 5000};
@@ -640,8 +648,8 @@ static void b6_bucket_entered_is_not_looked_at(void)
 }
 
 /* B7 (V6): folly 67cb8eed5, iqiyi/dpvs#339, akka/akka-core#1016,
- * zeromicro/go-zero#5510, netty/netty#1959: what came due exactly at the
- * border between two turns waited a tick, or a turn, too long. */
+ * zeromicro/go-zero#5510, netty/netty#1959: a timer due exactly at the border
+ * between two turns was late by a tick, or by a turn. */
 static void b7_due_at_the_border_of_a_turn(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -676,8 +684,8 @@ static void chain_from_deadline(probe *p)
         world_add(p->world, p, tw_after(previous, p->value));
 }
 
-/* B8: rfyiamcool/go-timewheel#28, siddontang/go#4, #5: every wait was one
- * tick too long, so that a chain of timers drifted without bound. */
+/* B8: rfyiamcool/go-timewheel#28, siddontang/go#4, #5: every wait was one tick
+ * too long. A chain of timers drifted without bound. */
 static void b8_each_wait_one_tick_longer(void)
 {
     static const uint64_t steps[] = {1, 3, 64, 1000, 1000000};
@@ -708,8 +716,8 @@ static void b8_each_wait_one_tick_longer(void)
     }
 }
 
-/* B9: camunda/camunda#767, aeron-io/agrona#73: advancing looked at the
- * present tick only, and a longer step left due timers where they were. */
+/* B9: camunda/camunda#767, aeron-io/agrona#73: advancing visited only the
+ * present tick. A longer step left due timers unfired. */
 static void b9_only_the_present_tick(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -728,8 +736,9 @@ static void b9_only_the_present_tick(void)
             }
 }
 
-/* How many wheels and allocations a timer takes `delay` ahead of `clock`, on a
- * wheel that has stood still since 0 and been told the time or not. */
+/* Starts a timer `delay` ahead of `clock`, on a wheel that was idle since 0.
+ * With `told` the wheel was advanced to `clock` before. Returns the number of
+ * wheels, and stores the number of allocations. */
 static size_t wheels_after_idling(uint64_t clock, bool told, uint64_t delay,
                                   size_t *calls)
 {
@@ -751,9 +760,9 @@ static size_t wheels_after_idling(uint64_t clock, bool told, uint64_t delay,
     return stats.wheels;
 }
 
-/* B10: mozilla/neqo#319, agrona 283c4db4: after a quiet time longer than the
- * wheel it failed, or the clock had stayed behind and the next timer was
- * misplaced. */
+/* B10: mozilla/neqo#319, agrona 283c4db4: after an idle time longer than the
+ * wheel, the wheel failed. Or the clock had stayed behind, and the next timer
+ * was misplaced. */
 static void b10_idle_longer_than_the_wheel(void)
 {
     static const uint64_t idle[] = {15,   16,         17,      255,    256,
@@ -790,9 +799,9 @@ static void b11_great_jump_refused(void)
         }
 }
 
-/* B12: vpp fa5231d75e1: in a long catch-up, timers due exactly where the
- * cursor stood were put back as pending. Here: one timer at the start of each
- * bucket on the way, and one beside it. */
+/* B12: vpp fa5231d75e1: in a long catch-up, timers due exactly at the cursor
+ * were put back as pending. Here each bucket on the way has a timer at its
+ * start. With `twice` a second timer is due one tick later. */
 static void b12_put_back_while_catching_up(void)
 {
     for (uint32_t size = 2; size <= 16; size *= 2)
@@ -813,9 +822,9 @@ static void b12_put_back_while_catching_up(void)
             }
 }
 
-/* B13: caffeine 7fa11d4bc, b7e10e34c, 94636fd69: the clock was signed and the
- * wheel failed where it changed its sign. Here it is unsigned: across the
- * middle and at both ends. */
+/* B13: caffeine 7fa11d4bc, b7e10e34c, 94636fd69: the clock was signed, and the
+ * wheel failed when the sign changed. Here the clock is unsigned. The case
+ * crosses the middle and plays at both ends. */
 static void b13_clock_changes_its_sign(void)
 {
     static const uint64_t around[] = {
@@ -837,8 +846,8 @@ static void b13_clock_changes_its_sign(void)
             }
 }
 
-/* B14: caffeine b7e10e34c, agrona c79a4b8f, 25095763: the step was narrowed
- * to 32 bits and a great one did nothing. */
+/* B14: caffeine b7e10e34c, agrona c79a4b8f, 25095763: the step was narrowed to
+ * 32 bits, and a large step had no effect. */
 static void b14_step_narrowed_to_32_bits(void)
 {
     static const unsigned bits[] = {31, 32, 33, 48, 63};
@@ -859,7 +868,7 @@ static void b14_step_narrowed_to_32_bits(void)
             }
 }
 
-/* Starts 10,000 timers about the border at 65,536 and 20 far beyond it. */
+/* Starts 10,000 timers around the border at 65,536, and 20 far timers. */
 static void start_crowd(world *w, probe *p)
 {
     for (uint64_t i = 0; i < 10000; i++)
@@ -868,8 +877,9 @@ static void start_crowd(world *w, probe *p)
         world_add(w, &p[10000 + i], 1000000 + i * i * i * 99);
 }
 
-/* B15: Erlang OTP-17253: with long timers about and many near ones, an expiry
- * pass that had to yield delayed timers until another one fired. */
+/* B15: Erlang OTP-17253: long timers and many near timers were pending. An
+ * expiry pass that had to yield delayed its timers until another timer
+ * fired. */
 static void b15_long_timers_and_a_yielding_pass(void)
 {
     static probe p[10020];
@@ -892,8 +902,8 @@ static void b15_long_timers_and_a_yielding_pass(void)
     }
 }
 
-/* B16: agrona 8d05ce12, 38ad7a8e, vpp 954898f9453: at the limit the rest of
- * the bucket was skipped or starved, or the clock moved on nevertheless. */
+/* B16: agrona 8d05ce12, 38ad7a8e, vpp 954898f9453: at the limit the rest of the
+ * bucket was skipped or starved. Or the clock moved on. */
 static void b16_limit_loses_its_place(void)
 {
     static const size_t limits[] = {1, 2, 3, 7};
@@ -908,7 +918,8 @@ static void b16_limit_loses_its_place(void)
                 uint64_t now = 20 + 7 * spread;
                 CHECK(world_limited(&w, 19, 100) == 0);
                 world_limited(&w, now, limits[i]);
-                world_advance(&w, 0); /* what is left at this tick, no more */
+                world_advance(&w, 0); /* fires only the timers left at this
+                                       * tick */
                 CHECK(tw_now(&w.wheel) <= now);
                 CHECK(world_finish(&w, now, limits[i]));
                 CHECK(w.fired == 40 && tw_now(&w.wheel) == now);
@@ -950,8 +961,8 @@ static void b17_limit_counted_down_to_zero(void)
 }
 
 /* B18 (V3): netty/netty#1953, folly 055fce5f7, tokio-rs/tokio#2473: a delay of
- * zero or less ran much later, got a negative tick, or failed an assertion
- * where the deadline was the clock itself. */
+ * zero or less ran much later, or got a negative tick. Or an assertion failed
+ * because the deadline was equal to the clock. */
 static void b18_deadline_not_after_the_clock(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -966,16 +977,17 @@ static void b18_deadline_not_after_the_clock(void)
                 world_add(&w, &a, clock - back);
                 world_add(&w, &b, clock);
                 CHECK(tw_wait(&w.wheel, clock, 100) == 0);
-                CHECK(world_advance(&w, 0) == 2); /* whatever its argument */
+                CHECK(world_advance(&w, 0) == 2); /* for any argument */
                 CHECK(a.fired == 2 && b.fired == 1);
                 CHECK(tw_now(&w.wheel) == clock);
                 world_close(&w);
             }
 }
 
-/* B19: slackhq/nebula#801, tokio-rs/tokio#2184, #3270, #2473: the last bucket,
- * the greatest delay, bucket 0, a deadline that is the clock: an index out of
- * range or a failed assertion. Every clock, every delay. */
+/* B19: slackhq/nebula#801, tokio-rs/tokio#2184, #3270, #2473: an index was out
+ * of range, or an assertion failed. The causes were the last bucket, the
+ * greatest delay, bucket 0, and a deadline equal to the clock. Here: every
+ * clock and delay. */
 static void b19_every_bucket_every_delay(void)
 {
     for (uint32_t size = 2; size <= 8; size *= 2) {
@@ -987,7 +999,7 @@ static void b19_every_bucket_every_delay(void)
         for (uint64_t at = 0; at < square; at++)
             for (uint64_t delay = 0; delay <= delays; delay++) {
                 play_exact(1, size, 0, at, at + delay);
-                /* the same on a wheel that is in use, from the same bucket */
+                /* again on a wheel in use, from the same bucket */
                 world_advance(&w, (w.clock / square + 1) * square + at);
                 world_add(&w, &p, w.clock + delay);
                 check_exact(&w, &p);
@@ -1006,8 +1018,8 @@ static void start_followers(probe *p)
 }
 
 /* B20: ratas 290f5d3, folly 6ea3ec050, b57596185: the wheels disagreed about
- * the time during a cascade, and what a callback started there landed in the
- * wrong bucket. Every bucket of two turns, in single steps and in jumps. */
+ * the time during a cascade. A timer started by a callback went into the wrong
+ * bucket. Here: every bucket of two turns, in single steps and in jumps. */
 static void b20_wheels_disagree_about_the_time(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -1076,8 +1088,8 @@ static void b22_step_longer_than_a_turn(void)
         }
 }
 
-/* B23: netty/netty#1246, #9710, sofastack/sofa-jraft#344: less than one unit
- * was left, the wait came out as 0 and the loop burned a processor. */
+/* B23: netty/netty#1246, #9710, sofastack/sofa-jraft#344: with less than one
+ * unit left, the wait was 0, and the loop ran without sleeping. */
 static void b23_wait_rounds_to_zero(void)
 {
     uint64_t seed = 23;
@@ -1101,8 +1113,9 @@ static void b23_wait_rounds_to_zero(void)
         }
 }
 
-/* B24: RussellLuo/timingwheel#19: an eight-day timer fired the next day; some
- * 200 far timers and a wall clock that steps. Two years in milliseconds. */
+/* B24: RussellLuo/timingwheel#19: an eight-day timer fired the next day, with
+ * some 200 far timers and a wall clock that steps. Here: two years in
+ * milliseconds. */
 static void b24_far_timers_and_a_stepping_clock(void)
 {
     const uint64_t hour = 3600000, day = 24 * hour;

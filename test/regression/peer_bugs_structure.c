@@ -1,10 +1,10 @@
 /* peer_bugs_structure.c - the bugs of other timers, part 2: cascades, overflow
  * wheels and the delay queue (C), heap and order (D), memory, accounting and
- * portability (I), and five of those in mutate/bugs.py (V).
+ * portability (I), and five bugs of mutate/bugs.py (V).
  *
- * One case per bug; its letter and number stand in its name, the comment says
- * what went wrong where. The V numbers not here stand with the case that
- * covers them.
+ * One case per bug. The case's name has the bug's letter and number. The
+ * comment names the reports and the fault. If a V number is missing here, the
+ * name of another case has the number.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -24,14 +24,15 @@ static tw_stats stats_of(const world *w)
 
 /* ------------------------------- C: cascade, overflow wheels, delay queue - */
 
-/* Starts `other` `value` ticks after the tick of the one that fires. */
+/* Starts `other`, `value` ticks after the tick of the firing timer. */
 static void start_other(probe *p)
 {
     world_add(p->world, p->other, tw_after(p->fired_at, p->value));
 }
 
-/* Two timers in a bucket that spans `span` ticks; the first, when it fires,
- * starts a third `laps` turns later: every other time in the same bucket. */
+/* Plays two timers in a bucket of `span` ticks. When the first timer fires, the
+ * timer starts a third timer `laps` turns later, in the same bucket every other
+ * time. */
 static void play_next_lap(uint32_t size, uint64_t span, uint64_t laps,
                           uint64_t offset)
 {
@@ -51,8 +52,8 @@ static void play_next_lap(uint32_t size, uint64_t span, uint64_t laps,
     world_close(&w);
 }
 
-/* C1: RussellLuo/timingwheel#53, #54: a timer started for the bucket that was
- * just being emptied, for its next lap, set a wrong clock or hung. */
+/* C1: RussellLuo/timingwheel#53, #54: a timer started for the next lap of the
+ * bucket being emptied. The start set a wrong clock, or hung. */
 static void c1_same_bucket_next_lap(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -62,8 +63,9 @@ static void c1_same_bucket_next_lap(void)
                     play_next_lap(sizes[s], span, laps, offset);
 }
 
-/* C2: RussellLuo/timingwheel#35, #34: what was added to a bucket between its
- * emptying and the resetting of its mark was forgotten until another start. */
+/* C2: RussellLuo/timingwheel#35, #34: a timer was added to a bucket after the
+ * emptying, but before the reset of the bucket's mark. The timer was forgotten
+ * until the next start. */
 static void c2_started_into_a_flushed_bucket(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -85,8 +87,8 @@ static void c2_started_into_a_flushed_bucket(void)
             }
 }
 
-/* C3: RussellLuo/timingwheel#29, #41: emptying walked a list from which it
- * unlinked, and only the first timer of the bucket was handled. */
+/* C3: RussellLuo/timingwheel#29, #41: emptying walked a list and unlinked
+ * timers from the list. Only the first timer of the bucket was handled. */
 static void c3_only_the_first_of_a_bucket(void)
 {
     static const size_t counts[] = {1, 2, 3, 5, 6, 10, 11, 12, 13, 100};
@@ -108,9 +110,9 @@ static void c3_only_the_first_of_a_bucket(void)
             }
 }
 
-/* C4: a model of Kafka's algorithm, vanus-labs/vanus#198: the clock stood
- * still while idle, a short timer then built five wheels and cascaded three
- * times, and wheels were never given back. */
+/* C4: a model of Kafka's algorithm, vanus-labs/vanus#198: the clock stood still
+ * while idle. Then a short timer built five wheels and cascaded three times.
+ * The wheels were never given back. */
 static void c4_coarse_wheels_after_idling(void)
 {
     for (uint64_t idle = 1; idle < FAR; idle *= 10)
@@ -130,12 +132,12 @@ static void c4_coarse_wheels_after_idling(void)
             CHECK(stats_of(&w).wheels == 0 && stats_of(&w).bytes_held == 0);
             CHECK(w.memory.blocks == 0);
             world_add(&w, &p, idle + 10);
-            CHECK(stats_of(&w).wheels == 1); /* as on a fresh one */
+            CHECK(stats_of(&w).wheels == 1); /* as on a fresh wheel */
             world_close(&w);
         }
 }
 
-/* Starts `count` timers in shuffled order and jumps over all of them. */
+/* Starts `count` timers in shuffled order, and jumps over all timers. */
 static void play_one_jump(uint32_t size, size_t count, uint64_t reach,
                           uint64_t *seed)
 {
@@ -154,7 +156,7 @@ static void play_one_jump(uint32_t size, size_t count, uint64_t reach,
 }
 
 /* C5: a model of Kafka's algorithm: the clock jumped to its target before the
- * buckets were emptied, and coarse buckets ran in the order of their lists. */
+ * buckets were emptied. Coarse buckets ran in the order of their lists. */
 static void c5_clock_jumps_before_the_flush(void)
 {
     uint64_t seed = 105;
@@ -164,9 +166,10 @@ static void c5_clock_jumps_before_the_flush(void)
                 play_one_jump(sizes[s], 200, reach, &seed);
 }
 
-/* C6 (V17): linux 1bd04bf6f68d, a model of Kafka's algorithm: of two timers
- * with one deadline the older waited in a coarse bucket, the younger went into
- * the fine one, and the cascade put the older behind it. */
+/* C6 (V17): linux 1bd04bf6f68d, a model of Kafka's algorithm: two timers had
+ * one deadline. The older timer waited in a coarse bucket, and the younger
+ * timer went into the fine bucket. The cascade put the older timer behind the
+ * younger timer. */
 static void c6_equal_deadlines_across_wheels(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -178,7 +181,7 @@ static void c6_equal_deadlines_across_wheels(void)
                         probe p[7] = {0};
                         world_open(&w, 1, sizes[s], 0);
                         world_add(&w, &p[0], d);
-                        world_add(&w, &p[1], d - early); /* splits it */
+                        world_add(&w, &p[1], d - early); /* splits the bucket */
                         world_add(&w, &p[2], d);
                         world_advance(&w, c1);
                         world_add(&w, &p[3], d);
@@ -192,8 +195,8 @@ static void c6_equal_deadlines_across_wheels(void)
                     }
 }
 
-/* C7: a model of Kafka's algorithm, scylladb/seastar#2318: a coarse bucket's
- * place was its start, and a loop woke once a wheel for nothing. */
+/* C7: a model of Kafka's algorithm, scylladb/seastar#2318: a coarse bucket was
+ * due at its start, and the loop woke uselessly once per wheel. */
 static void c7_next_deadline_is_a_buckets_start(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -212,8 +215,9 @@ static void c7_next_deadline_is_a_buckets_start(void)
             }
 }
 
-/* C8: caffeine 7cc9f1f41, vpp 217c62a53e5: the next deadline was looked for in
- * one wheel only. Nothing is cancelled here, so it has to be exact always. */
+/* C8: caffeine 7cc9f1f41, vpp 217c62a53e5: the search for the next deadline
+ * read only one wheel. No timer is cancelled here, so the deadline must be
+ * exact. */
 static void c8_next_deadline_of_all_buckets(void)
 {
     uint64_t seed = 108;
@@ -236,8 +240,8 @@ static void c8_next_deadline_of_all_buckets(void)
         }
 }
 
-/* C9: derived from apache/kafka TimingWheel.java: the interval is multiplied
- * by the size at each wheel; one multiplication too many wraps. */
+/* C9: derived from apache/kafka TimingWheel.java: the interval is multiplied by
+ * the size at each wheel. One multiplication too many wraps. */
 static void c9_span_of_a_wheel_overflows(void)
 {
     static const uint64_t ticks[] = {
@@ -264,8 +268,8 @@ static void c9_span_of_a_wheel_overflows(void)
 }
 
 /* C10 (V20): apache/kafka, libevent/libevent#1727: all timers of a bucket were
- * cancelled and it stayed in the queue: the loop woke for nothing. Here it may
- * do so once. */
+ * cancelled, and the bucket stayed in the queue. The loop woke uselessly. Here
+ * one useless wake-up is allowed. */
 static void c10_cancelled_bucket_stays_queued(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -281,7 +285,8 @@ static void c10_cancelled_bucket_stays_queued(void)
                     for (size_t i = 0; i < count; i++)
                         world_cancel(&w, &p[(first + i) % count]);
                     CHECK(stats_of(&w).buckets == 1);
-                    world_add(&w, &p[0], d + sizes[s]); /* its next lap */
+                    world_add(&w, &p[0], d + sizes[s]); /* the next lap of the
+                                                         * bucket */
                     world_compare(&w);
                     world_sleep(&w, d + 100000);
                     CHECK(w.fired == 2 && w.idle_wakes <= 1);
@@ -291,8 +296,8 @@ static void c10_cancelled_bucket_stays_queued(void)
 }
 
 /* C11: tokio-rs/tokio#6584, h2o timerwheel.c: a timer beyond the horizon was
- * put back into the bucket that was being emptied, and emptying never ended.
- * Timers whole turns ahead, and some postponed by whole turns. */
+ * put back into the bucket being emptied, and emptying never ended. Here:
+ * timers whole turns ahead, some of them postponed by whole turns. */
 static void c11_put_back_into_the_bucket_being_emptied(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -312,8 +317,8 @@ static void c11_put_back_into_the_bucket_being_emptied(void)
             }
 }
 
-/* C12: h2o timerwheel.c: a timer cascaded to its own bucket when the clocks
- * of the wheels were out of step. tw_check after each timer handled. */
+/* C12: h2o timerwheel.c: a timer cascaded to its own bucket when the clocks of
+ * the wheels disagreed. Here tw_check runs after each timer handled. */
 static void c12_cascade_to_its_own_bucket(void)
 {
     uint64_t seed = 112;
@@ -331,8 +336,9 @@ static void c12_cascade_to_its_own_bucket(void)
         }
 }
 
-/* A scenario with a memory failure at the k-th allocation: whatever could not
- * be started is as it was, and is started again afterwards. */
+/* Plays a scenario with a memory failure at the k-th allocation. A refused
+ * start changes nothing. All timers are started again afterwards. Returns true
+ * if the allocation was reached. */
 static bool play_out_of_memory(size_t k, bool for_ever)
 {
     world w;
@@ -365,7 +371,7 @@ static bool play_out_of_memory(size_t k, bool for_ever)
 }
 
 /* C13 (V22): derived: memory runs out while an overflow wheel or a bucket is
- * made. The start is refused, a timer that was pending stays so. */
+ * made. The start is refused, and a pending timer stays pending. */
 static void c13_out_of_memory_for_a_wheel(void)
 {
     size_t injected = 0;
@@ -378,8 +384,8 @@ static void c13_out_of_memory_for_a_wheel(void)
 
 /* ----------------------------------------------------- D: heap and order -- */
 
-/* Wheels of two buckets have the longest delay queue: one entry a wheel. The
- * clock moves while they are filled, so that coarse entries come early. */
+/* Fills the longest delay queue: wheels of two steps, one entry per wheel. The
+ * clock moves in between, so that coarse entries become early entries. */
 static size_t fill_queue(world *w, probe *p, size_t count, uint64_t seed)
 {
     world_open(w, 1, 2, 0);
@@ -391,8 +397,9 @@ static size_t fill_queue(world *w, probe *p, size_t count, uint64_t seed)
     return stats_of(w).wheels;
 }
 
-/* D1 (V19): libuv e002340e5, libevent 8b7a3b36: taking a node from the middle
- * only sifted down, though the last leaf may be less than its new parent. */
+/* D1 (V19): libuv e002340e5, libevent 8b7a3b36: a removal from the middle of
+ * the heap only sifted down. But the last leaf may be less than its new
+ * parent. */
 static void d1_removal_from_the_middle(void)
 {
     size_t most = 0;
@@ -409,10 +416,11 @@ static void d1_removal_from_the_middle(void)
             CHECK(w.count == 0 && w.idle_wakes <= 2);
             world_close(&w);
         }
-    CHECK(most >= 20); /* else this test means little */
+    CHECK(most >= 20); /* a short queue would prove little */
 }
 
-/* A timer of a crowd too large for the list of the oracle. */
+/* A timer of play_crowd, which has too many timers for the list of the
+ * oracle. */
 typedef struct member {
     tw_timer timer;
     uint64_t order;
@@ -420,7 +428,7 @@ typedef struct member {
 } member;
 
 static struct {
-    uint64_t tick, order; /* of the last that fired */
+    uint64_t tick, order; /* of the last fired timer */
     size_t fired;
 } crowd;
 
@@ -483,9 +491,9 @@ static void d2_thirty_thousand_timers(void)
     play_crowd(256, 50000, 4);
 }
 
-/* D3: libevent cc32570a, RussellLuo/timingwheel#54: the key was changed while
- * the timer was in the tree. Each of twenty is moved to before, between and
- * behind all the others. */
+/* D3: libevent cc32570a, RussellLuo/timingwheel#54: the key changed while the
+ * timer was in the tree. Here each of twenty timers moves before, between and
+ * behind all remaining timers. */
 static void d3_key_changed_in_place(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -506,8 +514,8 @@ static void d3_key_changed_in_place(void)
             }
 }
 
-/* D4: libevent 176fd566, libevent/libevent#1800: the heap grew with the
- * timers and its memory never came back. */
+/* D4: libevent 176fd566, libevent/libevent#1800: the heap grew with the timers,
+ * and never gave memory back. */
 static void d4_queue_grows_with_the_timers(void)
 {
     static member m[50000];
@@ -535,8 +543,9 @@ static void d4_queue_grows_with_the_timers(void)
 }
 
 /* D5: libuv fadfeaf6e, LadybirdBrowser/ladybird#6260, r-lib/later#69,
- * urbit/urbit#2941: equal deadlines ran in any order. Thirty of them, started
- * from ever nearer, with others about and some cancelled. */
+ * urbit/urbit#2941: equal deadlines ran in any order. Here thirty timers with
+ * one deadline start while the clock comes nearer. Further timers have nearby
+ * deadlines, and some timers are cancelled. */
 static void d5_equal_deadlines_in_any_order(void)
 {
     uint64_t seed = 5;
@@ -562,8 +571,8 @@ static void d5_equal_deadlines_in_any_order(void)
         }
 }
 
-/* D6: PerryTS/perry#6287, openthread/openthread#11: of several due timers the
- * one made first ran first, a 5 ms one after a 10 ms one. */
+/* D6: PerryTS/perry#6287, openthread/openthread#11: of several due timers, the
+ * first created ran first: a 5 ms timer after a 10 ms timer. */
 static void d6_due_timers_in_order_of_creation(void)
 {
     uint64_t seed = 6;
@@ -573,7 +582,7 @@ static void d6_due_timers_in_order_of_creation(void)
             play_one_jump(sizes[s], count, 500, &seed);
             play_one_jump(sizes[s], count, 1000000, &seed);
         }
-    for (uint64_t k = 0; k < 24; k++) { /* overdue: by their ticks as well */
+    for (uint64_t k = 0; k < 24; k++) { /* overdue timers: in start order */
         world w;
         probe p[4] = {0};
         world_open(&w, 1, 16, 1000);
@@ -586,9 +595,9 @@ static void d6_due_timers_in_order_of_creation(void)
     }
 }
 
-/* D7: libevent 8c36acd0, 09cbc3dc: the move of a timer from one container to
- * the other corrupted both. Up and down through the wheels, with neighbours
- * in the bucket that is left and in the one that is entered. */
+/* D7: libevent 8c36acd0, 09cbc3dc: moving a timer from one container to a
+ * second container corrupted both. Here a timer moves up and down through the
+ * wheels. The bucket left and the bucket entered have further timers. */
 static void d7_move_between_wheels(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -614,8 +623,9 @@ static void d7_move_between_wheels(void)
 /* ------------------------------- I: memory, accounting, portability ------- */
 
 /* I1: netty/netty#2541, apache/kafka KAFKA-16663, apache/dubbo#12022: a
- * cancelled timer was held until its deadline. It may be freed at once, and
- * ten million starts and cancels take no more memory than the first 100,000. */
+ * cancelled timer was held until its deadline. Here the timer may be freed at
+ * once. Ten million starts and cancels take no more memory than the first
+ * 100,000. */
 static void i1_cancelled_timers_are_kept(void)
 {
     world w;
@@ -646,7 +656,7 @@ static void i1_cancelled_timers_are_kept(void)
 
 static probe *victims; /* of the callback below */
 
-/* Cancels one that is due in the same call and one that fired before. */
+/* Cancels itself and two timers, which may be due in the same call or fired. */
 static void cancel_some(probe *p)
 {
     world_cancel(p->world, &victims[p->value]);
@@ -654,8 +664,8 @@ static void cancel_some(probe *p)
     world_cancel(p->world, &victims[0]);
 }
 
-/* I2: netty/netty#14959, facebook/folly#397: the count of pending timers went
- * wrong when one was cancelled after it had been collected. */
+/* I2: netty/netty#14959, facebook/folly#397: cancelling a timer after it had
+ * been collected made the count of pending timers wrong. */
 static void i2_count_of_pending_timers(void)
 {
     uint64_t seed = 202;
@@ -680,7 +690,7 @@ static void i2_count_of_pending_timers(void)
 }
 
 /* I3: RussellLuo/timingwheel#49, microsoft/msquic#619, #962: destroying the
- * wheel left buckets, queue or timers behind. world_close demands that all
+ * wheel left buckets, queue or timers behind. world_close checks that all
  * timers are idle and all memory is back. */
 static void i3_destroyed_with_pending_timers(void)
 {
@@ -695,7 +705,7 @@ static void i3_destroyed_with_pending_timers(void)
                     world_add(&w, &p[i], w.clock + draw_length(&seed, 30));
                 world_limited(&w, UINT64_MAX / 2, 39 - left);
                 if (left > 0)
-                    world_add(&w, &p[0], 0); /* an overdue one among them */
+                    world_add(&w, &p[0], 0); /* one timer is overdue */
                 world_close(&w);
                 CHECK(tw_start(&w.wheel, &p[0].timer, 5) == TW_EINVAL);
                 tw_destroy(&w.wheel); /* twice is harmless */
@@ -705,8 +715,8 @@ static void i3_destroyed_with_pending_timers(void)
         }
 }
 
-/* I4: netty/netty#5647, apache/dubbo#3449: no bound on pending timers. There
- * is one on request; what it refuses has changed nothing. */
+/* I4: netty/netty#5647, apache/dubbo#3449: pending timers had no bound. Here
+ * max_pending is a bound, and a refused start changes nothing. */
 static void i4_bound_on_pending_timers(void)
 {
     for (size_t most = 1; most < 20; most++) {
@@ -720,7 +730,7 @@ static void i4_bound_on_pending_timers(void)
         CHECK(tw_timer_state(&extra.timer) == TW_IDLE);
         CHECK(tw_postpone(&w.wheel, &extra.timer, 50) == TW_EFULL);
         CHECK(tw_start_within(&w.wheel, &extra.timer, 5, 9) == TW_EFULL);
-        world_add(&w, &p[0], 7); /* a pending one may be moved */
+        world_add(&w, &p[0], 7); /* a pending timer may move */
         CHECK(world_advance(&w, 7) == 1);
         world_add(&w, &extra, 8);
         CHECK(world_start(&w, &p[0], 9) == TW_EFULL);
@@ -730,7 +740,7 @@ static void i4_bound_on_pending_timers(void)
 }
 
 /* I5: grpc/grpc#14894, RIOT-OS/RIOT#9211, #7114, #4902: the time type had 32
- * bits, and deadlines beyond were clamped to one value or wrapped. */
+ * bits. Larger deadlines were clamped to one value, or wrapped. */
 static void i5_time_of_32_bits(void)
 {
     static const unsigned bits[] = {15, 16, 31, 32, 33, 48, 63};
@@ -799,8 +809,8 @@ static void i6_bit_tricks(void)
             }
 }
 
-/* I7: libuv/libuv#3020, libuv 77cb29a72: asking a timer that had never been
- * started read what had never been written. */
+/* I7: libuv/libuv#3020, libuv 77cb29a72: queries about a timer before its first
+ * start read uninitialised memory. */
 static void i7_asked_before_started(void)
 {
     tw_timer *timer = malloc(sizeof *timer); /* rubbish, for valgrind */
@@ -826,9 +836,9 @@ static void i7_asked_before_started(void)
 }
 
 /* I8: vpp 7fd73afc60d, ratas 396a5ae, wahern/timeout 671d204: copied include
- * guards, definitions that clash. recorder.h includes the header twice, first
- * without the implementation; that this file compiles is the test, and that
- * all ways to make an idle timer make the same. */
+ * guards, and definitions that clash. recorder.h includes the header twice,
+ * first without the implementation. The test is that this file compiles. All
+ * ways to make an idle timer must have the same result. */
 static void i8_header_hygiene(void)
 {
     static const tw_timer zero = {0};
@@ -844,8 +854,9 @@ static void i8_header_hygiene(void)
 }
 
 /* I9: netty/netty#12888 and its two reverts, wahern/timeout#29,
- * lpereira/lwan#310: clever new slot arithmetic was early or late. Fixed seeds
- * against the slow list, every wheel size, few and many timers. */
+ * lpereira/lwan#310: clever new slot arithmetic was early or late. Here fixed
+ * seeds are compared with the slow list, for every wheel size, with few and
+ * many timers. */
 static void i9_clever_arithmetic(void)
 {
     for (uint32_t size = 2; size <= 4096; size *= 2)
@@ -862,9 +873,9 @@ static void i9_clever_arithmetic(void)
         }
 }
 
-/* I10: libevent 77a96fd9: the loop was woken because its first timer had been
- * put off. To postpone touches neither memory nor queue; at most one wake-up
- * is in vain, however often the timer was put off. */
+/* I10: libevent 77a96fd9: the loop woke because its first timer had been
+ * postponed. Here postponing touches neither memory nor queue. There is at most
+ * one useless wake-up, for any number of postpones. */
 static void i10_first_timer_put_off(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -885,7 +896,7 @@ static void i10_first_timer_put_off(void)
             world_sleep(&w, 1000 + 100 * step);
             CHECK(p.fired == 1 && p.fired_at == 1000 + 100 * step);
             CHECK(w.idle_wakes <= 1);
-            if (sizes[s] == 2 && step > 5) /* out of its bucket, not aside */
+            if (sizes[s] == 2 && step > 5) /* moved to a new bucket */
                 CHECK(stats_of(&w).cascaded == 1);
             world_sleep(&w, 5000);
             CHECK(w.fired == 2 && w.idle_wakes <= 1);
@@ -895,9 +906,9 @@ static void i10_first_timer_put_off(void)
 
 /* ----------------------------------------- V: from the seeded-bug list ---- */
 
-/* V13: scylladb/seastar#2318: taking the last timer out of a bucket cleared
- * the wrong occupancy bit once the wheel had wrapped. Every clock of three
- * turns, every pair of buckets; one of the two is emptied. */
+/* V13: scylladb/seastar#2318: removing the last timer of a bucket cleared the
+ * wrong occupancy bit after a wrap of the wheel. Here: clocks of three turns
+ * and pairs of buckets. The case empties the first bucket of each pair. */
 static void v13_wrong_bit_after_the_wrap(void)
 {
     for (uint32_t size = 2; size <= 128; size *= 4)
@@ -918,8 +929,8 @@ static void v13_wrong_bit_after_the_wrap(void)
                 }
 }
 
-/* V15: genodelabs/genode#1646: one timer, programmed again and again, kept all
- * others from their turn. */
+/* V15: genodelabs/genode#1646: a timer, programmed again and again, starved all
+ * further timers. */
 static void v15_reprogramming_starves_the_others(void)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
@@ -1023,7 +1034,7 @@ static const tap_case cases[] = {
     {"V21 new wheels do not trust new memory", v21_new_wheel_not_zeroed},
 };
 
-/* What can only be compiled is done elsewhere: I5 and I6 with -m32 and I8's
- * languages and compilers are gates of `make check`. */
+/* Compile-time checks are gates of `make check`: I5 and I6 with -m32, and the
+ * languages and compilers of I8. */
 
 TAP_MAIN(cases)

@@ -1,13 +1,12 @@
-/* exhaustive.c - small wheels, and every way to use one or two timers on them.
+/* exhaustive.c - small wheels, and every way to use one or two timers.
  *
- * Wheels of 2, 4 and 8 steps; every phase of the clock; every delay up to
- * three turns of the second wheel. What has to happen is plain enough to need
- * no oracle: a timer fires at its deadline, equal ones in start order; overdue
- * ones before all others. Buckets are sorted, cascade, or are moved ahead of
- * their time by turns. Each scene is played in four manners: the clock moves
- * tick by tick, in one jump, from deadline to deadline, and with a limit of one
- * per call. With --quick, for sanitizers and valgrind, most scenes are left
- * out.
+ * Wheels of 2, 4 and 8 steps, every phase of the clock, and every delay up to
+ * three turns of the second wheel. The expected result is simple and needs no
+ * oracle. A timer fires at its deadline. Timers of one deadline fire in start
+ * order. Overdue timers fire first. Buckets are sorted, cascade or move ahead
+ * of time, by turns. Each scene is played in four manners: the clock moves tick
+ * by tick, in one jump, from deadline to deadline, and with a limit of one per
+ * call. With --quick, for sanitizers and valgrind, most scenes are left out.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,9 +21,9 @@
 #define TW_STATIC
 #define TIMINGWHEEL_IMPLEMENTATION
 #define TWI_CHUNK_BYTES (8 * sizeof(void *)) /* 4 slots */
-#define TWI_LARGE_TIMERS few /* a bucket of so few timers never cascades, */
+#define TWI_LARGE_TIMERS few /* a bucket of `few` timers never cascades, */
 #define TWI_LARGE_CHUNKS few_chunks /* unless it has more chunks */
-#define TWI_BATCH 1 /* chunk that is moved ahead at a time, at least */
+#define TWI_BATCH 1 /* least number of chunks to move ahead at a time */
 static unsigned few, few_chunks;
 #include "../../timingwheel.h"
 #include "../lib/tap.h"
@@ -35,38 +34,38 @@ enum manner { TICK_BY_TICK, ONE_JUMP, BY_DEADLINE, LIMITED, MANNERS };
 #define COPIES 7
 #define NEVER UINT64_MAX
 
-/* One scene: a wheel, and what is expected of its timers. Each of the two is
- * played by one or by several copies, started one after the other: only then
- * does the library meet buckets of several chunks. */
+/* A scene: a wheel, and the expected state of two timers. Each timer stands for
+ * one or several copies, started one after the other. Buckets of several chunks
+ * need copies. */
 static struct {
     timingwheel tw;
     tw_timer timers[TIMERS][COPIES];
     unsigned left[TIMERS];  /* copies pending */
-    unsigned next[TIMERS];  /* the copy that has to fire first */
+    unsigned next[TIMERS];  /* the first copy to fire */
     uint64_t due[TIMERS];   /* the deadline, rounded up to a tick */
-    bool overdue[TIMERS];   /* was it when it was started? */
-    unsigned order[TIMERS]; /* how many were started before */
-    unsigned copies;        /* of each */
-    bool any_place;         /* one was postponed: no order within a tick */
-    uint64_t stale;         /* where one wake-up may be in vain, or NEVER */
+    bool overdue[TIMERS];   /* overdue at the start */
+    unsigned order[TIMERS]; /* number of earlier starts */
+    unsigned copies;        /* of each timer */
+    bool any_place;         /* postponed: no order within a tick */
+    uint64_t stale;         /* time of an allowed useless wake-up; or NEVER */
     unsigned started;
     unsigned fired;
     uint32_t size;
     uint64_t tick;
-    uint64_t phase;         /* where the clock started */
-    uint64_t parameters[3]; /* of the scene, to tell */
+    uint64_t phase;         /* start of the clock */
+    uint64_t parameters[3]; /* of the scene, to print */
     enum manner manner;
-    bool chains;      /* the first one's callback starts the second */
-    uint64_t chained; /* with this deadline */
+    bool chains;      /* timer 0's callback starts timer 1 */
+    uint64_t chained; /* deadline of timer 1 then */
     uint64_t reached; /* the clock when the call began */
-    bool deferred;    /* that is for the next call */
+    bool deferred;    /* timer 1 is for the next call */
 } s;
 
-static uint64_t scenes;       /* played so far */
-static uint64_t scenes_ahead; /* of these, in how many timers moved ahead */
-static uint64_t thin = 1;     /* one scene of how many is played: --quick */
+static uint64_t scenes;       /* scenes played */
+static uint64_t scenes_ahead; /* scenes in which timers moved ahead */
+static uint64_t thin = 1;     /* --quick plays one scene of so many */
 
-/* Fails the case and tells the scene. */
+/* Fails the case and prints the scene. */
 static bool expect_at(bool holds, const char *what, int line)
 {
     static const char *const manners[MANNERS] = {
@@ -102,7 +101,7 @@ static bool is_before(unsigned a, unsigned b)
 
 static void play_start(unsigned which, uint64_t deadline);
 
-/* Judges a timer that fires. */
+/* Checks a timer that fires. */
 static void note_fired(unsigned which, unsigned copy)
 {
     unsigned other = 1 - which;
@@ -133,7 +132,7 @@ static void on_fire(timingwheel *tw, tw_timer *timer)
     s.deferred = s.due[1] <= tw_now(&s.tw);
 }
 
-/* A new wheel whose clock starts at `start`, and idle timers. */
+/* Sets up a new wheel with its clock at `start`, and idle timers. */
 static void begin(uint64_t start, enum manner manner)
 {
     tw_config config = {0, 0, 0, 0, NULL};
@@ -192,7 +191,7 @@ static uint64_t next_due(void)
     return next;
 }
 
-/* What has to hold between calls, at any clock. */
+/* Checks the wheel between two calls, at any clock. */
 static void check_rest(void)
 {
     uint64_t next = 0;
@@ -206,7 +205,7 @@ static void check_rest(void)
     EXPECT(tw_check(&s.tw));
 }
 
-/* One call; everything up to `now` has to fire in it. */
+/* Makes one call, which must fire everything up to `now`. */
 static void advance(uint64_t now)
 {
     unsigned before = s.fired;
@@ -222,8 +221,8 @@ static void advance(uint64_t now)
     check_rest();
 }
 
-/* Limited calls until nothing is left, each allowed one timer, to fire or to
- * cascade: so many cascades that they do not end would be too many. */
+/* Makes limited calls until nothing is left. Each call may fire or move one
+ * timer. More than 200 calls count as endless cascades. */
 static void advance_limited(uint64_t now)
 {
     unsigned calls = 0;
@@ -237,7 +236,7 @@ static void advance_limited(uint64_t now)
     } while (tw_now(&s.tw) != now ||
              (tw_count(&s.tw) != 0 && tw_wait(&s.tw, now, 1) == 0));
     EXPECT(next_due() > now || tw_count(&s.tw) == 0);
-    /* The last call may have stopped at its limit with nothing left. */
+    /* The last call may have stopped at its limit, with nothing left due. */
     advance(now);
 }
 
@@ -313,7 +312,8 @@ static uint64_t turn(void)
     return (uint64_t)s.size * s.size;
 }
 
-/* One timer, from every phase of the first three wheels, in time units. */
+/* Plays one timer, from every phase of the first three wheels, in time
+ * units. */
 static void one_timer(uint32_t size, uint64_t tick, uint64_t base)
 {
     s.size = size;
@@ -322,7 +322,7 @@ static void one_timer(uint32_t size, uint64_t tick, uint64_t base)
     for (uint64_t phase = 0; phase < turn() * size * tick; phase += thin)
         for (uint64_t delay = 0; delay <= 3 * turn() * tick; delay++)
             for (int manner = 0; manner < MANNERS && !has_failed(); manner++) {
-                /* Tick by tick from every phase of the third wheel is dear. */
+                /* Tick by tick takes too long from every phase of wheel 2. */
                 if (manner == TICK_BY_TICK && phase >= turn() * tick)
                     continue;
                 begin(base + phase, (enum manner)manner);
@@ -360,8 +360,9 @@ static void one_timer_of_8(void)
     one_timer_everywhere(8);
 }
 
-/* What a scene with two timers does: it gets the first delay, when the second
- * act comes, and the second delay, all from the phase on. */
+/* A scene with two timers. `first` is the delay of the first timer. The second
+ * act comes after `later`, with the delay `second`. All count from the
+ * phase. */
 typedef void scene(uint64_t first, uint64_t later, uint64_t second);
 
 static void play_two(uint64_t first, uint64_t later, uint64_t second)
@@ -371,14 +372,14 @@ static void play_two(uint64_t first, uint64_t later, uint64_t second)
     play_start(1, s.phase + later + second);
 }
 
-/* A pending timer is about to leave its place. */
+/* A pending timer will leave its place. */
 static void may_go_stale(void)
 {
     if (s.left[0] != 0)
         s.stale = s.due[0];
 }
 
-/* The first timer is started again, in the company of another. */
+/* The first timer is started again, beside a second timer. */
 static void play_moved(uint64_t first, uint64_t later, uint64_t second)
 {
     play_two(first, 0, first + 1);
@@ -413,8 +414,8 @@ static void play_cancelled(uint64_t first, uint64_t later, uint64_t second)
     s.left[0] = 0;
 }
 
-/* The second act is the first timer's callback, which may come too late for
- * the second deadline by up to `later`. */
+/* The second act is the first timer's callback. The callback may run up to
+ * `later` after the second deadline. */
 static void play_chained(uint64_t first, uint64_t later, uint64_t second)
 {
     s.chains = true;
@@ -422,7 +423,7 @@ static void play_chained(uint64_t first, uint64_t later, uint64_t second)
     play_start(0, s.phase + first);
 }
 
-/* No scene has a deadline beyond the sum of its delays and one. */
+/* Plays a scene. No deadline is later than the sum of all delays plus one. */
 static void play_scene(scene *play, enum manner manner, uint64_t phase)
 {
     begin(phase, manner);
@@ -431,7 +432,7 @@ static void play_scene(scene *play, enum manner manner, uint64_t phase)
     finish(phase + s.parameters[0] + s.parameters[2] + 2);
 }
 
-/* Tick by tick is dear on wheels of 8: there, one scene of many is. */
+/* Tick by tick takes long on wheels of 8. Returns it for one scene in 128. */
 static enum manner next_manner(void)
 {
     if (scenes % 128 == 0)
@@ -439,10 +440,11 @@ static enum manner next_manner(void)
     return (enum manner)(ONE_JUMP + scenes % 3);
 }
 
-/* Plays from every phase of the first two wheels, with all delays up to three
- * turns of the second; with stride 1 at every moment up to the first deadline,
- * and in each manner (tick by tick: wheels of 4 at every fourth moment). Else
- * at one of `stride` moments, and manners take turns. */
+/* Plays a scene from every phase of the first two wheels, with all delays up to
+ * three turns of the second wheel. With stride 1, the second act comes at every
+ * moment up to the first deadline, in each manner. (Tick by tick, wheels of 4
+ * only use every fourth moment.) With a larger stride, one moment in `stride`
+ * is used, and manners take turns. */
 static void every_scene(scene *play, uint32_t size, uint64_t stride,
                         unsigned copies)
 {
@@ -468,8 +470,8 @@ static void every_scene(scene *play, uint32_t size, uint64_t stride,
             }
 }
 
-/* The same for wheels of each size, as far as time allows: with one timer each,
- * and with crowds. */
+/* Plays a scene on wheels of one size, as far as time allows. Each timer has
+ * one copy, and then COPIES copies. */
 static void of_2(scene *play)
 {
     every_scene(play, 2, 1, 1);

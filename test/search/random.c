@@ -2,12 +2,12 @@
  *
  *     random [--seed S] [--operations N] [--quick] [--round R] [CASE...]
  *
- * A case is a row of rounds. A round sets up a wheel with a tick, a start and
- * habits of its own, and takes a few thousand steps: start, postpone, cancel,
- * advance and so on, and in the callbacks any of these. After every step all
- * that the library shows is compared with the oracle (oracle.h), and tw_check
- * has to hold. A round depends on nothing but the seed, its case and its
- * number, so a failure repeats with --seed, --round and the name of its case.
+ * A case is a row of rounds. A round sets up a wheel with random settings and
+ * habits, and takes a few thousand steps: start, postpone, cancel, advance and
+ * so on. Callbacks take the same kinds of steps. Every step compares all
+ * results of the library with the oracle (oracle.h), and runs tw_check. A round
+ * depends only on the seed, its case and its number. A failure repeats with
+ * --seed, --round and the name of its case.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -23,48 +23,48 @@
 #include <string.h>
 #include <time.h>
 
-#define HEAP_FILL /* a read of memory that was never set has an effect */
+#define HEAP_FILL /* shows reads of uninitialised memory */
 #include "../lib/heap.h"
 
 #define TW_STATIC
 #define TIMINGWHEEL_IMPLEMENTATION
-#define TWI_LARGE_TIMERS few /* a bucket of so few timers never cascades */
+#define TWI_LARGE_TIMERS few /* a bucket of `few` timers never cascades */
 #define TWI_LARGE_CHUNKS few_chunks /* unless it has more chunks */
-#define TWI_BATCH batch /* chunks that are moved ahead at a time, at least */
+#define TWI_BATCH batch /* least number of chunks to move ahead at a time */
 static unsigned few, few_chunks, batch;
 #include "../../timingwheel.h"
 #include "../lib/oracle.h"
 #include "../lib/tap.h"
 
-#ifndef RANDOM_CHECK_EVERY /* steps from one tw_check to the next, at least */
+#ifndef RANDOM_CHECK_EVERY /* least steps between two calls of tw_check */
 #define RANDOM_CHECK_EVERY(buckets_per_wheel) 1
 #endif
 
-/* What callbacks come from, and go to: a user's struct with a timer in it. */
+/* A user's struct with a timer. Callbacks find the struct by TW_OWNER. */
 typedef struct item {
     uint32_t id;
     tw_timer timer;
 } item;
 
-/* What a round may do with memory. */
+/* How allocations of a round succeed. */
 typedef enum memory_mode {
     MEMORY_PLENTY,  /* every allocation succeeds */
     MEMORY_FAILING, /* some fail, now and then all for a while */
-    MEMORY_RESERVED /* tw_reserve first; from then on there is none, and */
-                    /* only another tw_reserve asks for any */
+    MEMORY_RESERVED /* tw_reserve first. Then all fail, and */
+                    /* only tw_reserve may try to allocate */
 } memory_mode;
 
-/* Where deadlines come from; a round draws a weight for each. */
+/* How to choose a deadline. A round draws a weight for each way. */
 enum delay {
     DELAY_TINY,  /* some ticks */
     DELAY_SPAN,  /* around the span of a wheel */
     DELAY_LOG,   /* of any magnitude */
     DELAY_EVEN,  /* evenly over a few turns of the first wheel */
-    DELAY_SAME,  /* the one before again */
-    DELAY_NEAR,  /* around that of another timer */
+    DELAY_SAME,  /* the last deadline again */
+    DELAY_NEAR,  /* near the deadline of a second timer */
     DELAY_PAST,  /* now, or passed */
     DELAY_END,   /* near the end of time */
-    DELAY_CROWD, /* in one of a few blocks ahead; only if there are crowds */
+    DELAY_CROWD, /* in a few blocks ahead; only with large buckets */
     DELAYS
 };
 
@@ -92,16 +92,16 @@ typedef struct habits {
     uint32_t items;
     size_t max_pending;
     unsigned steps;
-    unsigned check_every; /* steps from one tw_check to the next */
+    unsigned check_every; /* steps between two calls of tw_check */
     unsigned active;      /* of 8 callbacks, how many do something */
-    unsigned calm_after;  /* callbacks in one call, before they do nothing */
+    unsigned calm_after;  /* callbacks per call until all do nothing */
     unsigned far;         /* of 64 advances, how many jump far */
     uint64_t horizon;     /* no deadline is beyond */
-    bool silent;          /* are there timers without a callback? */
+    bool silent;          /* some timers have no callback */
     memory_mode memory;
-    bool scarce;    /* does hardly any allocation succeed? */
-    bool forgetful; /* is what is known for speed alone forgotten? */
-    uint64_t crowd; /* ticks of a block with many timers; 0: no such */
+    bool scarce;    /* hardly any allocation succeeds */
+    bool forgetful; /* the caches are cleared before every step */
+    uint64_t crowd; /* ticks of a block with many timers; 0: no block */
     unsigned delays[DELAYS];
     unsigned operations[OPERATIONS];
 } habits;
@@ -119,7 +119,7 @@ typedef struct trace_entry {
 #define TRACE_LENGTH 40
 #define NO_ITEM UINT32_MAX
 
-/* What the command line asked for. */
+/* The options of the command line. */
 static struct {
     uint64_t seed;
     uint64_t operations;
@@ -127,7 +127,7 @@ static struct {
     bool one_round;
 } options = {1, 3000000, 0, false};
 
-/* The round that is running. */
+/* The running round. */
 static struct {
     timingwheel tw;
     oracle oracle;
@@ -141,11 +141,11 @@ static struct {
     const char *case_name;
     uint64_t round;
     unsigned step;
-    unsigned depth;       /* callbacks and visitors that we are inside of */
+    unsigned depth;       /* callbacks and visitors around the step */
     unsigned call_fired;  /* callbacks of the running call */
     size_t fired;         /* timers that the running call has fired */
     uint64_t all_fired;   /* since the round began */
-    unsigned char *marks; /* by timer: what the running visit did to it */
+    unsigned char *marks; /* by timer: an enum mark, for a visit */
     bool visiting;        /* inside tw_foreach */
     bool draining;        /* inside tw_drain */
     jmp_buf failed;
@@ -191,7 +191,7 @@ static uint64_t random_log(void)
     return bits == 0 ? 0 : random_bits() >> (64 - bits);
 }
 
-/* An index, as likely as its weight. */
+/* Draws an index with the given weights. */
 static unsigned random_choice(const unsigned *weights, unsigned count)
 {
     unsigned sum = 0, i;
@@ -247,7 +247,7 @@ static void print_state(uint32_t id)
            (unsigned long)m.oracle.count);
 }
 
-/* How to see the round that is running again. */
+/* Prints how to repeat the running round. */
 static void print_repeat(void)
 {
     printf("# buckets per wheel %" PRIu32 ", tick %" PRIu64 ", start %" PRIu64
@@ -260,7 +260,7 @@ static void print_repeat(void)
     fflush(stdout);
 }
 
-/* Tells what is wrong and how to see it again, and leaves the round. */
+/* Prints the fault and how to repeat the round, and leaves the round. */
 static void fail(uint32_t id, const char *format, ...)
 {
     va_list arguments;
@@ -274,8 +274,8 @@ static void fail(uint32_t id, const char *format, ...)
     longjmp(m.failed, 1);
 }
 
-/* A crash, or a loop without end that somebody put an end to: the best effort
- * of a program that is lost anyway. */
+/* A crash, or the end of an endless loop by a signal. The program is lost, and
+ * prints as much as it can. */
 static void on_signal(int number)
 {
     signal(number, SIG_DFL);
@@ -284,7 +284,7 @@ static void on_signal(int number)
     raise(number);
 }
 
-/* A sanitizer's handler tells more than ours. */
+/* A sanitizer's handler prints more, and stays. */
 static void catch_signals(void)
 {
     static const int numbers[] = {SIGSEGV, SIGABRT, SIGFPE,
@@ -403,7 +403,7 @@ static uint64_t random_deadline(void)
     return m.last_deadline = deadline;
 }
 
-/* Where the clock goes next. */
+/* Draws the next reading of the clock. */
 static uint64_t random_now(void)
 {
     uint64_t now = m.oracle.now, tick = m.habits.tick, next = now;
@@ -446,7 +446,7 @@ static item *item_of(tw_timer *timer)
     return TW_OWNER(timer, item, timer);
 }
 
-/* Does a timer look from outside as it has to? */
+/* Checks the visible state of a timer. */
 static void check_timer(uint32_t id)
 {
     const tw_timer *timer = &m.items[id]->timer;
@@ -486,7 +486,7 @@ static void check_next(void)
              oracle_wait(&m.oracle, found, next, now, longest));
 }
 
-/* What can be told at any moment. */
+/* Checks all results that are valid at any moment. */
 static void check_summary(void)
 {
     if (tw_count(&m.tw) != m.oracle.count)
@@ -548,8 +548,8 @@ static void check_step(void)
         check_drawing();
 }
 
-/* What is looked at before a call that may be refused, to see that a refusal
- * changes nothing. */
+/* The state before a call that may be refused. A refused call must not change
+ * it. */
 typedef struct snapshot {
     uint64_t failed;
     size_t live;
@@ -565,7 +565,8 @@ static snapshot look(void)
     return b;
 }
 
-/* A call has answered TW_ENOMEM: memory must have failed, nothing changed. */
+/* Checks a call that returned TW_ENOMEM: an allocation failed, nothing
+ * changed. */
 static void check_no_memory(const snapshot *b, uint32_t id)
 {
     uint64_t next = 0;
@@ -586,7 +587,7 @@ static bool is_full(uint32_t id)
            m.oracle.count >= m.habits.max_pending;
 }
 
-/* Judges what tw_start or its like has answered; true if it has started. */
+/* Judges the status of a start or postpone. Returns true for a start. */
 static bool check_status(int status, const snapshot *b, uint32_t id)
 {
     if (m.visiting || is_full(id)) {
@@ -675,7 +676,7 @@ static void do_cancel(uint32_t id)
 
 static void on_fire(timingwheel *tw, tw_timer *timer);
 
-/* Some timers have no callback: they are only marked fired. */
+/* Creates a timer. Some timers have no callback, and are only marked fired. */
 static void new_item(uint32_t id)
 {
     static const oracle_timer idle = {0, 0, 0, TW_IDLE};
@@ -689,7 +690,7 @@ static void new_item(uint32_t id)
     m.oracle.timers[id] = idle;
 }
 
-/* Cancels a timer and frees its memory; another takes its number. */
+/* Cancels a timer and frees its memory. A new timer takes its number. */
 static void do_replace(uint32_t id)
 {
     if (oracle_is_pending(&m.oracle, id))
@@ -700,8 +701,8 @@ static void do_replace(uint32_t id)
     check_timer(id);
 }
 
-/* Takes note of the timers without a callback that have fired, turn by turn,
- * but not of `self`, whose callback is running. */
+/* Notes the timers without a callback that have fired, turn by turn. Leaves out
+ * `self`, the timer of the running callback. */
 static void note_silent(uint32_t self)
 {
     oracle *o = &m.oracle;
@@ -724,7 +725,7 @@ static void note_silent(uint32_t self)
         judge(oracle_fire(o, id, tw_now(&m.tw)), id);
         m.fired++;
         m.all_fired++;
-        if (o->turn_count != turns) /* the turns have other numbers now */
+        if (o->turn_count != turns) /* the turns have new numbers now */
             i = turn = 0;
     }
 }
@@ -763,7 +764,7 @@ static void begin_call(const char *what, uint64_t now, uint64_t limit)
     oracle_begin(&m.oracle, now);
 }
 
-/* Ends a call in which all has been done. */
+/* Ends a call that has handled every due timer. */
 static void finish_call(void)
 {
     judge(oracle_finish(&m.oracle), NO_ITEM);
@@ -793,8 +794,8 @@ static size_t random_limit(void)
     return limits[below(8)];
 }
 
-/* Advances with a limit; true if nothing is left to do. (tw_get_stats, which
- * looks at every bucket, would take a fifth of the time.) */
+/* Advances with a limit. Returns true if no due timer is left. (tw_get_stats
+ * visits every bucket, and would take a fifth of the time.) */
 static bool advance_some(uint64_t now, size_t limit)
 {
     uint64_t cascaded = m.tw.cascaded, stop = m.tw.handled + limit;
@@ -856,7 +857,7 @@ static bool poll_once(uint64_t now)
     return true;
 }
 
-/* One poll, or all there is, with other things in between. */
+/* Polls once, or until no timer is due, with starts in between. */
 static void do_poll(void)
 {
     uint64_t now = random_now();
@@ -868,7 +869,7 @@ static void do_poll(void)
     }
 }
 
-/* What must not be done inside of a callback or visitor. */
+/* Makes the calls that are forbidden inside a callback or visitor. */
 static void do_refused(void)
 {
     trace("refused", NO_ITEM, 0, 0);
@@ -886,7 +887,7 @@ static void do_refused(void)
 
 enum mark { MARK_NONE, MARK_EXPECTED, MARK_VISITED };
 
-/* Marks who is pending and so has to be visited; returns how many. */
+/* Marks the pending timers, to be visited. Returns their number. */
 static size_t mark_pending(void)
 {
     for (uint32_t id = 0; id < m.habits.items; id++)
@@ -942,7 +943,7 @@ static void do_foreach(void)
         check_summary();
 }
 
-/* A timer that tw_drain has visited or never will, to do something to. */
+/* Acts on a timer that tw_drain has visited, or will never visit. */
 static void act_while_draining(uint32_t self)
 {
     uint32_t other = below(m.habits.items);
@@ -1027,7 +1028,7 @@ static void do_reserve(void)
         heap_by_default.calls = asked;
 }
 
-/* What a callback does: mostly to its own timer. */
+/* The action of a callback, mostly on its own timer. */
 static void act(uint32_t self)
 {
     uint32_t id = chance(1, 2) ? self : below(m.habits.items);
@@ -1126,7 +1127,8 @@ static uint64_t random_start(void)
     return chance(1, 3) ? middle + away : middle - 1 - away;
 }
 
-/* Weights about as given, but each round has its own likes and dislikes. */
+/* Draws weights near the usual weights, with large differences between
+ * rounds. */
 static void draw_weights(unsigned *weights, const unsigned *usual,
                          unsigned count)
 {
@@ -1137,7 +1139,8 @@ static void draw_weights(unsigned *weights, const unsigned *usual,
             sum += weights[i] = usual[i] * tenths[below(6)];
 }
 
-/* Thousands of timers in few blocks, and a clock that seldom jumps. */
+/* Habits for thousands of timers in few blocks, and a clock that seldom
+ * jumps. */
 static void draw_crowd(void)
 {
     habits *h = &m.habits;
@@ -1212,7 +1215,7 @@ static void draw_habits(uint32_t wheel_size, memory_mode memory, bool many,
         draw_crowd();
 }
 
-/* Sets up the wheel and its timers. */
+/* Sets up the wheel and the timers. */
 static void begin_round(void)
 {
     const habits *h = &m.habits;
@@ -1268,8 +1271,8 @@ static void reserve_all(void)
     h->operations[OP_START] += 1;
 }
 
-/* Memory fails now and then, and for some time always; or nearly always, so
- * that wheels and chunks are lacking for long. */
+/* Memory fails now and then, or always for some time. With `scarce` memory
+ * nearly always fails, and wheels and chunks are missing for long. */
 static void change_memory(void)
 {
     static const unsigned rates[] = {0, 1, 4, 8, 16, 16};
@@ -1278,8 +1281,8 @@ static void change_memory(void)
         fail_of_16 = (m.habits.scarce ? scarce : rates)[below(6)];
 }
 
-/* Lets everything fire that the clock can reach, which takes the callbacks'
- * rest: a calm call. */
+/* Fires every timer that the clock can reach. Callbacks do nothing from now
+ * on. */
 static void fire_the_rest(void)
 {
     m.habits.calm_after = 0;
@@ -1293,7 +1296,7 @@ static void fire_the_rest(void)
     check_step();
 }
 
-/* Gives everything back: timers that are pending become idle. */
+/* Destroys the wheel. Pending timers become idle. */
 static void end_round(void)
 {
     if (chance(1, 2))
@@ -1339,7 +1342,7 @@ static void run_round(void)
 
 /* ----------------------------------------------------------------- cases -- */
 
-/* Which rounds a case has. */
+/* The rounds of a case. */
 typedef struct case_plan {
     const char *name;
     uint32_t wheel_size; /* 0: any */
@@ -1373,13 +1376,14 @@ static const case_plan plans[] = {
 
 #define PLANS (sizeof(plans) / sizeof(*plans))
 
-/* Small wheels mostly: they cascade most and are checked fastest. */
+/* Draws mostly small wheels: small wheels cascade most, and tw_check is
+ * fastest. */
 static uint32_t any_wheel_size(void)
 {
     return UINT32_C(2) << (chance(3, 4) ? below(6) : below(9));
 }
 
-/* One round of a plan, by its number; false if it failed. */
+/* Runs a round of a plan by number. Returns false if the round failed. */
 static bool run_planned(const case_plan *plan, uint64_t number)
 {
     m.case_name = plan->name;
@@ -1432,7 +1436,7 @@ static int usage(void)
     return 2;
 }
 
-/* Takes the options out of the arguments; false if one is wrong. */
+/* Removes the options from the arguments. Returns false for a wrong option. */
 static bool parse_options(int *argc, char **argv)
 {
     int kept = 1;

@@ -3,9 +3,9 @@
  *
  *     work [--seed S] [--operations N] [CASE...]
  *
- * Compiled alone, the program counts moved timers (tw_stats.cascaded).
- * work.sh compiles the program with WORK_BLOCKS, and the header apart from the
- * program with WORK_WHEEL and -fsanitize-coverage=trace-pc. Then the
+ * Compiled alone, the program counts moved timers (tw_stats.cascaded). work.sh
+ * compiles the program with WORK_BLOCKS. work.sh compiles the header
+ * separately, with WORK_WHEEL and -fsanitize-coverage=trace-pc. Then the
  * compiler inserts a call of __sanitizer_cov_trace_pc into each basic block of
  * the header, and three kinds of cases run:
  *
@@ -16,8 +16,8 @@
  *     search   hill climbing over sequences of operations: no sequence makes an
  *              operation take more blocks than a bound on record
  *
- * A failed search prints the shortest sequence that it found. --operations
- * bounds the search: it is the number of calls and of timers that fire.
+ * A failed search prints the shortest sequence found. --operations bounds the
+ * search: the number of calls and of timers that fire.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -52,29 +52,29 @@ void work_free(void *pointer);
 #define PLACEMENTS 100000
 #define MOST_STEPS 300
 
-/* The rule of the header, "How it works": a bucket of at most FEW timers is
- * sorted by rank. A bucket of at most SMALL timers is sorted by bytes, unless
- * the bucket has 13 to 63 timers that differ in more than the lowest byte of
- * their ticks. Every other bucket cascades, except a bucket of one tick. A
- * bucket whose step is at most 256 ticks has ticks that differ in one byte. */
+/* The rule of the header, "How it works". A bucket of at most FEW timers is
+ * sorted by rank. A bucket of at most SMALL timers is sorted by bytes, with one
+ * exception: 13 to 63 timers that differ in more than the lowest byte of their
+ * ticks. Every other bucket cascades, except a bucket of one tick. The ticks of
+ * a bucket differ in one byte if its step is at most 256 ticks. */
 #define FEW 12
 #define SMALL (sizeof(void *) > 4 ? (size_t)960 : (size_t)96)
 #define BYTE_BITS 8
 
-/* What is measured, and what a search maximises. */
+/* The measured values, which a search maximises. */
 typedef enum work_kind {
     START,    /* blocks of a start that allocates nothing */
-    WITHIN,   /* the same for tw_start_within */
-    ALLOCATE, /* blocks of a start per 16 bytes that the start allocates */
+    WITHIN,   /* likewise for tw_start_within */
+    ALLOCATE, /* blocks of a start per 16 bytes allocated in the start */
     CANCEL,   /* blocks of a cancel */
     POSTPONE, /* blocks of a postpone to a later time */
     STORE,    /* blocks above a postpone in an empty wheel, if the timer's */
               /* bucket cannot have come up yet */
     LOOK,     /* blocks of tw_next_deadline or tw_wait */
-    IDLE,     /* blocks per unit of an advance in which nothing is due */
+    IDLE,     /* blocks per unit of an advance without a due timer */
     ADVANCE,  /* blocks per unit of an advance without a limit */
     LIMITED,  /* blocks per unit of a call with a limit */
-    UNSORTED, /* LIMITED in a sequence whose buckets have one tick each */
+    UNSORTED, /* LIMITED in a sequence with one tick per bucket */
     TOGETHER, /* blocks per unit of all advancing calls in a sequence */
     MOVES,    /* timers moved per timer that may move */
     KINDS
@@ -85,8 +85,9 @@ typedef enum work_kind {
  *   - CALL_UNITS for the call
  *   - one per timer fired or moved; with a limit, one per timer or dead slot,
  *     up to the limit
- *   - a quarter per slot that the call may sort; in a sequence of buckets of
- *     one tick, which need no sorting, a quarter per dead slot
+ *   - a quarter per slot that the call may sort
+ *   - in a sequence of buckets of one tick, without sorting, a quarter per dead
+ *     slot in place of the quarter per slot
  *   - one per UNIT_BYTES of memory allocated
  *
  * A call without a limit may also remove dead slots. Each dead slot pays for
@@ -95,15 +96,15 @@ typedef enum work_kind {
 #define UNIT_BYTES 64
 #define DEAD_BLOCKS 20
 
-/* Before a start allocates, the start may look at 32 chunks of 12 slots for a
- * chunk to use again. This counts as so many times 16 bytes. */
+/* Before a start allocates, the start may search 32 chunks of 12 slots for a
+ * chunk to use again. The search counts as SWEEP_UNITS times 16 bytes. */
 #define SWEEP_UNITS 384
 
-/* The blocks that sorting one bucket may take. */
+/* The most blocks for sorting one bucket. */
 #define SORT_BLOCKS (SMALL * 40)
 
-/* The bounds on record. Each is about twice the worst value found with gcc 12
- * and clang 14, or more, except STORE and MOVES: these two have no margin. */
+/* The bounds on record. Each bound is at least about twice the worst value
+ * found with gcc 12 and clang 14. STORE and MOVES have no margin. */
 static const struct {
     const char *name;
     const char *unit;
@@ -125,40 +126,40 @@ static const struct {
     {"timers moved", "per timer that may move", 1, 20},
 };
 
-/* Where a timer was placed: by a start, or by a move after a postpone. */
+/* A placement of a timer: by a start, or by a move after a postpone. */
 typedef struct placement {
     uint64_t tick;
-    unsigned level; /* the coarsest wheel that the timer can be in */
+    unsigned level; /* the coarsest possible wheel of the timer */
 } placement;
 
-/* What the command line asked for. */
+/* The options of the command line. */
 static struct {
     uint64_t seed;
     uint64_t operations;
 } options = {1, 20000000};
 
-/* The wheel under test, its timers, and what was measured since reset(). */
+/* The wheel under test, its timers, and the measurements since reset(). */
 static struct {
     timingwheel tw;
     tw_timer timers[TIMERS];
-    uint8_t levels[TIMERS]; /* the coarsest wheel that each was placed for */
-    uint64_t slots[TIMERS]; /* the tick that each was started for */
+    uint8_t levels[TIMERS]; /* by timer: the coarsest possible wheel */
+    uint64_t slots[TIMERS]; /* by timer: the tick of the last start */
     unsigned bits;          /* log2 of wheel_size */
     placement placements[PLACEMENTS];
     size_t placed;
     size_t postponed;
     size_t cancelled;
     size_t dead;     /* slots not paid for by a call yet */
-    uint64_t even;   /* deadlines are multiples of this, if not 0 */
+    uint64_t even;   /* deadlines are multiples of `even`, if not 0 */
     uint64_t again;  /* delay to restart a fired timer; 0: no restart */
-    size_t restarts; /* left in this call */
+    size_t restarts; /* left in the running call */
     size_t fired;
-    size_t calls;          /* that advance */
-    size_t bytes;          /* that these calls allocated */
-    uint64_t in_calls;     /* blocks of all of these */
+    size_t calls;          /* calls that advance */
+    size_t bytes;          /* allocated in `calls` */
+    uint64_t in_calls;     /* blocks of all `calls` */
     uint64_t in_callbacks; /* blocks of operations inside of callbacks */
     uint64_t store;        /* blocks of a postpone that is one store */
-    uint64_t longest;      /* blocks of the longest call that advances */
+    uint64_t longest;      /* blocks of the longest of `calls` */
     double worst[KINDS];
 } w;
 
@@ -222,8 +223,8 @@ static size_t moved(void)
     return (size_t)stats.cascaded;
 }
 
-/* The coarsest wheel that may take `tick`: the finest wheel whose window of
- * wheel_size steps, from the clock's own step on, holds the tick. */
+/* The coarsest wheel for `tick`: the finest wheel whose window holds the tick.
+ * A window has wheel_size steps, from the clock's own step on. */
 static unsigned level_for(uint64_t tick)
 {
     uint64_t clock = tw_now(&w.tw), distance = tick - clock;
@@ -235,8 +236,8 @@ static unsigned level_for(uint64_t tick)
     return level + (steps >> w.bits != 0);
 }
 
-/* Records where a timer goes. A postponed timer comes from the wheel that the
- * timer is in, and may pass through each finer wheel. */
+/* Records a placement of a timer. A postponed timer comes from the timer's
+ * present wheel, and may pass through each finer wheel. */
 static void note_placement(size_t i, uint64_t tick, bool postponed)
 {
     unsigned level = tick > tw_now(&w.tw) ? level_for(tick) : 0;
@@ -307,15 +308,15 @@ static void cancel(size_t i)
     CHECK(done);
 }
 
-/* True if the bucket that took a timer at the timer's start has not come up:
- * the clock has not reached the step of the coarsest bucket possible. */
+/* True if the bucket of the timer's last start has not come up: the clock has
+ * not reached the step of the coarsest possible bucket. */
 static bool is_to_come(size_t i)
 {
     unsigned shift = w.levels[i] * w.bits;
     return w.slots[i] >> shift > tw_now(&w.tw) >> shift;
 }
 
-/* To a later time; nothing happens to a timer that is not pending. */
+/* Postpones to a later time. Ignores a timer that is not pending. */
 static void postpone(size_t i, uint64_t deadline)
 {
     if (!has_room() || !tw_is_pending(&w.timers[i]) ||
@@ -347,8 +348,8 @@ static void look(void)
     operations_done += 2;
 }
 
-/* In a sequence of even deadlines: returns the next even deadline, at most one
- * turn ahead. So each bucket that may take the timer has one tick. */
+/* In a sequence of even deadlines, returns the next even deadline, at most one
+ * turn ahead. As a result, each possible bucket of the timer has one tick. */
 static uint64_t make_even(uint64_t deadline)
 {
     uint64_t now = tw_now(&w.tw);
@@ -372,8 +373,8 @@ static void on_fire(timingwheel *tw, tw_timer *timer)
     w.in_callbacks += blocks - before;
 }
 
-/* Blocks for dead slots that a call may have removed, if the call took more
- * than `blocks_else`. Each dead slot pays once. */
+/* Returns the blocks for removing dead slots, if the call took more than
+ * `blocks_else`. Each dead slot pays once. */
 static uint64_t paid_by_dead(uint64_t cost, double blocks_else)
 {
     double missing = ((double)cost - blocks_else) / DEAD_BLOCKS;
@@ -423,7 +424,7 @@ static uint64_t advance(uint64_t now, size_t limit)
     return cost;
 }
 
-/* Measures a postpone in a wheel that has no other timer. */
+/* Measures a postpone in a wheel without further timers. */
 static void measure_one_store(void)
 {
     tw_timer timer = TW_TIMER_INIT(on_fire);
@@ -462,15 +463,15 @@ static int by_tick(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* True if a bucket that has had `timers` timers in all may cascade. */
+/* True if a bucket with `timers` timers in all may cascade. */
 static bool may_cascade(size_t timers, unsigned shift)
 {
     return timers > SMALL || (timers > FEW && shift > BYTE_BITS);
 }
 
-/* Returns how many timers may move down from the buckets of one wheel. A bucket
- * takes only timers whose ticks are in the bucket's step, and which were placed
- * for this wheel or a coarser wheel. */
+/* Returns the number of timers that may move down from one wheel. A bucket
+ * takes only timers with ticks in its step, placed for the wheel or for a
+ * coarser wheel. */
 static size_t moves_from(unsigned level)
 {
     unsigned shift = level * w.bits;
@@ -493,8 +494,8 @@ static size_t moves_from(unsigned level)
 }
 
 /* Returns the most moves since reset(). Each postpone may cost one move. Each
- * placement may cost one move per wheel above 0 whose bucket may have cascaded.
- * Sorts the placements. */
+ * placement may cost one move per wheel above 0 with a bucket that may have
+ * cascaded. Sorts the placements. */
 static size_t moves_allowed(void)
 {
     size_t allowed = w.postponed;
@@ -527,8 +528,9 @@ static void advance_to_end(uint64_t calls)
     }
 }
 
-/* Starts `count` timers in one bucket, spread over the first `span` ticks, or
- * over the whole step, and advances to the end. Returns how many moves. */
+/* Starts `count` timers in one bucket, spread over the first `span` ticks of
+ * the step, at most over the step. Advances to the end. Returns the number of
+ * moves. */
 static size_t moves_of_bucket(unsigned level, size_t count, uint64_t span,
                               uint64_t calls)
 {
@@ -546,7 +548,7 @@ static size_t moves_of_bucket(unsigned level, size_t count, uint64_t span,
     return moves;
 }
 
-/* Timers that stay pending, so that the wheel has more than a small bucket. */
+/* Starts timers that stay pending, in addition to a small bucket. */
 static void start_others(void)
 {
     for (size_t i = 0; i < 2000; i++)
@@ -570,9 +572,9 @@ static void small_beside_others(void)
         }
 }
 
-/* Promise 16: a call that moves the clock by `passed` ticks, `ahead` ticks
- * before the bucket's step begins, moves the share passed / (passed + ahead) of
- * the timers left. Allowed here: twice this share and a batch. */
+/* Promise 16. A call moves the clock by `passed` ticks, to `ahead` ticks before
+ * the bucket's step. The call moves the share passed / (passed + ahead) of the
+ * timers left. Allowed here: twice this share and a batch. */
 #define BATCH 500
 
 static void crowd_moved_in_parts(void)
@@ -630,7 +632,7 @@ static void small_spread(void)
             }
 }
 
-/* Timers from wheel 2 move to wheel 1, where a step has 256 ticks: no second
+/* Timers from wheel 2 move to wheel 1, with steps of 256 ticks: no second
  * move. */
 static void few_spread(void)
 {
@@ -642,8 +644,9 @@ static void few_spread(void)
     }
 }
 
-/* SMALL * 8 timers in a step of wheel 2 are 30 per bucket of wheel 1, too few
- * to cascade again. 16,000 timers in one step of wheel 1 cascade twice. */
+/* SMALL * 8 timers in a step of wheel 2 are 30 timers per bucket of wheel 1,
+ * too few for a second cascade. 16,000 timers in one step of wheel 1 cascade
+ * twice. */
 static void crowds(void)
 {
     w.bits = 8;
@@ -655,9 +658,9 @@ static void crowds(void)
     CHECK(moves_of_bucket(2, 16000, 256, 100) <= 32000);
 }
 
-/* Builds a bucket of wheel 1 whose first chunk has one timer, in the last slot:
- * a timer from a coarser wheel. Version 1.1.0 took such a bucket for a crowded
- * bucket if the last chunk had few timers. */
+/* Builds a bucket of wheel 1 with one timer in its first chunk, in the last
+ * slot. This timer comes from a coarser wheel. If the last chunk had few
+ * timers, version 1.1.0 counted the bucket as large. */
 static void timer_put_in_front(size_t in_bucket)
 {
     reset(256, 0);
@@ -696,7 +699,7 @@ static void no_bucket_after_cancel(void)
     }
 }
 
-/* A bucket that is being fired with a limit stays sorted. */
+/* A sorted bucket stays sorted while limited calls fire its timers. */
 static void small_limited(void)
 {
     for (size_t limit = 1; limit <= 64; limit *= 4) {
@@ -710,7 +713,7 @@ static void small_limited(void)
     }
 }
 
-/* Most timers of a crowded bucket are cancelled: at most one move per timer
+/* Most timers of a large bucket are cancelled: at most one move per timer
  * left. */
 static void crowd_cancelled(void)
 {
@@ -771,7 +774,7 @@ typedef struct sequence {
     uint8_t even;  /* if not 0, deadlines are multiples of a step of wheel 1 */
                    /* or 2 */
     uint8_t most;  /* index into `most_placed` */
-    uint8_t again; /* whether timers that fire start again */
+    uint8_t again; /* not 0: timers that fire start again */
     size_t length;
     step steps[MOST_STEPS];
 } sequence;
@@ -783,7 +786,7 @@ static const size_t most_placed[] = {100, 1000, 4000, 30000};
 static const size_t limits[] = {1, 1, 2, 10, 100};
 static const size_t strides[] = {1, 1, 2, 3, 5, 12, 13, 64};
 
-/* Returns 1 to 4 times a power of 4, plus 0, 1, -1 or half that power. */
+/* Returns 1 to 4 times a power of 4, plus 0, 1, -1 or half the power. */
 static uint64_t distance_of(uint8_t where)
 {
     uint64_t unit = UINT64_C(1) << (where & 15) * 2;
@@ -827,8 +830,8 @@ static uint64_t deadline_of(const step *s, size_t i)
     }
 }
 
-/* Returns the index of the i-th timer that a step works on, counted back from
- * the timer started last. */
+/* Returns the index of the i-th timer of a step, counted back from the timer
+ * started last. */
 static size_t chosen(const step *s, size_t i, size_t next)
 {
     size_t stride = strides[s->how >> 5];
@@ -889,7 +892,7 @@ static size_t run_step(const step *s, size_t next, size_t most)
     return s->operation == OP_START ? (next + count) % SEQUENCE_TIMERS : next;
 }
 
-/* Runs a sequence; w.worst has what was measured. */
+/* Runs a sequence, and stores the measurements in w.worst. */
 static void run_sequence(const sequence *q, bool with_moves)
 {
     size_t next = 0;
@@ -931,7 +934,8 @@ static void random_sequence(sequence *q)
         q->steps[i] = random_step();
     if (below(2) == 0)
         return;
-    q->steps[0].operation = OP_START; /* a crowd, handled little by little */
+    q->steps[0].operation = OP_START; /* a large bucket, handled in small
+                                       * parts */
     q->steps[0].count = 15;
     q->steps[q->length - 1].operation = OP_LIMIT;
     q->steps[q->length - 1].count = 15;
@@ -1007,7 +1011,7 @@ static double value_of(const sequence *q, work_kind kind)
     return w.worst[kind];
 }
 
-/* Removes the steps that a sequence does not need to exceed the bound. */
+/* Removes the steps without which a sequence still exceeds the bound. */
 static void shorten(sequence *q, work_kind kind)
 {
     for (size_t at = q->length; at-- > 0;) {
@@ -1248,7 +1252,7 @@ static void crowd_ahead_cancelled(size_t n)
     cancel_but_few(n);
 }
 
-/* found/postpone.c: the far bucket has come up and is sorted. */
+/* As in regression/found.c: a far bucket has come up and is sorted. */
 static void far_bucket_sorted(size_t n)
 {
     start(TIMERS - 1, UINT64_C(3) << 24);
@@ -1264,8 +1268,8 @@ static size_t wheels_for(size_t n)
     return n == FEWER ? 3 : 60 / w.bits;
 }
 
-/* Makes all wheels, each with two buckets that have had timers, so that no
- * measured start has to make one. */
+/* Makes all wheels. In each wheel two buckets have had timers, and therefore no
+ * measured start makes a wheel. */
 static void add_wheels(void)
 {
     for (size_t i = 0; i < 62; i++) {
@@ -1296,7 +1300,7 @@ static void many_wheels_sorted(size_t n)
     advance(now + (UINT64_C(4) << wheels / 2), SIZE_MAX);
 }
 
-/* The crowd is large in both sizes; the number of wheels differs. */
+/* The bucket is large for FEWER and MORE. The number of wheels differs. */
 static void crowd_beside_wheels(size_t n)
 {
     many_wheels(n);
@@ -1349,8 +1353,8 @@ static const struct {
     const char *name;
     void (*prepare)(size_t n);
     uint32_t wheel_size;
-    bool sorts; /* may a call sort the bucket of most timers, or look at all */
-                /* buckets of a wheel? */
+    bool sorts; /* a call may sort the bucket of most timers, or visit */
+                /* all buckets of a wheel */
 } situations[] = {
     {"one tick", same_tick, 256, false},
     {"one bucket", one_bucket, 256, true},
@@ -1383,7 +1387,7 @@ static const struct {
 
 #define SLACK 20
 
-static size_t situation; /* the one that is measured */
+static size_t situation; /* the measured situation */
 
 /* ---------------------------------------------------- growth: measured --- */
 
@@ -1392,8 +1396,8 @@ static const uint64_t delays[] = {1,      2,       50,      100,    255,
                                   196700, 1000000, 1 << 25, 1 << 30};
 #define DELAYS (sizeof(delays) / sizeof(*delays))
 
-/* Each function measures one operation in the situation prepared with n, and
- * returns the worst value. */
+/* Each measure_ function measures one operation in the situation prepared with
+ * n, and returns the worst value. */
 static double measure_start(size_t n)
 {
     for (size_t i = 0; i < 300; i++) {
@@ -1465,7 +1469,7 @@ static double measure_postpone(size_t n)
                                               : w.worst[STORE];
 }
 
-/* A postpone is one store for timers whose bucket has not come up. */
+/* A postpone is one store, for timers of buckets that have not come up. */
 static double measure_store(size_t n)
 {
     (void)measure_postpone(n);
@@ -1482,7 +1486,7 @@ static double measure_look(size_t n)
     return w.worst[LOOK];
 }
 
-/* Advances in parts up to the next deadline, and at the same time again. */
+/* Advances in parts up to the next deadline, and repeats each reading. */
 static double measure_idle(size_t n)
 {
     uint64_t due = UINT64_MAX;
@@ -1497,7 +1501,7 @@ static double measure_idle(size_t n)
     return w.worst[IDLE];
 }
 
-/* Sorting one bucket does not count. */
+/* Returns `cost` without the blocks for sorting one bucket. */
 static uint64_t without_sorting(uint64_t cost)
 {
     if (!situations[situation].sorts)
@@ -1505,9 +1509,9 @@ static uint64_t without_sorting(uint64_t cost)
     return cost < SORT_BLOCKS ? 0 : cost - SORT_BLOCKS;
 }
 
-/* Blocks per unit of the limit, apart from sorting one bucket. All timers are
- * due; FEWER calls or FEWER units at most. Slots of cancelled timers count
- * towards the limit, so that a call may handle fewer timers. */
+/* Returns the blocks per unit of the limit, without sorting one bucket. All
+ * timers are due. Makes at most FEWER calls or FEWER units. Slots of cancelled
+ * timers count towards the limit, and a call may handle fewer timers. */
 static double measure_limit(size_t limit)
 {
     size_t units = 0, calls = 0;
@@ -1560,17 +1564,18 @@ static double measure(double (*measured)(size_t), size_t n)
     return value;
 }
 
-/* The blocks that MORE timers may take above FEWER, for three reasons: a delay
- * queue of 60 wheels is deeper than a queue of 3; a start looks for chunks to
- * give back only if there are many; a bucket of MORE timers cascades. */
+/* Returns the blocks that MORE timers may take above FEWER, for three reasons.
+ * A delay queue of 60 wheels is deeper than a queue of 3. A start only searches
+ * for chunks to give back if there are many. A bucket of MORE timers
+ * cascades. */
 static double slack_of(double slack)
 {
     bool is_small = situations[situation].wheel_size <= 4;
     return situations[situation].sorts && !is_small ? 4 * slack : slack;
 }
 
-/* Passes if MORE timers take at most half as many blocks again and `slack` more
- * than FEWER timers, in each situation, and none takes more than `most`. */
+/* Passes if MORE timers take at most 1.5 times the blocks of FEWER timers plus
+ * `slack`, in each situation. No situation may take more than `most`. */
 static void compare(double (*measured)(size_t), double slack, double most)
 {
     double worst = -1;
@@ -1710,7 +1715,7 @@ static const tap_case cases[] = {
 #endif
 };
 
-/* Takes the options out of the arguments; false if one is wrong. */
+/* Removes the options from the arguments. Returns false for a wrong option. */
 static bool parse_options(int *argc, char **argv)
 {
     int kept = 1;

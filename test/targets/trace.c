@@ -1,17 +1,17 @@
-/* trace.c - one seeded run over the whole interface, told by two hashes, so
- * that machines can be compared.
+/* trace.c - a seeded run over the whole interface, condensed into two hashes,
+ * to compare machines.
  *
  *     trace [OPERATIONS]          prints `promised HASH detailed HASH`
  *
- * The first hash is of all that the contract in the header settles: what fired
- * when and in which order, states, counts, answers. It has to be the same on
- * every machine. The second is of that and of what is left open - the place of
- * postponed timers within their tick, next deadlines that are early, how often
- * timers cascade - and depends on how many pointers fit a chunk: it has to be
- * the same on machines with pointers of one size.
+ * The first hash covers everything determined by the contract in the header:
+ * times and order of firing, states, counts, results. The first hash must be
+ * the same on every machine. The second hash also covers details beyond the
+ * contract: the place of postponed timers within a tick, early next deadlines,
+ * and the number of cascades. The details depend on the number of pointers in a
+ * chunk. Machines with pointers of one size must have the same second hash.
  *
- * TRACE_SMALL makes it fit 8 KB of memory; TRACE_OPERATIONS is the number of
- * operations where there is no command line.
+ * TRACE_SMALL makes the program fit 8 KB of memory. TRACE_OPERATIONS is the
+ * number of operations if the command line gives none.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -40,18 +40,19 @@
 
 typedef struct item {
     tw_timer timer;
-    bool loose; /* postponed, windowed: it takes any place in its tick */
+    bool loose; /* postponed or started with a window: any place in its tick */
 } item;
 
 static timingwheel wheel;
 static item items[TIMERS];
 static uint64_t unit;      /* the wheel's tick */
-static uint64_t operation; /* number of the one that is running */
-static bool in_parts;      /* it is a limited advance: calls end anywhere */
+static uint64_t operation; /* number of the running operation */
+static bool in_parts;      /* a limited advance: calls may end anywhere */
 static uint64_t random_state = UINT64_C(0x9e3779b97f4a7c15);
 static uint64_t promised = 1, detailed = 1;
 
-/* What has fired for one tick: strict timers in order, loose ones in none. */
+/* The timers fired for one tick: strict timers in order, loose timers in any
+ * order. */
 static uint64_t group_tick, group_strict, group_loose;
 
 static uint64_t scramble(uint64_t x)
@@ -83,7 +84,7 @@ static void note(uint64_t value)
     note_detail(value);
 }
 
-/* A status, as a number that does not depend on the width of an int. */
+/* Notes a status. The number does not depend on the width of an int. */
 static void note_status(int status)
 {
     note((uint64_t)(status + 16));
@@ -115,7 +116,7 @@ static uint64_t number_of(const item *it)
     return (uint64_t)(it - items) + 1;
 }
 
-/* Takes down that `it` has fired. */
+/* Notes that `it` has fired. */
 static void note_fired(timingwheel *tw, const item *it)
 {
     uint64_t tick = tick_of(tw_deadline(&it->timer));
@@ -131,9 +132,9 @@ static void note_fired(timingwheel *tw, const item *it)
     note_detail(mark);
 }
 
-/* What a callback does is a function of its timer and the moment, not of the
- * callbacks before it, whose order within the tick may be open; and only where
- * that is settled does it touch another timer. */
+/* The action of a callback depends on the timer and the time only. It does not
+ * depend on earlier callbacks, whose order within the tick may be open. The
+ * callback touches a second timer only if the order of both is determined. */
 static void on_fire(timingwheel *tw, tw_timer *timer)
 {
     item *it = item_of(timer);
@@ -143,7 +144,8 @@ static void on_fire(timingwheel *tw, tw_timer *timer)
     uint64_t later = tw_after(tw_now(tw), unit + ((chance >> 8) & 1023));
     item *other = &items[(chance >> 24) % TIMERS];
     bool settled = !it->loose && !other->loose && other != it;
-    /* At the end of time what is started anew is overdue at once, for ever. */
+    /* At the end of time, a timer started again is overdue at once, for
+     * ever. */
     bool at_end = tw_now(tw) > UINT64_MAX - 4096;
     switch (at_end ? 7 : chance % 8) {
     case 0:
@@ -194,7 +196,7 @@ static item *draw_item(void)
     return &items[draw_below(TIMERS)];
 }
 
-/* A deadline ahead, or now and then one that has passed. */
+/* A deadline ahead, or rarely a deadline that has passed. */
 static uint64_t draw_deadline(void)
 {
     uint64_t now = tw_now(&wheel);
@@ -259,8 +261,9 @@ static void advance_some(void)
         advance(tw_after(now, draw_span(NEAR_BITS - 6)));
 }
 
-/* Where a limited call stops is open; what all of them have fired is not. (A
- * call may have passed slots of cancelled timers only.) */
+/* The contract leaves open where a limited call stops, but not which timers all
+ * calls together fire. (A call may have passed only slots of cancelled
+ * timers.) */
 static void advance_in_parts(void)
 {
     uint64_t now = tw_after(tw_now(&wheel), draw_span(NEAR_BITS - 4));
@@ -336,12 +339,12 @@ static void tidy(void)
         note_status(tw_reserve(&wheel, TIMERS, draw_deadline()));
 #endif
     tw_trim(&wheel);
-    uint64_t period = draw_span(8); /* in this order on every machine */
+    uint64_t period = draw_span(8); /* drawn in this order on every machine */
     uint64_t now = draw();
     note(tw_next_period(tw_now(&wheel), period, now, NULL));
 }
 
-/* A new wheel, of another size and tick, with its clock somewhere. */
+/* Sets up a new wheel with a random size, tick and clock. */
 static void new_wheel(void)
 {
     static const uint32_t sizes[] = {2, 4, 16, 64, 256, 1024};
@@ -389,7 +392,7 @@ static void operate(void)
         tidy();
 }
 
-/* What can be seen after every operation. */
+/* Notes the visible state, after every operation. */
 static void look(void)
 {
     item *it = draw_item();

@@ -1,17 +1,17 @@
-/* mailbox.pml - a model of the mailbox of timingwheel.h for spin: two threads
- * post starts and cancels of two timers, and one loop sleeps, collects, fires
- * and frees. model.sh goes through every interleaving of it.
+/* mailbox.pml - a model of the mailbox of timingwheel.h for spin. Two threads
+ * post starts and cancels of two timers. One loop sleeps, collects, fires and
+ * frees. model.sh searches every interleaving of the model.
  *
- * Each step is one access to memory that threads share. The line of the header
- * that it stands for follows it as [function: code]; model.sh looks whether the
- * header still has that line, in that function. What is called ghost stands for
- * nothing there: it is what is known about the requests from outside.
+ * Each step is one access to memory that threads share. Behind the step stands
+ * the matching line of the header, as [function: code]. model.sh checks that
+ * the header still has the line, in the named function. A ghost variable
+ * matches nothing in the header: it records facts about the requests, for
+ * assertions.
  *
- * Here memory is sequentially consistent; the orders of the accesses are left
- * to ThreadSanitizer (threads.sh litmus).
+ * Memory is sequentially consistent in the model. The orders of the accesses
+ * are left to ThreadSanitizer (threads.sh litmus).
  *
- * With BROKEN set one thing is done in another way, and spin has to find what is
- * wrong with it.
+ * Each value of BROKEN above 0 adds one mistake, and spin must find it.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,12 +22,12 @@
 #define POSTS 2 /* of each thread                                            */
 #endif
 #ifndef REFUSALS
-#define REFUSALS 2 /* starts that the wheel refuses, at most                 */
+#define REFUSALS 2 /* most starts that the wheel refuses                     */
 #endif
 #define TIMERS 2
 #define NONE 255 /* NULL                                                     */
 
-/* A request; the starts are told apart by numbers from 2. */
+/* A request: NOTHING, CANCEL, or the number of a start, from 2. */
 #define NOTHING 0
 #define CANCEL 1
 
@@ -40,18 +40,18 @@ bool awake; /* the eventfd                                                   */
 bool pending[TIMERS]; /* the wheel                                           */
 byte refusals = REFUSALS;
 
-byte last[TIMERS];     /* ghost: the last request of all                     */
-byte applied[TIMERS];  /* ghost: the last one that was applied               */
-byte left[TIMERS];     /* ghost: posts that are to come                      */
+byte last[TIMERS];     /* ghost: the last request                            */
+byte applied[TIMERS];  /* ghost: the last applied request                    */
+byte left[TIMERS];     /* ghost: posts still to come                         */
 byte ticket[TIMERS];   /* ghost: numbers the pushes                          */
 byte tickets;          /* ghost                                              */
-byte served;           /* ghost: the ticket served last in this collecting   */
+byte served;           /* ghost: the last ticket served in this collect      */
 bool freed[TIMERS];    /* ghost                                              */
 
 /* ------------------------------------------------------- any thread --- */
 
-/* tw_post_start or tw_post_cancel of a timer that has posts left. The choice of
- * it is made at the exchange; what comes before that is the caller's own. */
+/* tw_post_start or tw_post_cancel of a timer with posts left. The model chooses
+ * the timer at the exchange: earlier steps concern only the caller. */
 inline choose(number)
 {
     if
@@ -71,7 +71,7 @@ proctype poster(byte me)
     byte n, t, wanted, was, first;
     do
     :: n < POSTS ->
-#if BROKEN == 4 /* looked at, then written */
+#if BROKEN == 4 /* a read, then a write */
         atomic { choose(2 + me * POSTS + n); was = request[t] };
         atomic { request[t] = wanted; last[t] = wanted };
 #else
@@ -87,7 +87,7 @@ proctype poster(byte me)
         if
         :: was != NOTHING -> skip /* [twi_post: TWI_ACQUIRE_RELEASE) != TWI_NOTHING)] */
         :: else ->
-#if BROKEN == 6 /* woken before there is anything */
+#if BROKEN == 6 /* wakes the loop before the push */
             if
             :: posted == NONE -> awake = true
             :: else -> skip
@@ -115,7 +115,7 @@ proctype poster(byte me)
             fi;
 #endif
         fi;
-        atomic { /* what is over makes no difference any more                */
+        atomic { /* clears dead values, for fewer states                     */
             t = 0; wanted = 0; was = 0; first = 0
         }
     :: else -> break
@@ -124,11 +124,11 @@ proctype poster(byte me)
 
 /* ---------------------------------------------------------- the loop --- */
 
-/* [twi_apply_all: twi_apply(box->tw, remote)] ; `kept` is its answer turned round. */
+/* [twi_apply_all: twi_apply(box->tw, remote)] ; `kept` is the negated result. */
 inline apply(t)
 {
     kept = false;
-#if BROKEN == 7 /* looked at, and made nothing when it has been applied */
+#if BROKEN == 7 /* a read, and NOTHING written after the request is applied */
     atomic {
         asked = request[t];
         assert(ticket[t] > served);
@@ -152,7 +152,7 @@ inline apply(t)
         applied[t] = asked
     :: asked != CANCEL && refusals > 0 ->
         refusals--;
-#if BROKEN == 3 /* put back whatever is there */
+#if BROKEN == 3 /* puts the start back over any later request */
         request[t] = asked;
         kept = true
 #else
@@ -191,7 +191,7 @@ inline apply_all(list)
     remote = turned;
     do
     :: remote != NONE ->
-#if BROKEN == 1 /* where to go on is looked up when it has been applied */
+#if BROKEN == 1 /* reads the next remote after applying the request */
         apply(remote);
         after = next[remote];
 #else
@@ -213,7 +213,7 @@ inline collect()
 {
     served = 0;
     refused = waiting; /* [tw_collect: refused = box->waiting;] */
-#if BROKEN == 5 /* taken in two steps */
+#if BROKEN == 5 /* takes the list in two steps */
     batch = posted;
     posted = NONE;
 #else
@@ -227,7 +227,7 @@ inline collect()
     apply_all(batch)
 }
 
-/* Fires, or not yet; and frees what may be freed, or keeps it for a while. */
+/* Fires a pending timer, or not yet. Frees a settled timer, or not yet. */
 inline advance(t)
 {
     if
@@ -249,12 +249,12 @@ proctype loop()
 {
     byte refused, batch, remote, turned, after, asked;
     bool kept;
-end_asleep: /* nobody has to wake it. It does not sleep while a start waits.  */
+end_asleep: /* a valid end. The loop does not sleep while a start waits.      */
     if
     :: awake -> skip
     :: waiting != NONE -> skip
     fi;
-#if BROKEN == 2 /* the wake-up is cleared behind what it was for */
+#if BROKEN == 2 /* clears the wake-up after collecting */
     collect();
     awake = false;
 #else
@@ -272,13 +272,13 @@ end_asleep: /* nobody has to wake it. It does not sleep while a start waits.  */
 init
 {
     atomic {
-        left[0] = POSTS; /* each may have come to any share of the posts     */
+        left[0] = POSTS; /* the threads share the posts of each timer        */
         left[1] = POSTS;
         run poster(0);
         run poster(1);
         run loop()
     };
-    /* When nobody can go on: */
+    /* When no process can go on: */
     timeout ->
     assert(posted == NONE && waiting == NONE);
     assert(left[0] == 0 && left[1] == 0);

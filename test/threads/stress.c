@@ -1,19 +1,18 @@
-/* stress.c - four threads post to one mailbox, and one loop collects, with an
- * exact account of every start: it fired once, was replaced, was moved or was
- * cancelled, by exactly one request that came later.
+/* stress.c - four threads post to one mailbox, and one loop collects. The
+ * program accounts for every start exactly: one later event ended the start.
+ * The timer fired, or a request replaced, moved or cancelled the start.
  *
  *     stress [--posts N] [--seed S]
  *
- * Built under ThreadSanitizer and AddressSanitizer by threads.sh. The loop
- * sleeps on an eventfd with no other way to wake in time, frees timers as soon
- * as they are settled, and has a wheel that is full at times, so that starts
- * are refused.
+ * threads.sh builds the program under ThreadSanitizer and AddressSanitizer.
+ * Only an eventfd wakes the loop. The loop frees timers as soon as they are
+ * settled. The wheel is full at times, so that starts are refused.
  *
- * Each start has a number of its own, which stands in the low bits of its
- * deadline. The exchange of the request is looked over the shoulder: what it
- * answers is the request that has been displaced, in the order that the word
- * itself has gone through. What is written down there is relaxed, or belongs to
- * one thread, so that it orders nothing for the sanitizer.
+ * Each start has a number of its own, in the low bits of its deadline. The
+ * program observes every exchange of a request. The exchange returns the
+ * displaced request, in the order of the changes of the word. The notes that
+ * the program takes are relaxed or belong to one thread, so the notes order
+ * nothing for the sanitizer.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -69,7 +68,7 @@ static bool see_put_back(void *request, uint64_t start, bool done);
 #define TW_STATIC
 #define TIMINGWHEEL_THREADS
 #define TIMINGWHEEL_IMPLEMENTATION
-#ifndef HEADER /* threads.sh puts in one with a mistake */
+#ifndef HEADER /* threads.sh sets a header with a mistake */
 #define HEADER "../../timingwheel.h"
 #endif
 #include HEADER
@@ -77,30 +76,30 @@ static bool see_put_back(void *request, uint64_t start, bool done);
 /* --------------------------------------------------------- the account --- */
 
 #define PRODUCERS 4
-#define SHARED 48  /* timers that all producers post, in one round */
-#define ROUND 2048 /* posts of one producer in a round */
+#define SHARED 48  /* timers of one round, posted by all producers */
+#define ROUND 2048 /* posts of a producer in a round */
 #define ID_BITS 26 /* of a deadline; the rest is the tick before */
 #define ID_MASK ((UINT64_C(1) << ID_BITS) - 1)
 #define FULL 64         /* timers pending at most: too few at times */
-#define LOST_AFTER 5000 /* ms without a wake-up while there is something */
+#define LOST_AFTER 5000 /* ms without a wake-up while requests wait */
 
-/* What ended a start. Each is counted, so that a second end is noticed. */
+/* The end of a start. The values add up, so that a second end is visible. */
 enum fate { FIRED = 1, REPLACED = 4, MOVED = 16, CANCELLED = 64 };
 
 typedef struct item {
     tw_remote remote;
-    uint64_t pending; /* the start that the wheel has: the loop */
+    uint64_t pending; /* number of the start in the wheel; used by the loop */
     uint32_t number;  /* of the timer, over all rounds */
-    bool once;        /* freed in its callback */
+    bool once;        /* freed in the timer's callback */
 } item;
 
 static uint64_t posts = 500000; /* of each producer */
 static uint64_t seed = 1;
 static size_t rounds;
-static item **shared;       /* rounds * SHARED of them */
-static atomic_uint *done;   /* producers that are through with a round */
-static uint32_t *owner;     /* of a start, the timer: its producer */
-static atomic_uchar *fates; /* of a start: who displaced it */
+static item **shared;       /* rounds * SHARED items */
+static atomic_uint *done;   /* by round: producers that have finished it */
+static uint32_t *owner;     /* by start: number of its timer */
+static atomic_uchar *fates; /* by start: sum of its ends */
 static atomic_uint_fast64_t clock_now; /* in ticks, for the producers */
 static atomic_uint running;            /* producers */
 
@@ -109,7 +108,8 @@ static tw_mailbox box;
 static int event;
 
 static _Thread_local bool collecting;
-static uint64_t undone; /* what the wheel had before the start being applied */
+static uint64_t undone; /* the start in the wheel before the start being
+                         * applied */
 
 /* Counted by the loop. */
 static struct {
@@ -133,7 +133,7 @@ static void see_taken(item *it, uint64_t request)
 {
     undone = it->pending;
     if (request == TWI_NOTHING) {
-        seen.wrong++; /* it was on a list without a request */
+        seen.wrong++; /* on a list without a request */
         return;
     }
     if (request == TWI_CANCEL) {
@@ -165,7 +165,7 @@ static struct tw_remote *see_list(void *list, struct tw_remote *first)
     return first;
 }
 
-/* The wheel has refused: what was written down in see_taken is taken back. */
+/* The wheel has refused a start: takes back the notes of see_taken. */
 static bool see_put_back(void *request, uint64_t start, bool put_back)
 {
     item *it = item_of(request);
@@ -206,7 +206,8 @@ static void wake(void *context)
         abort();
 }
 
-/* Sleeps until woken. With a waker that was lost it would be for ever. */
+/* Sleeps until woken, at most LOST_AFTER ms. If the mailbox holds a request
+ * after the whole time, a wake-up was lost. */
 static void sleep_until_woken(bool poll_only)
 {
     struct pollfd poller = {event, POLLIN, 0};
@@ -220,8 +221,8 @@ static void sleep_until_woken(bool poll_only)
     seen.sleeps += !poll_only;
 }
 
-/* Frees the timers of a round that every producer is through with. Returns
- * whether all are gone. */
+/* Frees the timers of a round that every producer has finished. Returns true if
+ * all are freed. */
 static bool free_round(size_t round)
 {
     bool all = true;
@@ -253,8 +254,8 @@ static size_t turn(uint64_t now)
     return waiting;
 }
 
-/* Until every timer of every round has been freed. It does not sleep while
- * something is pending, as its time is its own count of turns. */
+/* Runs until every timer of every round is freed. The loop's time is the number
+ * of its turns. Therefore the loop does not sleep while a timer is pending. */
 static void run_loop(void)
 {
     size_t round = 0, waiting = 0;
@@ -298,13 +299,13 @@ static void post_start(item *it, uint64_t id, uint64_t random)
     uint64_t now = atomic_load_explicit(&clock_now, memory_order_relaxed);
     uint64_t tick = now + random % 20;
     tick = tick > 10 ? tick - 10 : 0;
-    owner[id] = it->number; /* plain: the callback must see it */
+    owner[id] = it->number; /* plain: the callback must see the write */
     tw_post_start(&box, &it->remote, tick << ID_BITS | id);
 }
 
-/* Lets the loop make a turn, lest the producers be through before it; but not
- * for long, as it may have made it before we look, and sleep now. Nothing is
- * ordered by the looking. */
+/* Waits for a turn of the loop, so that the producers do not finish before the
+ * loop runs. Gives up after 100 looks: the loop may have made its turn before
+ * the first look, and be asleep. The loads are relaxed and order nothing. */
 static void wait_for_turn(void)
 {
     uint64_t then = atomic_load_explicit(&clock_now, memory_order_relaxed);
@@ -315,8 +316,8 @@ static void wait_for_turn(void)
     }
 }
 
-/* One post in 32 is of a timer of its own, which may be gone before the call
- * returns. */
+/* Posts starts and cancels. In 1 of 32 posts the timer is a new timer. The loop
+ * may free a new timer before the post returns. */
 static void *produce(void *argument)
 {
     uint64_t producer = (uint64_t)(uintptr_t)argument;
@@ -389,7 +390,7 @@ static void all_at_once(void)
            seen.beaten, seen.turns, seen.sleeps, seen.freed);
 }
 
-/* By each timer: as many starts as ends. */
+/* Compares starts and ends of each timer. */
 static void account(void)
 {
     size_t timers = rounds * SHARED + PRODUCERS * posts + 1;
@@ -406,7 +407,7 @@ static void account(void)
             if (fate != 0)
                 ended[owner[id]] += fate == FIRED || fate == REPLACED ||
                                     fate == MOVED || fate == CANCELLED;
-            /* A cancel has no number, so its place stays 0. */
+            /* A cancel has no number: owner and fate stay 0. */
             started[owner[id]] += owner[id] != 0 || fate != 0;
         }
     uint64_t unbalanced = 0, starts = 0;

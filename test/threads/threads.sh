@@ -1,7 +1,7 @@
 #!/bin/sh
 # threads.sh - the mailbox under real threads: stress.c under ThreadSanitizer
-# and AddressSanitizer; and headers with a mistake in the mailbox, which have to
-# be noticed. Prints TAP. Run from the top of the repository.
+# and AddressSanitizer. Also headers with a mistake in the mailbox: the tests
+# must fail. Prints TAP. Run from the top of the repository.
 #
 #     test/threads/threads.sh tsan [SEED]
 #     test/threads/threads.sh asan [SEED]
@@ -29,7 +29,7 @@ build_stress() {
         -DHEADER="\"$PWD/$3\"" -o "$build/stress" test/threads/stress.c
 }
 
-# shows FILE: what a program that passed said, as comments.
+# shows FILE: prints the comments of a program that passed.
 shows() {
     sed -n 's/^#/#/p' "$1"
 }
@@ -50,7 +50,7 @@ stress() { # SANITIZER POSTS
 
 # -------------------------------------------------------- with a mistake ---
 
-# changed FUNCTION SED...: a header in which sed has changed this function.
+# changed FUNCTION SED...: writes a header with a function changed by sed.
 changed() {
     sed "/^[a-zA-Z].* \**$1(.*[^;]\$/,/^}/{$2;}" timingwheel.h \
         >"$build/timingwheel.h"

@@ -1,11 +1,11 @@
-/* ahead.c - buckets that are moved down ahead of time, chunks that are swept,
- * memory that is packed: at their limits.
+/* ahead.c - limits of moving buckets ahead of time, of sweeping chunks, and of
+ * packing memory.
  *
  *     ahead [CASE...]
  *
- * The wheels have 256 steps per turn. The crowds stand in wheel 1, where a step
- * has 256 ticks, except where a case says otherwise. TW_DEBUG is defined: an
- * assertion that fails ends the program.
+ * The wheels have 256 steps per turn. The large buckets are in wheel 1, with
+ * steps of 256 ticks, unless a case says otherwise. TW_DEBUG is defined: a
+ * failed assertion ends the program.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -36,7 +36,7 @@ static void must_hold(bool rule)
 typedef struct item {
     tw_timer timer;
     uint64_t number; /* position in start order; 0: any place in its tick */
-    uint64_t due;    /* the tick at which the timer fires */
+    uint64_t due;    /* the tick in which the timer fires */
 } item;
 
 static timingwheel tw;
@@ -44,13 +44,13 @@ static heap memory;
 static item items[TIMERS];
 static uint64_t starts; /* since set_up */
 
-/* What has fired since set_up. */
+/* Counts of firings since set_up. */
 static struct {
     uint64_t timers;
-    uint64_t wrong;  /* not at the tick that was due */
-    uint64_t tick;   /* of the last one */
-    uint64_t number; /* of the last one */
-    uint64_t swaps;  /* fired before another that comes first in the order */
+    uint64_t wrong;  /* timers fired in a wrong tick */
+    uint64_t tick;   /* of the last fired timer */
+    uint64_t number; /* of the last fired timer */
+    uint64_t swaps;  /* timers fired behind a later timer in order */
 } fired;
 
 static void note(timingwheel *wheel, tw_timer *timer)
@@ -85,7 +85,7 @@ static void set_up(void)
     set_up_at(0);
 }
 
-/* Checks that nothing is left but timers that can be destroyed. */
+/* Checks the firings, and that destroying the wheel frees all memory. */
 static void tear_down(void)
 {
     CHECK(tw_check(&tw));
@@ -124,7 +124,7 @@ static uint64_t cascaded(void)
     return stats.cascaded;
 }
 
-/* The chunks that buckets have. */
+/* Returns the number of chunks in buckets. */
 static size_t chunks_in_use(void)
 {
     tw_stats stats;
@@ -153,8 +153,8 @@ static bool has_moved(uint64_t parts, uint64_t whole, uint64_t timers,
     return cascaded() <= exact + slack && cascaded() + slack >= exact;
 }
 
-/* Tick by tick: after each call as much has moved as time has passed, but for
- * one batch. */
+/* Tick by tick: after each call, the share of moved timers is the share of time
+ * passed, within one batch. */
 static void tick_by_tick(void)
 {
     set_up();
@@ -173,8 +173,8 @@ static void tick_by_tick(void)
     tear_down();
 }
 
-/* Half of the time that is left moves half of what is left, whatever bucket of
- * the wheel it is. */
+/* A call after half of the time left moves half of the timers left, for every
+ * bucket of the wheel. */
 static void by_halves(void)
 {
     for (uint64_t step = 4; step <= 512; step = step == 4 ? 511 : step + 1) {
@@ -189,7 +189,7 @@ static void by_halves(void)
     }
 }
 
-/* One timer more than can be sorted is a crowd. */
+/* One timer more than can be sorted makes a bucket large. */
 static void smallest_crowd(void)
 {
     for (size_t more = 0; more < 2; more++) {
@@ -204,8 +204,8 @@ static void smallest_crowd(void)
     }
 }
 
-/* A crowd that has lost most of its chunks to a sweep, in the middle, is no
- * crowd any more: what is left is sorted. */
+/* A sweep removes most chunks of a large bucket, from the middle. The bucket is
+ * no longer large, and its remaining timers are sorted. */
 static void no_crowd_any_more(void)
 {
     const size_t half = TWI_LARGE_TIMERS / 4;
@@ -223,8 +223,8 @@ static void no_crowd_any_more(void)
     tear_down();
 }
 
-/* A crowd of which one half came down from a coarser wheel, in front of the
- * other, and neither is a crowd by itself. */
+/* Half of a large bucket came down from a coarser wheel, in front of the second
+ * half. Neither half is large alone. */
 static void half_from_above(void)
 {
     const uint64_t step = STEP * STEP;
@@ -243,7 +243,7 @@ static void half_from_above(void)
     tear_down();
 }
 
-/* The clock has to be in the step before that of the crowd. */
+/* No timer moves before the clock is in the step before the large bucket. */
 static void no_earlier_than_the_next_step(void)
 {
     set_up();
@@ -278,8 +278,8 @@ static void long_steps(void)
     }
 }
 
-/* Steps of 2^60 ticks, in wheel 30 of those with 4 steps per turn; and ticks of
- * ten time units. */
+/* Steps of 2^60 ticks, in wheel 30 of wheels with 4 steps per turn. Then ticks
+ * of ten time units. */
 static void other_wheels(void)
 {
     tw_config config = {0};
@@ -316,7 +316,7 @@ static void other_wheels(void)
     CHECK(memory.blocks == 0);
 }
 
-/* Crowds in two wheels, each ahead of the clock: each moves. */
+/* Large buckets in two wheels, each ahead of the clock: each moves. */
 static void two_wheels(void)
 {
     const uint64_t step = STEP * STEP;
@@ -338,8 +338,8 @@ static void two_wheels(void)
     tear_down();
 }
 
-/* Two ticks before its step all of a smaller crowd has moved, while a timer of
- * the bucket before it still waits. */
+/* Two ticks before the step, all timers of a smaller large bucket have moved. A
+ * timer of the bucket before still waits. */
 static void all_of_it(void)
 {
     const size_t crowd = 100 * TWI_SLOTS;
@@ -357,7 +357,8 @@ static void all_of_it(void)
     tear_down();
 }
 
-/* A wheel of which all timers have moved ahead leaves the delay queue. */
+/* A wheel leaves the delay queue after all timers of the wheel have moved
+ * ahead. */
 static void nothing_left(void)
 {
     set_up();
@@ -369,7 +370,8 @@ static void nothing_left(void)
     tear_down();
 }
 
-/* One call from far away to the last tick before the step of the crowd. */
+/* One call from far away to the last tick but one before the step of the large
+ * bucket. */
 static void all_at_once(void)
 {
     set_up();
@@ -384,8 +386,8 @@ static void all_at_once(void)
     tear_down();
 }
 
-/* A clock that jumps from before the step into the middle of the bucket's own
- * step, and over it. */
+/* The clock jumps from before a bucket's step into the middle of the step, and
+ * over the step. */
 static void jumps(void)
 {
     set_up();
@@ -401,7 +403,7 @@ static void jumps(void)
     tear_down();
 }
 
-/* The last step before 2^64 has no next one. */
+/* The last step before 2^64 has no next step. */
 static void last_step(void)
 {
     set_up_at(UINT64_MAX - 10 * STEP);
@@ -415,7 +417,8 @@ static void last_step(void)
     tear_down();
 }
 
-/* Timers of one tick need no sorting, and are not moved however many. */
+/* Timers of one tick need no sorting, and never move, for any number of
+ * timers. */
 static void one_tick(void)
 {
     set_up();
@@ -426,8 +429,8 @@ static void one_tick(void)
     tear_down();
 }
 
-/* A timer that was postponed out of the crowd moves to its place when its turn
- * comes. */
+/* A timer postponed out of the large bucket moves to its new place in its
+ * turn. */
 static void postponed(void)
 {
     set_up();
@@ -447,7 +450,8 @@ static void postponed(void)
 
 /* --------------------------------------------------------------- limits --- */
 
-/* A call that fires as many as it may moves nothing ahead; the next does. */
+/* A call that reaches its limit by firing moves no timer ahead. The next call
+ * does. */
 static void limit_reached(void)
 {
     set_up();
@@ -462,8 +466,8 @@ static void limit_reached(void)
     tear_down();
 }
 
-/* What is moved ahead counts towards the limit. What that leaves is spread over
- * the rest of the step. */
+/* Timers moved ahead count towards the limit. The timers that the limit leaves
+ * spread over the rest of the step. */
 static void limit_in_the_middle(void)
 {
     for (size_t limit = 1; limit < 600; limit += limit + 6) {
@@ -485,8 +489,8 @@ static void limit_in_the_middle(void)
     }
 }
 
-/* A crowd that has come up moves down in parts of one call each, and all of it
- * before the first of its timers fires. */
+/* A due large bucket moves down in parts, one part per call. All parts move
+ * before the first timer of the bucket fires. */
 static void limit_in_a_cascade(void)
 {
     set_up();
@@ -500,8 +504,9 @@ static void limit_in_a_cascade(void)
     tear_down();
 }
 
-/* Thousands of dead slots: a limited call passes a bounded number of them, and
- * each call gets further. Then the same in a bucket that moves ahead. */
+/* Thousands of dead slots. A limited call passes a bounded number of dead
+ * slots, and each call gets further. With `until` before the step, the bucket
+ * moves ahead. */
 static void dead_slots(uint64_t until, size_t limit)
 {
     int calls = 0;
@@ -536,7 +541,7 @@ static void dead_slots_ahead(void)
         dead_slots(4 * STEP - 1, limit);
 }
 
-/* The same with timers of one tick, and with overdue ones. */
+/* Thousands of dead slots of one tick, and of overdue timers. */
 static void dead_slots_of_one_tick(void)
 {
     for (uint64_t tick = 0; tick <= 4 * STEP; tick += 4 * STEP) {
@@ -557,8 +562,8 @@ static void dead_slots_of_one_tick(void)
 
 /* --------------------------------------------------------------- memory --- */
 
-/* Memory runs out in the middle of moving ahead, for good or for a while: each
- * timer fires in its turn. */
+/* Memory runs out while a large bucket moves ahead, for good or for a while.
+ * Each timer fires in its turn. */
 static void no_memory_ahead(void)
 {
     for (size_t nth = 1; nth < 20; nth += 3)
@@ -579,8 +584,8 @@ static void no_memory_ahead(void)
         }
 }
 
-/* Timers that were postponed are stuck without memory when their bucket has
- * come up: they fire in order with those of wheels, all in one call. */
+/* Postponed timers are stuck without memory when their bucket comes up. One
+ * call fires stuck timers and timers of wheels, in order. */
 static void stuck_in_order(void)
 {
     size_t others = 0;
@@ -603,9 +608,9 @@ static void stuck_in_order(void)
     tear_down();
 }
 
-/* As many timers as were reserved, without memory from then on, and started
- * anew over and over: no start fails, and each timer fires in time, be its
- * bucket sorted, cascaded, or moved ahead. */
+/* Reserves for `count` timers. Memory is out from then on, and the timers
+ * restart over and over. No start fails, and each timer fires in time. Buckets
+ * are sorted, cascade, or move ahead. */
 static void restart_for_ever(size_t count)
 {
     const uint64_t horizon = 70000;
@@ -638,8 +643,8 @@ static void restart_reserved(void)
         restart_for_ever(counts[i]);
 }
 
-/* A crowd under a reserve: each timer is in a chunk of its own, when all move
- * ahead and are sorted. */
+/* A large bucket under a reserve. Each timer is alone in its chunk when the
+ * bucket moves ahead and is sorted. */
 static void reserved_crowd(void)
 {
     set_up();
@@ -658,8 +663,8 @@ static void reserved_crowd(void)
     tear_down();
 }
 
-/* Timers that are started anew over and over leave dead slots, of which chunks
- * are swept: memory stays within a bound. */
+/* Timers that restart over and over leave dead slots. Sweeps find the chunks
+ * with only dead slots, and memory stays bounded. */
 static void swept(void)
 {
     const size_t most = 1000 / 3 + TWI_SPARE_CHUNKS; /* sweeps keep up */
@@ -681,8 +686,8 @@ static void swept(void)
     tear_down();
 }
 
-/* Chunks that are well filled are not swept: hundreds of them in one bucket, or
- * one for each of hundreds of buckets. */
+/* Well filled chunks are not swept: hundreds of chunks in one bucket, or one
+ * chunk in each of hundreds of buckets. */
 static void not_swept(void)
 {
     for (uint64_t span = 1; span <= STEP; span += STEP - 1) {
@@ -696,8 +701,8 @@ static void not_swept(void)
     }
 }
 
-/* Without memory chunks are swept that hold no timer, if they are more than one
- * in nine. */
+/* Without memory, a start sweeps if more than one chunk in nine has no
+ * timer. */
 static void swept_without_memory(void)
 {
     const size_t count = 100 * TWI_SLOTS;
@@ -705,7 +710,7 @@ static void swept_without_memory(void)
     start_many(0, count, 4 * STEP, STEP);
     for (size_t i = 1; i < count; i++)
         cancel(i);
-    CHECK(start(count, 5) == TW_OK); /* and there is wheel 0 */
+    CHECK(start(count, 5) == TW_OK); /* wheel 0 exists from now on */
     heap_fail(&memory, 1, true);
     for (size_t i = 1; i < 80; i++)
         CHECK(start(count + i, 5 + i) == TW_OK);
@@ -715,8 +720,8 @@ static void swept_without_memory(void)
     tear_down();
 }
 
-/* If hardly one in ten is without a timer, no chunk is looked at: a start that
- * is refused costs no more than another. */
+/* If hardly one chunk in ten has no timer, no chunk is swept. A refused start
+ * costs no more than a successful start. */
 static void refused_at_once(void)
 {
     size_t count = 0;
@@ -735,12 +740,12 @@ static void refused_at_once(void)
     tear_down();
 }
 
-/* To sort takes one slab, and no more chunks than are missing. */
+/* Sorting allocates one slab, with only the missing chunks. */
 static void sorts_in_one_slab(void)
 {
     const size_t chunks = TWI_SORT_CHUNKS;
     if (chunks <= TWI_LEAST_CHUNKS + 1)
-        return; /* a slab is never so small */
+        return; /* a slab is never as small */
     set_up();
     CHECK(start(0, 4 * STEP) == TW_OK);
     start_many(1, chunks * TWI_SLOTS - 1, 4 * STEP + 1, STEP - 1);
@@ -755,8 +760,9 @@ static void sorts_in_one_slab(void)
     tear_down();
 }
 
-/* The first chunk of a sorted bucket, all of it cancelled, is swept away: its
- * wheel comes up too early, and waits for the timer that is first now. */
+/* A sweep removes the first chunk of a sorted bucket, after all its timers were
+ * cancelled. The wheel comes up too early, and then waits for the timer that is
+ * now first. */
 static void front_swept(void)
 {
     set_up();
@@ -776,12 +782,12 @@ static void front_swept(void)
     tear_down();
 }
 
-/* The last chunk of a bucket is swept, whatever its free slots hold. */
+/* The last chunk of a bucket is swept, with any content of its free slots. */
 static void end_swept(void)
 {
     set_up();
     start_many(0, 6 * TWI_SLOTS, 2 * STEP, STEP);
-    fire_all(); /* the slots of these chunks are as they were */
+    fire_all(); /* the slots of the freed chunks keep their content */
     start_many(0, TWI_SLOTS + 3, 6 * STEP, STEP);
     size_t chunks = chunks_in_use();
     for (size_t i = 0; i < 3; i++)
@@ -793,7 +799,7 @@ static void end_swept(void)
     tear_down();
 }
 
-/* A bucket that has lost its only chunk to a sweep comes up. */
+/* A bucket without chunks comes up, after a sweep took the only chunk. */
 static void swept_empty(void)
 {
     set_up();
@@ -821,7 +827,7 @@ static uint64_t random_below(uint64_t limit)
     return (random_state >> 16) % limit;
 }
 
-/* Starts up to `most` timers for ticks that are close to each other. */
+/* Starts up to `most` timers for nearby ticks. */
 static void start_cluster(uint64_t most, uint64_t horizon)
 {
     uint64_t first = tw.clock_tick + 1 + random_below(horizon);
@@ -830,7 +836,7 @@ static void start_cluster(uint64_t most, uint64_t horizon)
         (void)start(random_below(TIMERS), first + random_below(span));
 }
 
-/* One random call. */
+/* Makes a random call. */
 static void any_call(uint64_t horizon)
 {
     size_t i = random_below(TIMERS);
@@ -878,8 +884,8 @@ static void any_call(uint64_t horizon)
     }
 }
 
-/* Crowds that are started, cancelled, postponed, moved ahead, sorted and fired
- * by calls with limits or without, while memory comes and goes. */
+/* Large buckets: starts, cancels, postpones, moves ahead, sorts and fires
+ * timers, by calls with and without limits. Memory comes and goes. */
 static void any_calls(uint32_t size, uint64_t horizon)
 {
     tw_config config = {0};
@@ -908,7 +914,7 @@ static void random_calls(void)
 
 /* ----------------------------------------------------------------- trim --- */
 
-/* Starts timers all over the wheels; leaves one of `every`. */
+/* Starts timers in all wheels, and cancels all except one in `every`. */
 static void thin_out(size_t every)
 {
     start_many(0, TIMERS, 3, 200000);
@@ -917,7 +923,7 @@ static void thin_out(size_t every)
             cancel(i);
 }
 
-/* The chunks that all timers need, if each bucket is packed. */
+/* Returns the number of chunks for all timers, if each bucket is packed. */
 static size_t chunks_needed(void)
 {
     size_t needed = 0, at = 0;
@@ -926,8 +932,8 @@ static size_t chunks_needed(void)
     return needed;
 }
 
-/* After a trim the memory is at most 1.5 times what the timers need, beside the
- * wheels; and they fire as before. */
+/* After a trim, the memory beside the wheels is at most 1.5 times the need of
+ * the timers. The timers fire as before. */
 static void trimmed(void)
 {
     for (size_t every = 1; every < TIMERS; every += every + 1) {
@@ -951,8 +957,8 @@ static void trimmed(void)
     }
 }
 
-/* The memory to pack into fails, at the first slab or a later one: all is as
- * before. */
+/* A trim fails to allocate, at the first slab or at a later slab. All timers
+ * stay. */
 static void trimmed_without_memory(void)
 {
     for (size_t nth = 1; nth < 5; nth++) {
@@ -975,8 +981,8 @@ static void trimmed_without_memory(void)
     }
 }
 
-/* A sorted bucket is packed between two of its timers; one of those is
- * postponed after that. */
+/* A trim packs a bucket that is sorted and has fired some timers. Then a timer
+ * of the bucket is postponed. */
 static void trimmed_when_sorted(void)
 {
     set_up();
@@ -1000,7 +1006,7 @@ static void trimmed_when_sorted(void)
 
 /* ------------------------------------------------------- overdue timers --- */
 
-static char order[100]; /* letters of the timers that fired */
+static char order[100]; /* letters of the fired timers */
 static size_t ends;
 
 static void say(timingwheel *wheel, tw_timer *timer)
@@ -1010,7 +1016,8 @@ static void say(timingwheel *wheel, tw_timer *timer)
         order[ends++] = (char)('a' + (TW_OWNER(timer, item, timer) - items));
 }
 
-/* True if a call with a limit fires exactly the timers of these letters. */
+/* True if a call with a limit fires exactly the timers of `letters`, in
+ * order. */
 static bool call_fires(uint64_t now, size_t limit, const char *letters)
 {
     memset(order, 0, sizeof(order));
@@ -1021,9 +1028,9 @@ static bool call_fires(uint64_t now, size_t limit, const char *letters)
     return strcmp(order, letters) == 0;
 }
 
-/* Limited calls leave overdue timers and due ones; others are started overdue
- * between the calls, and come after all that was left. `between` is called
- * after each call. */
+/* Limited calls leave overdue timers and due timers. Timers started overdue
+ * between the calls come after all timers left. Calls `between` after each
+ * call. */
 static void generations(void (*between)(void))
 {
     set_up_at(100);
@@ -1099,9 +1106,9 @@ static void climb(timingwheel *wheel, tw_timer *timer)
     last_index = index;
 }
 
-/* Hundreds of overdue timers, most of them cancelled, in the middle of which a
- * limited call ended; a due timer; and hundreds started overdue since. A trim
- * packs them, and their order stays. */
+/* A limited call ends among hundreds of overdue timers, and leaves a due timer.
+ * Hundreds of timers become overdue afterwards. Most overdue timers are
+ * cancelled. A trim packs the rest and keeps their order. */
 static void overdue_packed(void)
 {
     set_up_at(100);
@@ -1139,8 +1146,8 @@ static void start_overdue(timingwheel *wheel, tw_timer *timer)
     CHECK(start(0, 10) == TW_OK);
 }
 
-/* All overdue timers have fired, and a sweep has passed their chunk: one that a
- * callback starts overdue waits for the next call, as ever. */
+/* All overdue timers have fired, and a sweep has passed their chunk. A timer
+ * that a callback starts overdue still waits for the next call. */
 static void overdue_swept(void)
 {
     set_up_at(100);
@@ -1156,8 +1163,8 @@ static void overdue_swept(void)
     tear_down();
 }
 
-/* The last of the overdue timers that a limited call left were cancelled and
- * swept: one started overdue since still comes after what was left. */
+/* A limited call leaves overdue timers. The last of these are cancelled and
+ * swept. A timer started overdue later still comes after the timers left. */
 static void overdue_end_swept(void)
 {
     set_up_at(100);
@@ -1178,8 +1185,8 @@ static void overdue_end_swept(void)
 
 /* ------------------------------------------------ a timer's own wheel --- */
 
-/* In a debug build a timer is looked for in all wheels and beside them: each of
- * these is pending on this wheel, and may be started and cancelled. */
+/* A debug build searches all wheels and all outside buckets for a timer. Each
+ * timer here is pending on this wheel, and may be started and cancelled. */
 static void own_timers(void)
 {
     static const uint64_t ticks[] = {5, 5000, 200000, UINT64_MAX, 100, 0};
@@ -1193,8 +1200,8 @@ static void own_timers(void)
     tear_down();
 }
 
-/* tw_check notices a look ahead that comes too late, and a timer of a sorted
- * bucket that does not know of it. A bucket of one tick needs no sorting. */
+/* tw_check detects an ahead_at that is too late, and a timer of a sorted bucket
+ * without the sorted bit. A bucket of one tick needs no sorting. */
 static void inspection(void)
 {
     set_up();

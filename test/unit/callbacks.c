@@ -88,7 +88,7 @@ static void cb_postpones_itself(void)
 {
     begin();
     start('a', 10);
-    when_fired('a', act_postpone, 'a', 30); /* not pending: it starts */
+    when_fired('a', act_postpone, 'a', 30); /* not pending: starts */
     FIRES(29, "a");
     FIRES(30, "a");
     end();
@@ -152,7 +152,8 @@ static void cb_cancels_what_has_fired(void)
     end();
 }
 
-/* Every pair of twelve in one tick: the first cancels the second. */
+/* Every pair of twelve timers in one tick: the first timer cancels the
+ * second. */
 static void cb_cancels_every_pair(void)
 {
     for (char from = 'a'; from < 'a' + 12; from++)
@@ -171,7 +172,7 @@ static void cb_cancels_every_pair(void)
         }
 }
 
-/* Every pair again: the first starts the second for a later tick. */
+/* Every pair again: the first timer starts the second for a later tick. */
 static void cb_moves_every_pair(void)
 {
     for (char from = 'a'; from < 'a' + 12; from++)
@@ -355,7 +356,7 @@ static void cb_drains_overdue(void)
     end();
 }
 
-/* A timer in memory of its own, which its callback frees. */
+/* Timers freed by their callbacks. Each timer has separate memory. */
 static size_t freed;
 
 static void on_fire_free(timingwheel *wheel, tw_timer *timer)
@@ -389,7 +390,7 @@ static void cb_frees_another(void)
 {
     begin();
     start('a', 10);
-    start('b', 10); /* wiped, as by its owner's free */
+    start('b', 10); /* wiped, as if freed by its owner */
     start('c', 10);
     when_fired('a', act_cancel_and_wipe, 'b', 0);
     FIRES(10, "ac");

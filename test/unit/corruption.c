@@ -1,5 +1,5 @@
-/* corruption.c - tw_check answers false when any part of the structure is
- * broken: each case breaks one field, looks, and mends it again.
+/* corruption.c - tw_check returns false if any part of the structure is broken.
+ * Each case breaks one field, calls tw_check, and repairs the field.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -28,7 +28,7 @@ static void set_up(void)
     CHECK(tw_check(&tw));
 }
 
-/* Adds `change` to the bytes of a field, with a look in between. */
+/* Changes a field, calls tw_check, and restores the field. */
 static void breaks(void *field, size_t size, unsigned change)
 {
     unsigned char *bytes = (unsigned char *)field, kept[8];
@@ -64,7 +64,7 @@ static void counters(void)
     tw_destroy(&tw);
 }
 
-/* The second of three chunks, and the last, which has room. */
+/* The second of three chunks, and the last chunk, which has free slots. */
 static void timer_and_chunk(void)
 {
     set_up();
@@ -73,22 +73,22 @@ static void timer_and_chunk(void)
     twi_chunk *last = twi_last_chunk(bucket);
     CHECK(chunk != last && chunk->number == 1 && last->number == 2);
     BREAKS(timers[3].place, 8);
-    BREAKS(timers[3].deadline, 0x10); /* before its bucket */
+    BREAKS(timers[3].deadline, 0x10); /* before the bucket's span */
     BREAKS(chunk->bucket, sizeof(twi_bucket));
     BREAKS(chunk->prev, 0x80);
-    BREAKS(chunk->number, 1); /* the number of the one before */
-    BREAKS(chunk->number, 3); /* the number of the one behind */
+    BREAKS(chunk->number, 1); /* the number of the chunk before */
+    BREAKS(chunk->number, 3); /* the number of the chunk behind */
     BREAKS(last->number, 2);
     BREAKS(last->prev, 0x80);
     tw_timer *kept = chunk->slots[5];
-    chunk->slots[5] = NULL; /* a slot that lost its timer */
+    chunk->slots[5] = NULL; /* an empty slot of a pending timer */
     CHECK(!tw_check(&tw));
     chunk->slots[5] = kept;
     CHECK(tw_check(&tw));
     tw_destroy(&tw);
 }
 
-/* Chunks that have left may have left gaps in the numbers, which wrap. */
+/* Numbers of chunks may have gaps, left by removed chunks, and may wrap. */
 static void numbers_of_chunks(void)
 {
     set_up();
@@ -115,7 +115,7 @@ static void buckets(void)
     BREAKS(bucket->earliest, 1);
     BREAKS(bucket->back, 0x80); /* in another chunk */
     tw_timer **room = bucket->back;
-    bucket->back--; /* without the timer in front of it */
+    bucket->back--; /* leaves out the last timer */
     CHECK(!tw_check(&tw));
     bucket->back = twi_last_chunk(bucket)->slots; /* a chunk without slots */
     CHECK(!tw_check(&tw));
@@ -176,7 +176,8 @@ static void wheels(void)
     tw_destroy(&tw);
 }
 
-/* A wheel without timers is neither in the delay queue nor the usual one. */
+/* A wheel without timers is neither in the delay queue nor cached as
+ * last_wheel. */
 static void empty_wheel(void)
 {
     tw_init(&tw, NULL);
@@ -192,7 +193,7 @@ static void empty_wheel(void)
     tw_destroy(&tw);
 }
 
-/* Where a start has to look at the tick or a limit no wheel is. */
+/* With ticks of several units, or with max_pending, no wheel is cached. */
 static void unusual_wheel(void)
 {
     for (uint64_t tick = 1; tick <= 2; tick++) {
@@ -206,7 +207,7 @@ static void unusual_wheel(void)
     }
 }
 
-/* Four timers of one bucket, of which the first has fired. */
+/* Four timers of one bucket. The first timer has fired. */
 static void order_of_a_bucket(void)
 {
     set_up();
@@ -215,10 +216,10 @@ static void order_of_a_bucket(void)
     tw_advance_clock(&tw, 1303);
     twi_wheel *wheel = tw.wheels[1];
     CHECK(wheel->progress == TWI_SORTED);
-    BREAKS(timers[2].place, TWI_SORTED_BIT); /* it would not have to leave */
-    timers[2].deadline = 1310;               /* behind the one of 1309 */
+    BREAKS(timers[2].place, TWI_SORTED_BIT); /* not marked as sorted */
+    timers[2].deadline = 1310;               /* behind the timer of 1309 */
     CHECK(!tw_check(&tw));
-    timers[2].deadline = 1313; /* it was postponed, and is to be moved on */
+    timers[2].deadline = 1313; /* postponed, and yet to move */
     CHECK(tw_check(&tw));
     timers[2].deadline = 1306;
     CHECK(tw_cancel(&tw, &timers[1]) && tw_check(&tw));
@@ -253,7 +254,7 @@ static void not_at_home(void)
     CHECK(!tw_check(NULL));
 }
 
-/* A bucket that may be crowded, and which no call would look at before it comes
+/* A bucket that may be large. No call would move its timers before it comes
  * up. */
 static void crowd_unnoticed(void)
 {
@@ -284,7 +285,7 @@ static void crowd_unnoticed(void)
     tw_destroy(&tw);
 }
 
-/* Overdue timers that no call would look for. */
+/* Overdue timers that no call would find. */
 static void overdue_unnoticed(void)
 {
     set_up();
@@ -296,7 +297,7 @@ static void overdue_unnoticed(void)
     (void)tw_advance_clock(&tw, 1000);
     (void)tw_advance_clock(&tw, 1000);
     CHECK(!tw.has_outside && tw_check(&tw));
-    tw.turn_count = 2; /* a turn of a call that has left nothing */
+    tw.turn_count = 2; /* a turn without a call that left timers */
     CHECK(!tw_check(&tw));
     tw.turn_count = 1;
     tw_destroy(&tw);
@@ -305,9 +306,10 @@ static void overdue_unnoticed(void)
 static void clock_ahead(void)
 {
     set_up();
-    tw.clock_tick += 100; /* past a timer that has not fired */
+    tw.clock_tick += 100; /* past a pending timer */
     CHECK(!tw_check(&tw));
-    tw.clock_tick -= 700; /* so far back that one is beyond its wheel's reach */
+    tw.clock_tick -= 700; /* so far back that a timer is beyond its wheel's
+                           * reach */
     CHECK(!tw_check(&tw));
     tw.clock_tick += 600;
     CHECK(tw_check(&tw));

@@ -1,5 +1,5 @@
 /* functions.c - the functions one by one: init, destroy, start, cancel, poll,
- * statuses, and the calls that are refused.
+ * statuses, and refused calls.
  *
  *     functions [CASE...]
  *
@@ -45,7 +45,7 @@ static void init_zero_config(void)
     set_up(0, 0, 0, 0);
     CHECK(start('a', 7) == TW_OK);
     FIRES(6, "");
-    FIRES(7, "a"); /* so a tick is one unit */
+    FIRES(7, "a"); /* each tick is a unit */
     end();
 }
 
@@ -107,7 +107,7 @@ static void alloc_context_is_handed_on(void)
 {
     begin();
     CHECK(start('a', 1000) == TW_OK);
-    CHECK(memory.calls > 0); /* counted in the very heap that it was given */
+    CHECK(memory.calls > 0); /* counted in the heap of alloc_context */
     end();
 }
 
@@ -211,7 +211,7 @@ static void timer_initialiser(void)
     end();
 }
 
-/* The timer is in the middle of its owner, or there are two timers. */
+/* A timer in the middle of its owner, and an owner with two timers. */
 static void timer_owner(void)
 {
     struct owner {
@@ -378,7 +378,7 @@ static void start_pending_moves(void)
     start('a', 100);
     CHECK(start('a', 50) == TW_OK); /* earlier */
     CHECK(tw_count(&tw) == 1);
-    CHECK(start('a', 50) == TW_OK);   /* the same */
+    CHECK(start('a', 50) == TW_OK);   /* equal */
     CHECK(start('a', 5000) == TW_OK); /* later */
     CHECK(tw_count(&tw) == 1);
     FIRES(4999, "");
@@ -425,7 +425,7 @@ static void strerror_sentences(void)
     for (int i = 0; i < 5; i++) {
         const char *text = tw_strerror(statuses[i]);
         CHECK(text[0] >= 'A' && text[strlen(text) - 1] == '.');
-        CHECK(i == 0 || strlen(text) > 30); /* it says what to do */
+        CHECK(i == 0 || strlen(text) > 30); /* says what to do */
         for (int j = 0; j < i; j++)
             CHECK(strcmp(text, tw_strerror(statuses[j])) != 0);
     }
@@ -567,7 +567,7 @@ static void full_in_callbacks(void)
     set_up(1, 0, 0, 1);
     start('a', 5);
     when_fired('a', act_start_after, 'a', 5);
-    FIRES(20, "aaaa"); /* the one that fires makes room for itself */
+    FIRES(20, "aaaa"); /* the firing timer makes room */
     CHECK(named('a')->status == TW_OK);
     end();
     set_up(1, 0, 0, 2);
@@ -621,7 +621,7 @@ static void poll_calls_nothing(void)
     clear_log();
     CHECK(tw_poll(&tw, 9) == NULL);
     CHECK(tw_poll(&tw, 10) == timer_of('a'));
-    CHECK(fired_count == 0); /* its callback was not called */
+    CHECK(fired_count == 0); /* tw_poll called no callback */
     CHECK(state_of('a') == TW_FIRED);
     CHECK(tw_count(&tw) == 0);
     CHECK(stats().fired == 1);
@@ -647,7 +647,7 @@ static void poll_overdue(void)
     start('a', 3);
     CHECK(tw_poll(&tw, 0) == timer_of('b'));
     CHECK(tw_now(&tw) == 50);
-    start('c', 5); /* a call of its own: comes out of the next */
+    start('c', 5); /* overdue: behind timer a */
     CHECK(tw_poll(&tw, 0) == timer_of('a'));
     CHECK(tw_poll(&tw, 0) == timer_of('c'));
     CHECK(tw_poll(&tw, 0) == NULL);
@@ -741,9 +741,9 @@ static void fire_tickets(uint64_t span, uint64_t step, bool by_polls,
     end();
 }
 
-/* Polls move no more timers than calls, and allocate no more. The timers are
- * due far apart, or in a large bucket, or in a large bucket that moves ahead
- * (only a poll that returns NULL moves timers ahead). */
+/* Polls move and allocate no more than calls do. The timers are due far apart,
+ * or are in a large bucket. In the third run, the large bucket moves ahead.
+ * (Only a poll that returns NULL moves timers ahead.) */
 static void poll_cost(void)
 {
     static const uint64_t spans[] = {60000, 24576, 24576};

@@ -55,7 +55,7 @@ static void stats_bytes(void)
     random_state = 21;
     deal_tickets(60000);
     tw_stats s = stats();
-    CHECK(s.bytes_held == memory.bytes); /* as TW_MALLOC saw it */
+    CHECK(s.bytes_held == memory.bytes); /* the count of TW_MALLOC */
     CHECK(s.bytes_used > 0 && s.bytes_used <= s.bytes_held);
     CHECK(tw_advance_clock(&tw, 60000) == TICKETS);
     CHECK(stats().bytes_used < s.bytes_used);
@@ -103,8 +103,8 @@ static void draw(const char *line, void *context)
         strcat(strcat(drawing, line), "\n");
 }
 
-/* Draws a wheel, and leaves out what its memory takes, which differs between
- * machines: that is the last line, and compared here. */
+/* Draws a wheel without the last line, the memory. Memory differs between
+ * machines, so this function compares the last line with tw_get_stats. */
 static const char *drawing_of(const timingwheel *wheel)
 {
     char expected[101];
@@ -126,7 +126,7 @@ static const char *drawing_of(const timingwheel *wheel)
     return drawing;
 }
 
-/* As drawn, so that a failure shows it. */
+/* True if the drawing is as expected. Otherwise prints the drawing. */
 static bool draws(const timingwheel *wheel, const char *expected)
 {
     if (strcmp(drawing_of(wheel), expected) == 0)
@@ -157,8 +157,8 @@ static void dump_of_no_wheel(void)
     end();
 }
 
-/* Ticks of 10 on wheels of 4; the clock stands within one. The queue is in
- * order of its ticks: where two are the same, the coarser wheel comes first. */
+/* Ticks of 10 units, wheels of 4 steps, and a clock within a tick. The queue is
+ * in the order of ticks. Of two equal ticks, the coarser wheel comes first. */
 static void dump_of_wheels(void)
 {
     set_up(10, 57, 4, 0);
@@ -198,8 +198,8 @@ static void dump_of_wheels(void)
     end();
 }
 
-/* One to ten, 99 and 100 timers in a place; 512 buckets in 64 places, of which
- * the clock's own is the first. */
+/* 9, 10, 99 and 100 timers in a place of the drawing. 512 buckets share 64
+ * places, and the first place begins with the clock's bucket. */
 static void dump_of_crowds(void)
 {
     static tw_timer crowd[9 + 10 + 99 + 100];

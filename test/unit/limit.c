@@ -52,7 +52,7 @@ static void limit_leaves_the_rest_due(void)
     start('b', 50);
     start('c', 60);
     FIRES_AT_MOST(1, 100, "a");
-    FIRES(0, "b"); /* at the clock: fires whatever the argument */
+    FIRES(0, "b"); /* at the clock: fires for any argument */
     FIRES(59, "");
     FIRES(60, "c");
     end();
@@ -89,8 +89,8 @@ static void limit_and_a_new_start(void)
     start('b', 80);
     FIRES_AT_MOST(1, 100, "a");
     start('c', 70);    /* ahead of the clock, which stays at 50 */
-    start('d', 40);    /* behind it */
-    FIRES(100, "cbd"); /* left due, in order, and then what is overdue since */
+    start('d', 40);    /* behind the clock */
+    FIRES(100, "cbd"); /* first timers left due, then overdue timers */
     end();
 }
 
@@ -165,7 +165,7 @@ static void limit_backwards(void)
     end();
 }
 
-/* After the last due timer a limited call once still named its tick. */
+/* After the last due timer, a limited call once still returned its tick. */
 static void limit_reached_exactly(void)
 {
     uint64_t deadline;

@@ -853,7 +853,7 @@ static void postpone_a_few_far(void)
     trim();
 }
 
-static void play_owed_from_own_chunk(void)
+static void play_stuck_in_own_chunk(void)
 {
     postpone_a_few_far();
     for (unsigned i = 10; i < ITEMS; i++)
@@ -865,12 +865,12 @@ static void play_owed_from_own_chunk(void)
     advance(100003);
 }
 
-static void owed_from_own_chunk(void)
+static void stuck_in_own_chunk(void)
 {
-    inject(play_owed_from_own_chunk, 1, 0);
+    inject(play_stuck_in_own_chunk, 1, 0);
 }
 
-static void play_owed_and_drained(void)
+static void play_stuck_and_drained(void)
 {
     postpone_a_few_far();
     start(&items[20], tw_now(&tw) + 16);
@@ -880,9 +880,9 @@ static void play_owed_and_drained(void)
     advance(tw_now(&tw) + 16);
 }
 
-static void owed_and_drained(void)
+static void stuck_and_drained(void)
 {
-    inject(play_owed_and_drained, 1, 0);
+    inject(play_stuck_and_drained, 1, 0);
 }
 
 static void play_reserves(void)
@@ -1357,8 +1357,9 @@ static const tap_case cases[] = {
     {"out of memory: drains whose visitors start timers", drains},
     {"out of memory: trims", trims},
     {"out of memory: timers that cannot move stay in their bucket's chunk",
-     owed_from_own_chunk},
-    {"out of memory: timers that cannot move can be drained", owed_and_drained},
+     stuck_in_own_chunk},
+    {"out of memory: timers that cannot move can be drained",
+     stuck_and_drained},
     {"out of memory: tw_reserve", reserves},
     {"out of memory: a mix of everything", mix},
     {"out of memory: a mix within few wheels", mix_within_few_wheels},

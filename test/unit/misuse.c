@@ -1,8 +1,8 @@
-/* misuse.c - what a build with TW_DEBUG notices: each kind of misuse ends in
- * TW_ASSERT with a sentence that says what was done.
+/* misuse.c - misuse detected by a build with TW_DEBUG. Each kind of misuse ends
+ * in TW_ASSERT, with a sentence about the misuse.
  *
- * TW_ASSERT jumps out of the library here, as a failed assertion would end the
- * program; the wheel is not used after that.
+ * Here TW_ASSERT jumps out of the library, because a failed assertion would end
+ * the program. No case uses the wheel afterwards.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,7 +12,7 @@
 #include "../lib/tap.h"
 
 static jmp_buf caught;
-static const char *sentence; /* of the assertion that failed, or NULL */
+static const char *sentence; /* of the failed assertion; NULL: none */
 
 static void fail_assertion(const char *text)
 {
@@ -47,8 +47,8 @@ static bool is_caught(void (*misuse)(void), const char *words)
     return true;
 }
 
-/* The wheels of a case that was caught are given up as they stand; those of
- * one that was not are sound. */
+/* Frees the memory of a wheel that an assertion has left in any state. Without
+ * an assertion, the wheel is sound. */
 static void give_up(timingwheel *wheel)
 {
     twi_slab *slab = wheel->slabs;
@@ -104,7 +104,8 @@ static void cancelled_elsewhere(void)
     expect(cancel_elsewhere, "pending on another wheel");
 }
 
-/* The timer is pending, and where the other wheel has a timer of its own. */
+/* The timer is pending on a wheel. The second wheel has a pending timer in the
+ * same place. */
 static void start_overdue_elsewhere(void)
 {
     tw_start(&other, &timers[1], 0);
@@ -159,9 +160,10 @@ static void sort_overwritten(void)
     tw_advance_clock(&tw, 600);
 }
 
-/* The last of a bucket: it is met before anything has cascaded. (They are few,
- * and due too far apart to be sorted; beyond the step after the clock's own,
- * and so in wheel 2.) */
+/* Overwrites the last timer of a bucket. The assertion fails before any timer
+ * has cascaded. (The timers are few, and too far apart to be sorted. They are
+ * due beyond the step after the clock's own step, and are therefore in wheel
+ * 2.) */
 static void cascade_overwritten(void)
 {
     for (size_t i = 0; i < 63; i++)
@@ -170,7 +172,8 @@ static void cascade_overwritten(void)
     tw_advance_clock(&tw, 140000);
 }
 
-/* The same of a crowded bucket, while it is moved ahead of its time. */
+/* Overwrites the last timer of a large bucket. The bucket moves ahead of
+ * time. */
 static void move_overwritten_ahead(void)
 {
     static tw_timer crowd[TWI_LARGE_TIMERS + 2 * TWI_SLOTS];
@@ -436,7 +439,7 @@ static void destroy_copy(void)
     tw_destroy(&elsewhere);
 }
 
-/* Even empty, and even with nothing at its old place. */
+/* The moved wheel is empty, and the memory at its old place is cleared. */
 static void start_where_it_went(void)
 {
     elsewhere = tw;
@@ -463,7 +466,7 @@ static void moved(void)
     expect(start_where_it_went, "was moved or copied");
 }
 
-/* tw_check says so without TW_DEBUG, too. */
+/* tw_check returns false without TW_DEBUG, too. */
 static void checked_where_it_went(void)
 {
     tw_init(&tw, NULL);
@@ -480,7 +483,7 @@ static void count_fired(timingwheel *wheel, tw_timer *timer)
         tw_start(wheel, timer, tw_after(tw_now(wheel), 700));
 }
 
-/* No assertion fails where nothing is wrong. */
+/* No assertion fails in correct use. */
 static void use_properly(void)
 {
     for (size_t i = 0; i < 64; i++) {

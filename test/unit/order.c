@@ -1,4 +1,4 @@
-/* order.c - promise 8: the order in which timers fire.
+/* order.c - promise 8: the firing order of timers.
  *
  *     order [CASE...]
  *
@@ -21,14 +21,14 @@ static void tick_order_before_deadlines(void)
 {
     set_up(10, 0, 0, 0);
     start('a', 19);
-    start('b', 11); /* the same tick, though an earlier deadline */
+    start('b', 11); /* the same tick, an earlier deadline */
     start('c', 10);
     FIRES(20, "cab");
     end();
 }
 
-/* Six timers of one bucket, for four ticks, start out of order. Timer d is not
- * cancelled, or before the first timer fires, or afterwards. */
+/* Six timers of one bucket, for four ticks, start out of order. Timer d stays,
+ * or is cancelled before the first timer fires, or afterwards. */
 static void order_within_a_bucket(void)
 {
     for (int moment = 0; moment < 3; moment++) {
@@ -53,7 +53,7 @@ static void order_within_a_bucket(void)
     }
 }
 
-/* Timer a starts far from its deadline. Timer b starts near it, in a finer
+/* Timer a starts far from its deadline. Timer b starts later, in a finer
  * wheel. */
 static void order_across_wheels(void)
 {
@@ -149,7 +149,7 @@ static void overdue_before_due(void)
     end();
 }
 
-/* A callback postpones an overdue timer, which then fires in the next call. */
+/* A callback postpones an overdue timer. The timer fires in the next call. */
 static void overdue_postponed_by_another(void)
 {
     begin_at(100);
@@ -190,8 +190,8 @@ static void order_of_many(void)
     }
 }
 
-/* Twenty to thousands of timers in one bucket, spread evenly over its ticks, or
- * most timers in one tick. */
+/* Twenty to thousands of timers in one bucket, spread evenly over the ticks of
+ * the bucket, or mostly in a single tick. */
 static void order_of_many_in_a_bucket(void)
 {
     random_state = 8;
@@ -213,8 +213,8 @@ static void order_of_many_in_a_bucket(void)
         }
 }
 
-/* The clock moves between the starts, so that timers of one tick wait in
- * different wheels. */
+/* The clock moves between the starts. Timers of one tick wait in different
+ * wheels. */
 static void order_of_many_while_moving(void)
 {
     random_state = 95;

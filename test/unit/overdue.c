@@ -1,4 +1,4 @@
-/* overdue.c - promise 5: timers whose deadline the clock has already reached.
+/* overdue.c - promise 5: timers with a deadline that the clock has reached.
  *
  *     overdue [CASE...]
  *
@@ -68,7 +68,7 @@ static void rearmed_for_now(void)
     start('a', 10);
     when_fired('a', act_start_after, 'a', 0);
     for (int i = 0; i < 5; i++)
-        FIRES(100, "a"); /* once each, however often it is started */
+        FIRES(100, "a"); /* once per call */
     CHECK(tw_count(&tw) == 1);
     end();
 }
@@ -134,8 +134,8 @@ static void overdue_postponed(void)
     end();
 }
 
-/* A postponed overdue timer starts again, and so fires last. A postpone to the
- * same deadline changes nothing. */
+/* A postponed overdue timer starts again, and fires last. A postpone to an
+ * equal deadline changes nothing. */
 static void overdue_postponed_is_started(void)
 {
     begin_at(100);
@@ -233,14 +233,15 @@ static void overdue_every_tick(void)
 {
     set_up(10, 105, 0, 0);
     start('a', 100); /* the clock's own tick began at 100 */
-    start('b', 101); /* and this one is due at 110 */
+    start('b', 101); /* due at 110 */
     FIRES(105, "a");
     FIRES(109, "");
     FIRES(110, "b");
     end();
 }
 
-/* To sort overdue timers takes memory, and none of these is left. */
+/* All overdue timers were cancelled. The call fires nothing and allocates
+ * nothing. */
 static void overdue_cancelled_is_not_sorted(void)
 {
     begin_at(100);

@@ -1,4 +1,4 @@
-/* periodic.c - timers that start again in their callback, and tw_next_period.
+/* periodic.c - timers that callbacks start again, and tw_next_period.
  *
  *     periodic [CASE...]
  *
@@ -15,7 +15,7 @@ static void next_period_table(void)
         {10, 5, 14, 15, 0},
         {10, 5, 15, 20, 1},
         {10, 5, 16, 20, 1},
-        {10, 5, 3, 15, 0}, /* now is behind: still one period on */
+        {10, 5, 3, 15, 0}, /* `now` is behind: one period on */
         {0, 5, 0, 5, 0},
         {122, 100, 250, 322, 1},
         {0, 1, 1000, 1001, 1000},
@@ -70,7 +70,8 @@ static void act_burst(letter *self)
 static void act_skip(letter *self)
 {
     tw_timer *timer = &self->timer;
-    uint64_t missed, now = self->other->value; /* what the loop has read */
+    uint64_t missed, now = self->other->value; /* `now`: the reading of the
+                                                * loop */
     tw_start(&tw, timer,
              tw_next_period(tw_deadline(timer), self->value, now, &missed));
     missed_in_all += missed;
@@ -137,7 +138,7 @@ static void periodic_no_drift(void)
     when_fired('a', act_burst, 'a', 100);
     uint64_t now = 0;
     for (int i = 0; i < 5000; i++) {
-        now += random_below(130); /* a loop that wakes when it likes */
+        now += random_below(130); /* wakes at random times */
         clear_log();
         tw_advance_clock(&tw, now);
         for (size_t j = 0; j < fired_count; j++)

@@ -1,6 +1,6 @@
-/* portable.c - the cases of every file that uses letters.h again, on the code
- * for compilers that are neither gcc nor clang: C99 without their builtins and
- * attributes.
+/* portable.c - the cases of all files with letters.h, on the portable code of
+ * the library. The portable code is C99 without builtins and attributes of gcc
+ * and clang.
  *
  *     portable [CASE...]
  *
@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The system's headers come first, because they may need to know the
- * compiler. */
+/* The system's headers may need to know the compiler. Therefore the headers
+ * come first. */
 #undef __GNUC__
 #undef __clang__
 

@@ -134,8 +134,8 @@ static void postpone_over_every_wheel(void)
     }
 }
 
-/* Three of one bucket of the second wheel; the first has fired, the next one is
- * postponed behind the last. */
+/* Three timers of one bucket of the second wheel. The first timer has fired,
+ * and the second timer is postponed behind the last. */
 static void postpone_behind_another(void)
 {
     for (uint64_t until = 1021; until < 3000; until += 500) {
@@ -145,7 +145,7 @@ static void postpone_behind_another(void)
         start('a', 1000);
         FIRES(1000, "a");
         postpone('b', until);
-        CHECK(next() == 1010); /* the only wake-up in vain */
+        CHECK(next() == 1010); /* the only useless wake-up */
         FIRES(1010, "");
         CHECK(next() == 1020);
         FIRES(1019, "");
@@ -157,7 +157,7 @@ static void postpone_behind_another(void)
     }
 }
 
-/* One that is not the next of them is postponed: no wake-up is in vain. */
+/* A timer other than the next timer is postponed: no wake-up is useless. */
 static void postpone_behind_the_next(void)
 {
     for (uint64_t until = 1021; until < 3000; until += 500) {

@@ -1,6 +1,6 @@
-/* structure.c - chunks, buckets, sorted buckets and wheels, in situations that
- * programs seldom meet: the largest slab, a chunk that empties while another
- * bucket fires, a bucket of hundreds that comes up without memory.
+/* structure.c - chunks, buckets, sorted buckets and wheels in rare situations.
+ * Examples are the largest slab, a chunk that empties while another bucket
+ * fires, and a bucket of hundreds that comes up without memory.
  *
  *     structure [CASE...]
  *
@@ -10,9 +10,9 @@
 
 /* ------------------------------------------------- memory of the chunks --- */
 
-/* However many timers are cancelled, in the first bucket or in another one, the
- * wheel takes few more chunks than may hold dead slots alone. The start of the
- * timer `last` prevents that a cancel takes its slot back. */
+/* Thousands of timers are cancelled, in the first bucket or in a later bucket.
+ * The wheel takes few more chunks than may hold only dead slots. The start of
+ * the timer `last` prevents that a cancel takes the slot of `leaves` back. */
 static void chunks_are_used_again(void)
 {
     for (uint64_t earlier = 50; earlier <= 150; earlier += 100) {
@@ -33,7 +33,7 @@ static void chunks_are_used_again(void)
         size_t most = (TWI_SPARE_CHUNKS + 4) * TWI_CHUNK_BYTES;
         CHECK(after.bytes_used <= before.bytes_used + most);
         CHECK(after.bytes_held <= before.bytes_held + most + most / 4);
-        tw_trim(&w.wheel); /* three timers are left, in chunks of their own */
+        tw_trim(&w.wheel); /* the three timers left are in separate chunks */
         tw_get_stats(&w.wheel, &after);
         CHECK(after.bytes_held <= before.bytes_held);
         world_close(&w);
@@ -48,7 +48,8 @@ static tw_timer *idle_timers(size_t count)
     return timers;
 }
 
-/* Fills a chunk and cancels all its timers except the last, `kept`. */
+/* Fills a chunk, and cancels all timers of the chunk except the last,
+ * `kept`. */
 static void hold_chunk(timingwheel *tw, tw_timer *kept, tw_timer *others)
 {
     for (size_t i = 0; i < TWI_SLOTS - 1; i++)
@@ -87,9 +88,9 @@ static void largest_slab(void)
     free(timers);
 }
 
-/* A timer goes from bucket to bucket on a reserve for one timer. The wheel
- * takes the chunk of the first bucket, which holds no timer, for another
- * bucket. The first bucket comes up all the same. */
+/* A timer goes from bucket to bucket on a reserve for one timer. The chunk of
+ * the first bucket holds no timer, and the wheel uses the chunk for a later
+ * bucket. The first bucket comes up nevertheless. */
 static void first_bucket_is_swept(void)
 {
     tw_timer *timers = idle_timers(1);
@@ -137,8 +138,8 @@ static void cancel_other(probe *p)
     CHECK(world_cancel(p->world, p->other));
 }
 
-/* The timer in the last slot of a full chunk started last of all. Another timer
- * of its bucket, for the same tick or another one, cancels it. */
+/* The timer in the last slot of a full chunk started last. An earlier timer of
+ * the bucket, for an equal or an earlier tick, cancels the timer. */
 static void last_of_a_full_chunk(void)
 {
     for (uint64_t apart = 0; apart <= 1; apart++)
@@ -162,8 +163,8 @@ static void cancel_it(tw_timer *timer, void *context)
     CHECK(world_cancel((world *)context, TW_OWNER(timer, probe, timer)));
 }
 
-/* A visitor that cancels every timer empties the first bucket. The wheel then
- * frees the chunk behind it, which has dead slots only. */
+/* A visitor that cancels every timer empties the first bucket. Then the wheel
+ * frees the following chunk, in which all slots are dead. */
 static void visitor_of_a_chunk_in_front(void)
 {
     static world w;
@@ -188,8 +189,8 @@ static void cancel_a_chunk(probe *self)
         world_cancel(self->world, &waiting[i]);
 }
 
-/* Two timers fire. The first of them empties a chunk of a bucket that is not
- * due. The timers behind that chunk keep their order. */
+/* Two timers fire. The first timer empties a chunk of a bucket that is not due.
+ * The timers behind the chunk keep their order. */
 static void emptied_elsewhere(void)
 {
     static world w;
@@ -209,7 +210,7 @@ static void emptied_elsewhere(void)
 
 /* ------------------------------------------------------------ cascades --- */
 
-/* Few timers never cascade, however far apart they are in their bucket. */
+/* Few timers never cascade, however far apart their ticks are. */
 static void few_never_cascade(void)
 {
     static world w;
@@ -227,9 +228,9 @@ static void few_never_cascade(void)
 
 #define LARGE 20
 
-/* A large bucket of wheel 2 comes up at 4200. Its ticks are too far apart to be
- * sorted. On the way down to wheel 0 its timers pass a bucket of wheel 1 for
- * the same ticks, whose timers were cancelled. */
+/* A large bucket of wheel 2 comes up at 4200. The ticks are too far apart for a
+ * sort. The timers go down to wheel 0, past a bucket of wheel 1 for the same
+ * ticks. All timers of the wheel 1 bucket were cancelled. */
 static void cascade_past_emptied_bucket(void)
 {
     static world w;
@@ -259,8 +260,8 @@ static void cascade_past_emptied_bucket(void)
     world_close(&w);
 }
 
-/* With ticks of two units the time is twice the tick. The wheel must not place
- * a near timer in wheel 7 because the time is that large. */
+/* With ticks of two units, the time is twice the tick. A large time alone must
+ * not put a near timer into wheel 7. */
 static void reading_is_no_tick(void)
 {
     static world w;
@@ -268,7 +269,8 @@ static void reading_is_no_tick(void)
     const uint64_t age = UINT64_C(1) << 56;
     world_open(&w, 2, 256, 0);
     world_add(&w, &far[0], 2 * (age + 50));
-    world_add(&w, &far[1], 2 * (age + 70)); /* wheel 7 is known to reach it */
+    world_add(&w, &far[1], 2 * (age + 70)); /* the wheel caches: wheel 7 reaches
+                                             * the tick */
     world_advance(&w, 2 * (age + 1));
     world_add(&w, &first, 2 * (age + 61));
     world_add(&w, &first, 2 * (age + 60));
@@ -280,8 +282,9 @@ static void reading_is_no_tick(void)
 
 /* ------------------------------------------------------ sorted buckets --- */
 
-/* Fourteen timers need two chunks. One is cancelled, and the bucket is sorted
- * into one chunk. Then all its timers are cancelled. */
+/* TWI_SLOTS + 1 timers need two chunks. The first timer is cancelled, and the
+ * bucket is sorted into one chunk. Then all timers of the bucket are
+ * cancelled. */
 static void sorted_bucket_is_emptied(void)
 {
     tw_timer *timers = idle_timers(TWI_SLOTS + 2);
@@ -300,8 +303,8 @@ static void sorted_bucket_is_emptied(void)
     free(timers);
 }
 
-/* Adds `count` timers to one bucket, `some` for each tick from 512 (fewer for
- * the last tick), not in the order of their ticks. */
+/* Adds `count` timers to one bucket, `some` per tick from 512 on. The last tick
+ * may have fewer timers. The starts are not in the order of ticks. */
 static void open_run(world *w, probe *p, size_t count, size_t some)
 {
     memset(p, 0, count * sizeof *p);
@@ -310,8 +313,8 @@ static void open_run(world *w, probe *p, size_t count, size_t some)
         world_add(w, &p[i], 512 + (i * 7 % count) / some);
 }
 
-/* One timer of a bucket is postponed, before or after the bucket is sorted, to
- * a tick of the bucket or beyond. */
+/* A timer of a bucket is postponed, to a tick of the bucket or beyond. The
+ * bucket is sorted before or after the postpone. */
 static void postponed_in_a_run(void)
 {
     static world w;
@@ -329,8 +332,8 @@ static void postponed_in_a_run(void)
             }
 }
 
-/* Some timers are postponed by 256 ticks, so that the last byte of the tick
- * stays the same. */
+/* Some timers are postponed by 256 ticks. The last byte of the tick stays
+ * equal. */
 static void postponed_by_a_turn(void)
 {
     static world w;
@@ -348,7 +351,7 @@ static void postponed_by_a_turn(void)
     }
 }
 
-/* The overdue ticks differ in the highest bit and in others. */
+/* The overdue ticks differ in the highest bit and in lower bits. */
 static void sort_by_the_highest_bit(void)
 {
     static world w;
@@ -375,8 +378,8 @@ static void note(timingwheel *wheel, tw_timer *timer)
     last_tick = tw_now(wheel);
 }
 
-/* A bucket of hundreds comes up without memory. Before, a third of its timers
- * were postponed, to many other buckets. Each timer fires in time. Half of the
+/* A bucket of hundreds comes up without memory. A third of the timers were
+ * postponed before, to many buckets. Each timer fires in time. Half of the
  * postponed timers move on when there is memory again. */
 static void bucket_without_memory(void)
 {
@@ -421,8 +424,8 @@ static void start_and_cancel(probe *p)
     CHECK(world_cancel(p->world, p->other));
 }
 
-/* A callback starts an overdue timer, postpones the timer and cancels it, while
- * other overdue timers are due in this call. */
+/* A callback starts an overdue timer, postpones the timer and cancels it.
+ * Further overdue timers are due in the same call. */
 static void deferred_and_cancelled(void)
 {
     static world w;
@@ -454,8 +457,8 @@ static void check_in_callback(probe *p)
     CHECK(tw_check(&p->world->wheel));
 }
 
-/* In one call, a callback starts an overdue timer, and the timer of another
- * bucket cannot move for want of memory. */
+/* In one call, a callback starts an overdue timer, and a timer of a second
+ * bucket cannot move because memory has run out. */
 static void overdue_beside_unmoved(void)
 {
     static world w;
@@ -474,8 +477,8 @@ static void overdue_beside_unmoved(void)
     world_close(&w);
 }
 
-/* Two timers could not move for want of memory. Their ticks are after the
- * clock, and as numbers below the time. They fire at their ticks. */
+/* Two timers could not move because memory had run out. Their ticks are after
+ * the clock, but below the time as numbers. The timers fire at their ticks. */
 static void unmoved_before_the_time(void)
 {
     static world w;

@@ -23,7 +23,7 @@ static bool visited_all(const char *names)
     return strlen(visited) == strlen(names);
 }
 
-/* Timers in three wheels, one that is overdue and one that is postponed. */
+/* Starts timers in three wheels, an overdue timer and a postponed timer. */
 static void start_some(void)
 {
     static const uint64_t deadlines[] = {1, 60, 300, 300, 70000, 99};
@@ -110,7 +110,7 @@ static void foreach_cancels_some(void)
     end();
 }
 
-/* Tries all that a visitor of tw_foreach must not do. */
+/* Tries every call that is forbidden to a visitor of tw_foreach. */
 static void visit_misbehave(tw_timer *timer, void *context)
 {
     int calls = 0;
@@ -255,7 +255,7 @@ static void drain_frees(void)
     end();
 }
 
-/* The first that is visited cancels all that are left. */
+/* The first visited timer's visitor cancels all remaining timers. */
 static void visit_cancel_rest(tw_timer *timer, void *context)
 {
     (void)timer;

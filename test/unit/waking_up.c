@@ -90,7 +90,8 @@ static void act_note_next(letter *self)
     CHECK(tw_next_deadline(&tw, &self->value));
 }
 
-/* It is not after the clock while a poll, a limit or a callback leaves one. */
+/* While a poll, a limit or a callback leaves an overdue timer, the next
+ * deadline is never after the clock. */
 static void next_of_overdue_left(void)
 {
     begin_at(100);
@@ -116,7 +117,7 @@ static void next_hides_nothing(void)
     begin();
     start('b', 400); /* in a coarse wheel */
     FIRES(200, "");
-    start('c', 410); /* in the finest wheel, later than the one in a coarser */
+    start('c', 410); /* in the finest wheel, later than timer b */
     CHECK(next() == 400);
     FIRES(399, "");
     FIRES(400, "b");
@@ -128,11 +129,11 @@ static void stale_after_cancel(void)
 {
     begin();
     start('a', 1000);
-    start('b', 1001); /* the same bucket of the second wheel */
+    start('b', 1001); /* in the same bucket of the second wheel */
     cancel('a');
     CHECK(next() <= 1001);
     if (next() < 1001)
-        FIRES(next(), ""); /* one call for nothing */
+        FIRES(next(), ""); /* one useless call */
     CHECK(next() == 1001); /* and never again */
     FIRES(1001, "b");
     end();
@@ -164,7 +165,7 @@ static void stale_after_restart(void)
     end();
 }
 
-/* An emptied bucket may wake the loop once, at its own time. */
+/* An emptied bucket may wake the loop once, when the bucket is due. */
 static void once_for_an_emptied_bucket(void)
 {
     begin();
@@ -174,7 +175,7 @@ static void once_for_an_emptied_bucket(void)
     cancel('a');
     if (next() < 11)
         FIRES(next(), "");
-    CHECK(next() == 11); /* each has a bucket of its own */
+    CHECK(next() == 11); /* a and b are in two buckets */
     cancel('b');
     if (next() < 5000)
         FIRES(next(), "");
@@ -224,9 +225,9 @@ static void never_later_than_due(void)
     end();
 }
 
-/* A client with up to `width` requests under way, answered after 1 to 100 ms,
- * each with a time-out of 30 s; the loop also wakes when tw_wait says so.
- * Wake-ups for nothing, in an hour. */
+/* A client has up to `width` requests under way, each with a time-out of 30 s.
+ * Answers come after 1 to 100 ms. The loop wakes for answers, and when tw_wait
+ * asks for it. Returns the number of useless wake-ups in an hour. */
 static size_t request_wake_ups(size_t width, uint64_t pause)
 {
     tw_timer requests[3];
@@ -259,8 +260,9 @@ static size_t request_wake_ups(size_t width, uint64_t pause)
     return idle;
 }
 
-/* With nothing else pending they wake the loop once a time-out's length, less
- * the time that a request has been under way then and a bucket's step. */
+/* No further timer is pending. The requests wake the loop at most once per
+ * time-out, less the time that a request was under way, and less a bucket's
+ * step. */
 static void a_wake_up_per_time_out(void)
 {
     random_state = 77;
@@ -305,21 +307,21 @@ static void idle_wake_ups_are_few(void)
 
 /* --------------------------------- requests with one time-out, answered --- */
 
-/* A request, and the next one that is answered in the same millisecond. */
+/* A request, in a list of the requests with one millisecond of answer. */
 typedef struct request {
     tw_timer timer;
     struct request *next;
 } request;
 
-/* A client and its loop. The client sends `rate` requests per time-out, and
- * each is answered after 1 to `slowest` ms, before the time-out. */
+/* A client with its loop. The client sends `rate` requests per time-out. An
+ * answer comes after 1 to `slowest` ms, before the time-out. */
 typedef struct client {
     uint64_t time_out; /* ms */
     uint64_t slowest;  /* ms */
     size_t rate;
-    uint64_t clock;     /* what the loop reads, from 0 */
+    uint64_t clock;     /* the reading of the loop, from 0 */
     size_t sent;        /* requests */
-    request *requests;  /* every request that can be under way */
+    request *requests;  /* all requests, under way or not */
     request *unused;    /* requests not under way, a list */
     request **answers;  /* for each ms of a time-out: the requests */
     uint64_t bucket[8]; /* in each wheel: the last bucket used */
@@ -372,7 +374,7 @@ static void client_send(client *c)
     c->sent++;
 }
 
-/* Takes the answers of this millisecond. */
+/* Receives the answers of the current millisecond. */
 static void client_receive(client *c)
 {
     request **answered = &c->answers[c->clock % c->time_out];
@@ -385,7 +387,8 @@ static void client_receive(client *c)
     }
 }
 
-/* One turn of the loop: sleeps until a request, an answer or a deadline. */
+/* Plays one turn of the loop: sleeps until a request, an answer or a
+ * deadline. */
 static void client_turn(client *c)
 {
     uint64_t next = c->clock + 1, sent_at = client_next_request(c);
@@ -402,7 +405,7 @@ static void client_turn(client *c)
         client_send(c);
 }
 
-/* The loop runs for some time-outs: few of them if there are many requests. */
+/* Runs the loop for 20 time-outs, or for 4 if there are many requests. */
 static unsigned client_run(client *c, uint64_t time_out, uint64_t slowest,
                            size_t rate)
 {
@@ -430,8 +433,8 @@ static bool is_too_much(size_t rate, size_t i)
            (rate > 10000 && i + 2 < TIME_OUTS && i != 3);
 }
 
-/* Answered within half of the time-out. A large bucket that moves down uses
- * buckets, too: those of its timers are counted in stats().cascaded. */
+/* Answers come within half of the time-out. A large bucket that moves down uses
+ * buckets, too. stats().cascaded counts its timers. */
 static void a_wake_up_per_bucket(void)
 {
     random_state = 78;
@@ -449,8 +452,8 @@ static void a_wake_up_per_bucket(void)
             }
 }
 
-/* Answered shortly before the time-out, too: while a bucket is due, some of its
- * requests wait for their answers. */
+/* Answers may come shortly before the time-out, too. When a bucket is due, some
+ * of the bucket's requests still wait for their answers. */
 static void a_wake_up_per_answer(void)
 {
     random_state = 79;
@@ -497,13 +500,13 @@ static void wait_for_nothing(void)
     end();
 }
 
-/* UINT64_MAX is how to sleep for ever: nothing that the clock will reach is as
- * far away, once it has begun to run. */
+/* With `longest` UINT64_MAX a loop sleeps for ever. After the clock has begun
+ * to run, no deadline within reach is as far away. */
 static void wait_for_ever(void)
 {
     set_up(3, 0, 0, 0);
     CHECK(tw_wait(&tw, 1, UINT64_MAX) == UINT64_MAX);
-    start('a', UINT64_MAX); /* which three divides */
+    start('a', UINT64_MAX); /* divisible by three */
     CHECK(tw_wait(&tw, 1, UINT64_MAX) == UINT64_MAX - 1);
     start('b', 7);
     CHECK(tw_wait(&tw, 1, UINT64_MAX) == 8);
