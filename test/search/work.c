@@ -1656,7 +1656,7 @@ static void growth_limit_10(void)
 
 static void growth_limit_100(void)
 {
-    compare(measure_limit_100, 2 * SLACK, 200);
+    compare(measure_limit_100, 2 * SLACK, 300);
 }
 
 static void growth_longest(void)
