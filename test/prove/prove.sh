@@ -157,11 +157,12 @@ for size_bits in 1 5 7; do
     prove_known "mark comes and goes, every bitmap of $buckets and bucket" \
         wheels mark -DSIZE_BITS=$size_bits
 done
-heaps='every heap up to'
+heaps='every heap up to' unwind=6
 prove "delay queue, earlier bucket, $heaps 5" queue earlier -DQUEUED=5
 prove "delay queue, later bucket, $heaps 4" queue later -DQUEUED=4
 prove "delay queue, wheel leaves, $heaps 4" queue unqueue -DQUEUED=4
 
+unwind=13
 prove 'memory is aligned and inside, 0..1024 bytes, every odd start' \
     chunks allocate
 prove 'chunk of a slot, every slot' chunks chunk_of
@@ -189,14 +190,17 @@ for crowd in 1 2; do
     prove_known "bucket is crowded above $crowd, buckets of 1 to 3 chunks" \
         chunks crowded -DTWI_LARGE_CHUNKS=$crowd
 done
+unwind=6
 prove_known 'bucket is taken over, every two buckets up to 2 small chunks' \
     chunks append $small -DCHUNKS=4
+unwind=13
 prove_known 'chunk fetched ahead is only read' chunks prefetch
+unwind=5
 for swept in 1 2 3; do
     prove_known "sweep finds a dead chunk, 3 small chunks, from chunk $swept" \
         slabs sweep $small -DSWEPT=$swept
 done
-unwind=5 also_known=$known_slabs
+also_known=$known_slabs
 prove_known 'chunks are provided, every bucket of 2 small chunks' \
     chunks provide $small -DCHUNKS=2
 also_known=
