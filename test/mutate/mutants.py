@@ -72,7 +72,6 @@ LOOKALIKES = [
     ['bucket_mask', 'size_bits'],
     ['handled', 'cascaded'],
     ['TWI_DESTROYED', 'TWI_VISITING', 'TWI_LIVE', 'TWI_ADVANCING'],
-    ['overdue_until', 'overdue_end'],
     ['in_use', 'buckets_used'],
     ['TWI_OVERDUE', 'TWI_STUCK', 'TWI_DRAINED'],
     ['TWI_UNTOUCHED', 'TWI_SORTED', 'TWI_CASCADING'],
