@@ -10,6 +10,9 @@
  * allocations, of which an operation can make some fail. Where the bytes end
  * the input ends: all is fired and destroyed.
  *
+ * The oracle judges what fires. The bounds on moved timers judge the work of
+ * each call, up to the first allocation of the input that fails.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include <stdint.h>

@@ -942,15 +942,14 @@ static unsigned level_of(const tw_timer *timer)
     return NO_LEVEL;
 }
 
-/* Returns the bucket of a block, or NULL if the wheel does not hold the block,
- * or if the bucket is empty. */
+/* Returns the bucket of a block, or NULL if the wheel does not hold the block.
+ * The bucket may be empty, and may still have the span of cancelled timers. */
 static const twi_bucket *bucket_at(unsigned level, uint64_t block)
 {
     const twi_wheel *wheel = tw.wheels[level];
     if (wheel == NULL || block - (tw.clock_tick >> wheel->shift) >= ring)
         return NULL;
-    const twi_bucket *bucket = &wheel->buckets[block % ring];
-    return twi_is_empty(bucket) ? NULL : bucket;
+    return &wheel->buckets[block % ring];
 }
 
 /* Counts the slots of a bucket. */
@@ -1047,6 +1046,8 @@ static uint64_t ahead_allowed(unsigned level, uint64_t block)
     const twi_bucket *bucket = bucket_at(level, block);
     uint64_t from = (block - 1) << wheel->shift, behind = 0, chunks = 0;
     oracle_block found = oracle_no_block;
+    if (twi_is_empty(bucket))
+        return 0;
     for (const twi_chunk *chunk = twi_chunk_of(bucket->front); chunk != NULL;
          chunk = chunk->next)
         chunks++;
