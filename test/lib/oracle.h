@@ -4,9 +4,9 @@
  * ones by start, then the others by the tick of their deadline and by start.
  * They have to fire in this order; except that what a limited call has left due
  * fires before timers that were started overdue since. Nothing here knows how
- * the library works inside, except the bounds on moved timers at the end. A test
- * does everything twice, to the wheel and to the oracle, and the oracle says
- * what is wrong: functions that judge return NULL, or a sentence.
+ * the library works inside, except the bounds on moved timers at the end. A
+ * test does everything twice, to the wheel and to the oracle, and the oracle
+ * says what is wrong: functions that judge return NULL, or a sentence.
  *
  * The oracles of recorder.h, memory.c and exhaustive.c are independent on
  * purpose: a misreading of the contract would have to be made in each.
