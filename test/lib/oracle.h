@@ -727,7 +727,7 @@ static inline uint64_t oracle_moves_left(const oracle_moves *m, unsigned level,
 {
     unsigned shift = level * m->bits;
     uint64_t next = (m->clock >> shift) + 1, base = m->levels[level].base;
-    if (next % (UINT64_C(1) << m->bits) == 0)
+    if (base == 0 || next % (UINT64_C(1) << m->bits) == 0)
         return base;
     uint64_t ahead = (next << shift) - m->clock;
     return oracle_least(base, oracle_share(base, ahead, UINT64_C(1) << shift) +
@@ -740,7 +740,7 @@ static inline uint64_t oracle_moves_share(const oracle_moves *m, unsigned level,
 {
     unsigned shift = level * m->bits;
     uint64_t next = (clock >> shift) + 1, base = m->levels[level].base;
-    if (next % (UINT64_C(1) << m->bits) == 0)
+    if (base == 0 || next % (UINT64_C(1) << m->bits) == 0)
         return base;
     uint64_t left = oracle_moves_left(m, level, late);
     uint64_t share =
