@@ -607,6 +607,10 @@ static inline uint64_t oracle_wait(const oracle *o, bool found, uint64_t next,
  * the level's `own`. Timers of `own` may move in any call, but each only once.
  * They may land in a block s of a finer level: `late` counts them there.
  *
+ * A share is rounded up to whole chunks in each call. What a limit keeps a call
+ * from moving, a later call moves. So each call that did not finish allows one
+ * chunk more.
+ *
  * The first block of each block of the next level is excepted: its timers move
  * down from the next level meanwhile. All of `base` may be left then. */
 
@@ -643,6 +647,7 @@ struct oracle_moves {
     unsigned top;        /* the coarsest level that can have had a timer */
     uint64_t rest;       /* timers of a block that need not be moved ahead */
     uint64_t above;      /* timers that a call may move above a share */
+    uint64_t unfinished; /* calls since the last finished call */
     uint64_t clock;      /* in ticks, at the end of the last finished call */
     uint64_t cascaded;   /* by the wheel, at that time */
     uint64_t pool;       /* timers of all `own` that have not moved yet */
@@ -745,7 +750,8 @@ static inline uint64_t oracle_moves_share(const oracle_moves *m, unsigned level,
     uint64_t left = oracle_moves_left(m, level, late);
     uint64_t share =
         oracle_share(left, clock - m->clock, (next << shift) - m->clock);
-    return oracle_least(base, share + m->above + late);
+    return oracle_least(base, share + m->above + late +
+                                  m->unfinished * m->small.chunk);
 }
 
 /* The clock enters a block of a level. Returns what may move out of the blocks
@@ -771,7 +777,8 @@ static inline uint64_t oracle_moves_enter(oracle_moves *m, unsigned level,
         return most + l->base;
     return most + oracle_least(l->base, oracle_share(l->base, clock - start,
                                                      UINT64_C(1) << shift) +
-                                            m->above + m->rest + late + l->own);
+                                            m->above + m->rest + late + l->own +
+                                            m->unfinished * m->small.chunk);
 }
 
 /* A call is finished, and timers have moved `moved` times since the last one
@@ -798,6 +805,7 @@ static inline const char *oracle_judge_ahead(oracle_moves *m, uint64_t clock,
         return "more timers have moved than the time that has passed allows";
     m->pool = oracle_least(m->pool - above, own);
     m->clock = clock;
+    m->unfinished = 0;
     size_t passed = oracle_ticks_position(&m->placed, clock);
     while (passed < m->placed.count && m->placed.ticks[passed] == clock)
         passed++;
@@ -913,8 +921,10 @@ static inline const char *oracle_judge_moves(oracle *o, uint64_t cascaded)
     if (moved > m->down)
         return "timers of a small bucket have moved, or timers moved twice";
     m->down -= moved;
-    if (!o->finished)
+    if (!o->finished) {
+        m->unfinished++;
         return NULL;
+    }
     if (m->down != 0) {
         for (size_t i = 0; i < o->count; i++)
             postponed += o->entries[i].any_place;
