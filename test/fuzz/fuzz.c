@@ -10,6 +10,9 @@
  * allocations, of which an operation can make some fail. Where the bytes end
  * the input ends: all is fired and destroyed.
  *
+ * The oracle judges what fires. The bounds on moved timers judge the work of
+ * each call, up to the first allocation of the input that fails.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include <stdint.h>
@@ -38,6 +41,7 @@ static const uint8_t *input, *input_end;
 
 static timingwheel tw;
 static oracle o;
+static oracle_moves moves; /* for the calls before an allocation fails */
 static tw_timer timers[TIMERS];
 static uint64_t wheel_size;
 static size_t max_pending;
@@ -134,6 +138,7 @@ static void *fuzz_malloc(size_t size)
     void *memory = fails ? NULL : malloc(size);
     if (memory == NULL) {
         failed++;
+        o.moves = NULL;
         return NULL;
     }
     memset(memory, 0xa5, size);
@@ -379,12 +384,22 @@ static void on_fire(timingwheel *wheel, tw_timer *timer)
 
 /* ------------------------------------------------------------ advancing -- */
 
+/* Judges how many timers the call has handled and moved. The call has ended.
+ * The oracle judges moves in every call before the first allocation that fails
+ * in the input. tw_get_stats looks at every bucket, and would take too long. */
+static void judge_work(void)
+{
+    EXPECT(tw.handled - tw.cascaded == fired_in_all);
+    JUDGE(oracle_judge_moves(&o, tw.cascaded));
+}
+
 static void advance(uint64_t now)
 {
     oracle_begin(&o, now);
     fired = 0;
     EXPECT(tw_advance_clock(&tw, now) == fired);
     JUDGE(oracle_finish(&o));
+    judge_work();
 }
 
 /* The deadline that the library itself would wake up for. */
@@ -409,6 +424,7 @@ static void advance_some(void)
         JUDGE(oracle_finish(&o));
     else
         JUDGE(oracle_stop(&o, tw_now(&tw)));
+    judge_work();
 }
 
 static void poll(void)
@@ -418,11 +434,13 @@ static void poll(void)
     tw_timer *timer = tw_poll(&tw, now);
     if (timer == NULL) {
         JUDGE(oracle_finish(&o));
+        judge_work();
         return;
     }
     JUDGE(oracle_fire(&o, (uint32_t)(timer - timers), tw_now(&tw)));
     fired_in_all++;
     o.in_call = false;
+    judge_work();
 }
 
 /* ------------------------------------------------------------- an input -- */
@@ -464,6 +482,17 @@ static void step(void)
     }
 }
 
+/* No allocation has failed yet: the oracle judges moves, as in random.c. */
+static void expect_plenty(void)
+{
+    uint64_t rest = TWI_SLOTS * (few_chunks + batch + 3) + few;
+    uint64_t most = TWI_SLOTS * (batch + 2) + few;
+    oracle_small small = {few, TWI_SLOTS * (few_chunks - 1) + 1, TWI_SLOTS};
+    o.moves = &moves;
+    oracle_moves_init(&moves, (uint32_t)wheel_size, oracle_clock(&o), rest,
+                      most, small);
+}
+
 static void set_up(void)
 {
     static const uint64_t ticks[] = {1, 1, 2, 3, 10, 1000, 0, 4096};
@@ -495,6 +524,7 @@ static void set_up(void)
     batch = crowds[choice / 32].batch;
     EXPECT(tw_init(&tw, &config) == TW_OK);
     oracle_init(&o, config.tick == 0 ? 1 : config.tick, config.start, TIMERS);
+    expect_plenty();
     for (size_t i = 0; i < TIMERS; i++)
         tw_timer_init(&timers[i], on_fire);
     active = MOST_CALLBACKS;
@@ -524,6 +554,7 @@ static void tear_down(void)
     EXPECT(drawn == o.count);
     tw_get_stats(&tw, &stats);
     EXPECT(stats.pending == o.count && stats.fired == fired_in_all);
+    EXPECT(stats.cascaded == tw.cascaded);
     EXPECT(stats.bytes_used <= stats.bytes_held);
     advance(UINT64_MAX);
     check_all();

@@ -5,7 +5,7 @@
  * deadline and by start. Timers must fire in the order of the array, with one
  * exception: timers that a limited call has left due fire before timers that
  * were started overdue since. The oracle knows nothing of the inside of the
- * library, except for the bound on moved timers at the end. A test applies
+ * library, except for the bounds on moved timers at the end. A test applies
  * every operation to the wheel and to the oracle. Functions that judge return
  * NULL, or a sentence about the fault.
  *
@@ -226,12 +226,12 @@ static inline size_t oracle_find(const oracle *o, uint32_t id)
     return oracle_position(o, o->timers[id].tick_index, o->timers[id].sequence);
 }
 
-static inline void oracle_moves_place(oracle_moves *moves, uint64_t tick_index);
+static inline void oracle_moves_place(oracle_moves *m, uint64_t tick_index);
+static inline void oracle_moves_postpone(oracle_moves *m, uint64_t from,
+                                         uint64_t to);
 
 static inline void oracle_insert(oracle *o, oracle_entry entry)
 {
-    if (o->moves != NULL)
-        oracle_moves_place(o->moves, entry.tick_index);
     size_t at = oracle_position(o, entry.tick_index, entry.sequence);
     memmove(o->entries + at + 1, o->entries + at,
             (o->count - at) * sizeof(*o->entries));
@@ -282,6 +282,8 @@ static inline void oracle_start(oracle *o, uint32_t id, uint64_t deadline,
         o->last_overdue = o->sequence;
     entry.id = id;
     entry.any_place = any_place && entry.tick_index != 0;
+    if (o->moves != NULL)
+        oracle_moves_place(o->moves, entry.tick_index);
     oracle_insert(o, entry);
     o->timers[id].deadline = deadline;
 }
@@ -306,8 +308,11 @@ static inline void oracle_postpone(oracle *o, uint32_t id, uint64_t deadline)
     if (deadline == o->timers[id].deadline)
         return;
     oracle_entry entry = oracle_leave(o, id);
+    uint64_t from = entry.tick_index;
     entry.tick_index = oracle_tick_of(o, deadline);
     entry.any_place = true;
+    if (o->moves != NULL)
+        oracle_moves_postpone(o->moves, from, entry.tick_index);
     oracle_insert(o, entry);
     o->timers[id].deadline = deadline;
 }
@@ -583,6 +588,9 @@ static inline uint64_t oracle_wait(const oracle *o, bool found, uint64_t next,
 }
 
 /* ------------------------------------------------------- moved timers ---
+ * Two bounds limit the timers that calls move while no allocation fails. The
+ * second bound stands below ("moves down").
+ *
  * Promise 16 limits the timers that all calls move, from the end of a finished
  * call to the end of the next finished call. The bound follows from the
  * contract and from a fact about wheels. At each level above 0 the ticks fall
@@ -605,30 +613,61 @@ static inline uint64_t oracle_wait(const oracle *o, bool found, uint64_t next,
  * in any call. The timer may land in a block s of a finer level: `late` counts
  * such timers.
  *
+ * A share is rounded up to whole chunks in each call. What a limit keeps a call
+ * from moving, a later call moves. So each call that did not finish allows one
+ * chunk more.
+ *
  * The first block of each block of the next level is exempt: its timers move
  * down from the next level at the same time. All of `base` may be left then. */
 
 #define ORACLE_LEVELS 64
 
+/* Which buckets never cascade: buckets of at most `timers` timers, unless they
+ * have more than `slots` slots, or, if their step has more than 256 ticks, more
+ * than `chunk` timers. Dead slots count as slots. */
+typedef struct oracle_small {
+    uint64_t timers;
+    uint64_t slots;
+    uint64_t chunk;
+} oracle_small;
+
+/* The placements in one block. */
+typedef struct oracle_block {
+    uint64_t count;
+    uint64_t first; /* tick; UINT64_MAX: none */
+    uint64_t last;  /* tick; 0: none */
+} oracle_block;
+
+static const oracle_block oracle_no_block = {0, UINT64_MAX, 0};
+
 typedef struct oracle_level {
-    uint64_t base; /* placements in the next block, at the time when */
-                   /* the clock entered the block before */
-    uint64_t own;  /* timers left when the clock entered their block */
+    uint64_t base;        /* placements in the next block, at the time when */
+                          /* the clock entered the block before */
+    uint64_t own;         /* timers left when the clock entered their block */
+    oracle_block entered; /* the clock's own block */
+    oracle_block next;    /* the block behind */
 } oracle_level;
 
 struct oracle_moves {
     unsigned bits;       /* log2 of wheel_size */
+    unsigned top;        /* the coarsest level that can have had a timer */
     uint64_t rest;       /* timers of a block that may stay, not moved ahead */
     uint64_t above;      /* timers that a call may move above its share */
+    uint64_t unfinished; /* calls since the last finished call */
     uint64_t clock;      /* in ticks, at the end of the last finished call */
+    uint64_t cascaded;   /* by the wheel, at that time */
     uint64_t pool;       /* timers of all `own` that have yet to move */
+    oracle_small small;  /* buckets that never cascade */
+    uint64_t now;        /* the clock, in ticks, at the end of the last call */
+    uint64_t moved;      /* by the wheel, at that time */
+    uint64_t down;       /* moves that are allowed and have yet to be made */
     oracle_ticks placed; /* ticks ahead of the clock, sorted */
     oracle_level levels[ORACLE_LEVELS];
 };
 
 static inline void oracle_moves_init(oracle_moves *m, uint32_t wheel_size,
                                      uint64_t clock, uint64_t rest,
-                                     uint64_t above)
+                                     uint64_t above, oracle_small small)
 {
     oracle_ticks placed = m->placed;
     memset(m, 0, sizeof(*m));
@@ -638,16 +677,25 @@ static inline void oracle_moves_init(oracle_moves *m, uint32_t wheel_size,
         m->bits++;
     m->rest = rest;
     m->above = above;
-    m->clock = clock;
+    m->clock = m->now = clock;
+    m->small = small;
 }
 
-/* Adds a placement. A tick can be in `placed` more than once. */
+/* Adds a placement. A tick can be in `placed` more than once. A timer starts at
+ * a level only if its block is two or more blocks ahead of the clock. */
 static inline void oracle_moves_place(oracle_moves *m, uint64_t tick_index)
 {
     if (tick_index <= m->clock)
         return;
     oracle_ticks_insert(
         &m->placed, oracle_ticks_position(&m->placed, tick_index), tick_index);
+    for (; (m->top + 1) * m->bits < 64; m->top++) {
+        unsigned shift = (m->top + 1) * m->bits;
+        if ((tick_index >> shift) - (m->clock >> shift) < 2)
+            break;
+        m->levels[m->top + 1].entered = oracle_no_block;
+        m->levels[m->top + 1].next = oracle_no_block;
+    }
 }
 
 /* Placements in ticks from `first` to `last`. */
@@ -691,7 +739,7 @@ static inline uint64_t oracle_moves_left(const oracle_moves *m, unsigned level,
 {
     unsigned shift = level * m->bits;
     uint64_t next = (m->clock >> shift) + 1, base = m->levels[level].base;
-    if (next % (UINT64_C(1) << m->bits) == 0)
+    if (base == 0 || next % (UINT64_C(1) << m->bits) == 0)
         return base;
     uint64_t ahead = (next << shift) - m->clock;
     return oracle_least(base, oracle_share(base, ahead, UINT64_C(1) << shift) +
@@ -705,12 +753,13 @@ static inline uint64_t oracle_moves_share(const oracle_moves *m, unsigned level,
 {
     unsigned shift = level * m->bits;
     uint64_t next = (clock >> shift) + 1, base = m->levels[level].base;
-    if (next % (UINT64_C(1) << m->bits) == 0)
+    if (base == 0 || next % (UINT64_C(1) << m->bits) == 0)
         return base;
     uint64_t left = oracle_moves_left(m, level, late);
     uint64_t share =
         oracle_share(left, clock - m->clock, (next << shift) - m->clock);
-    return oracle_least(base, share + m->above + late);
+    return oracle_least(base, share + m->above + late +
+                                  m->unfinished * m->small.chunk);
 }
 
 /* The clock enters a block of a level. Returns the largest number of timers
@@ -736,15 +785,16 @@ static inline uint64_t oracle_moves_enter(oracle_moves *m, unsigned level,
         return most + l->base;
     return most + oracle_least(l->base, oracle_share(l->base, clock - start,
                                                      UINT64_C(1) << shift) +
-                                            m->above + m->rest + late + l->own);
+                                            m->above + m->rest + late + l->own +
+                                            m->unfinished * m->small.chunk);
 }
 
 /* A call is finished. Timers have moved `moved` times since the last finished
  * call. */
-static inline const char *oracle_judge_moves(oracle_moves *m, uint64_t clock,
+static inline const char *oracle_judge_ahead(oracle_moves *m, uint64_t clock,
                                              uint64_t moved)
 {
-    unsigned levels = 63 / m->bits + 1;
+    unsigned levels = m->top + 1;
     uint64_t late = 0, most = 0, own = 0;
     if (clock > m->clock) /* postponed timers of the ticks passed */
         most = oracle_moves_count(m, m->clock + 1, clock);
@@ -763,11 +813,134 @@ static inline const char *oracle_judge_moves(oracle_moves *m, uint64_t clock,
         return "more timers have moved than the time that has passed allows";
     m->pool = oracle_least(m->pool - above, own);
     m->clock = clock;
+    m->unfinished = 0;
     size_t passed = oracle_ticks_position(&m->placed, clock);
     while (passed < m->placed.count && m->placed.ticks[passed] == clock)
         passed++;
     oracle_ticks_drop(&m->placed, passed);
     return NULL;
+}
+
+/* --------------------------------------------------------- moves down ---
+ * A small bucket never cascades, a bucket of one tick never cascades, and a
+ * timer moves at most once per wheel. This bound counts allowed moves:
+ *
+ *   - one for each placement of a block, when the block becomes the next block
+ *     of its level, unless the block is small or has one tick
+ *   - one for each postpone, because a postponed timer is placed again
+ *
+ * A start cannot enter the clock's own block of a level, or the next block. A
+ * postponed timer may come from a coarser level into such a block. So the block
+ * counts this placement, unless the earlier tick of the timer is in the block,
+ * too. */
+
+/* Moves that the placements of a block may make out of the block. */
+static inline uint64_t oracle_moves_of(const oracle_moves *m, unsigned shift,
+                                       const oracle_block *block)
+{
+    uint64_t count = block->count;
+    bool is_small = count <= m->small.timers && count <= m->small.slots &&
+                    (count <= m->small.chunk || shift <= 8);
+    return is_small || block->first >= block->last ? 0 : count;
+}
+
+static inline void oracle_block_add(oracle_block *block, uint64_t tick_index,
+                                    uint64_t count)
+{
+    if (tick_index < block->first)
+        block->first = tick_index;
+    if (tick_index > block->last)
+        block->last = tick_index;
+    block->count += count;
+}
+
+static inline void oracle_moves_postpone(oracle_moves *m, uint64_t from,
+                                         uint64_t to)
+{
+    oracle_moves_place(m, to);
+    m->down++;
+    for (unsigned level = 1; level <= m->top; level++) {
+        unsigned shift = level * m->bits;
+        uint64_t own = m->now >> shift, block = to >> shift;
+        if (block > own + 1)
+            continue;
+        oracle_level *l = &m->levels[level];
+        oracle_block *entered = block == own ? &l->entered : &l->next;
+        uint64_t before = oracle_moves_of(m, shift, entered);
+        oracle_block_add(entered, to, from >> shift != block);
+        m->down += oracle_moves_of(m, shift, entered) - before;
+    }
+}
+
+/* The clock enters a block of a level: moves are allowed out of all blocks from
+ * the second ahead of the last clock to the next ahead of the clock. */
+static inline void oracle_moves_down(oracle_moves *m, unsigned level,
+                                     uint64_t clock)
+{
+    unsigned shift = level * m->bits;
+    uint64_t before = m->now >> shift, own = clock >> shift;
+    oracle_level *l = &m->levels[level];
+    if (own == before)
+        return;
+    l->entered = own == before + 1 ? l->next : oracle_no_block;
+    l->next = oracle_no_block;
+    if (before + 2 > UINT64_MAX >> shift)
+        return;
+    size_t at = oracle_ticks_position(&m->placed, (before + 2) << shift);
+    while (at < m->placed.count && m->placed.ticks[at] >> shift <= own + 1) {
+        oracle_block found = oracle_no_block;
+        uint64_t block = m->placed.ticks[at] >> shift;
+        while (at < m->placed.count && m->placed.ticks[at] >> shift == block)
+            oracle_block_add(&found, m->placed.ticks[at++], 1);
+        m->down += oracle_moves_of(m, shift, &found);
+        if (block == own)
+            l->entered = found;
+        else if (block == own + 1)
+            l->next = found;
+    }
+}
+
+/* After a finished call, only these moves are still to come: out of each
+ * level's own block and next block, and of `postponed` timers. */
+static inline void oracle_moves_forget(oracle_moves *m, uint64_t postponed)
+{
+    uint64_t most = postponed;
+    for (unsigned level = 1; level <= m->top; level++) {
+        unsigned shift = level * m->bits;
+        most += oracle_moves_of(m, shift, &m->levels[level].entered);
+        most += oracle_moves_of(m, shift, &m->levels[level].next);
+    }
+    m->down = oracle_least(m->down, most);
+}
+
+/* A call has ended, for the oracle too. The wheel has moved timers `cascaded`
+ * times since tw_init. */
+static inline const char *oracle_judge_moves(oracle *o, uint64_t cascaded)
+{
+    oracle_moves *m = o->moves;
+    uint64_t clock = oracle_clock(o), moved, postponed = 0;
+    if (m == NULL)
+        return NULL;
+    for (unsigned level = 1; level <= m->top; level++)
+        oracle_moves_down(m, level, clock);
+    m->now = clock;
+    moved = cascaded - m->moved;
+    m->moved = cascaded;
+    if (moved > m->down)
+        return "timers of a small bucket have moved, or timers moved twice";
+    m->down -= moved;
+    if (!o->finished) {
+        m->unfinished++;
+        return NULL;
+    }
+    if (m->down != 0) {
+        for (size_t i = 0; i < o->count; i++)
+            postponed += o->entries[i].any_place;
+        oracle_moves_forget(m, postponed);
+    }
+    moved = cascaded - m->cascaded;
+    m->cascaded = cascaded;
+    return oracle_judge_ahead(m, clock, moved);
 }
 
 #endif

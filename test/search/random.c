@@ -132,7 +132,6 @@ static struct {
     timingwheel tw;
     oracle oracle;
     oracle_moves moves; /* for rounds with plenty of memory */
-    uint64_t cascaded;  /* by the wheel, when the last call was finished */
     habits habits;
     item **items;
     uint64_t random;
@@ -764,16 +763,17 @@ static void begin_call(const char *what, uint64_t now, uint64_t limit)
     oracle_begin(&m.oracle, now);
 }
 
+/* Judges how many timers a call has moved. The call has ended. */
+static void judge_moves(void)
+{
+    judge(oracle_judge_moves(&m.oracle, m.tw.cascaded), NO_ITEM);
+}
+
 /* Ends a call that has handled every due timer. */
 static void finish_call(void)
 {
     judge(oracle_finish(&m.oracle), NO_ITEM);
-    if (m.oracle.moves == NULL)
-        return;
-    judge(oracle_judge_moves(&m.moves, oracle_clock(&m.oracle),
-                             m.tw.cascaded - m.cascaded),
-          NO_ITEM);
-    m.cascaded = m.tw.cascaded;
+    judge_moves();
 }
 
 static void do_advance(void)
@@ -815,6 +815,7 @@ static bool advance_some(uint64_t now, size_t limit)
         return true;
     }
     judge(oracle_stop(&m.oracle, tw_now(&m.tw)), NO_ITEM);
+    judge_moves();
     if (oracle_first_due(&m.oracle) != NULL &&
         tw_wait(&m.tw, now, UINT64_MAX) != 0)
         fail(NO_ITEM, "tw_wait is not 0, though something is left");
@@ -853,6 +854,7 @@ static bool poll_once(uint64_t now)
     judge(oracle_fire(&m.oracle, id, tw_now(&m.tw)), id);
     m.all_fired++;
     m.oracle.in_call = false;
+    judge_moves();
     check_timer(id);
     return true;
 }
@@ -1237,11 +1239,11 @@ static void begin_round(void)
     if (h->memory == MEMORY_PLENTY) {
         uint64_t rest = TWI_SLOTS * (few_chunks + batch + 3) + few;
         uint64_t most = TWI_SLOTS * (batch + 2) + few;
+        oracle_small small = {few, TWI_SLOTS * (few_chunks - 1) + 1, TWI_SLOTS};
         m.oracle.moves = &m.moves;
         oracle_moves_init(&m.moves, h->wheel_size, oracle_clock(&m.oracle),
-                          rest, most);
+                          rest, most, small);
     }
-    m.cascaded = 0;
     m.step = 0;
     m.depth = 0;
     m.all_fired = 0;

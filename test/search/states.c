@@ -18,7 +18,8 @@
  * call. At most one callback of a timer acts in a call.
  *
  * The oracle (oracle.h) judges each step: exact tick and order, clock, count,
- * timer states, next deadline, and tw_check. A state is stored as the first
+ * timer states, next deadline, and tw_check. A second oracle judges how many
+ * timers the step moves (see "work of a step"). A state is stored as the first
  * step to the state. To enter a state, the search takes all steps from the
  * beginning. So a failure prints the shortest way.
  *
@@ -176,6 +177,7 @@ static bool cascades;         /* can a bucket cascade? */
 static bool has_overdue;      /* can timers be started overdue? */
 static uint64_t moved_at[64]; /* wheel->moved_at when the step began */
 static uint64_t steps_ahead;  /* steps that moved timers ahead */
+static uint64_t steps_moved;  /* steps that moved timers */
 static step now_doing;
 static size_t call_fired;
 static bool has_acted[TIMERS];   /* in this call */
@@ -256,21 +258,46 @@ static uint64_t time_from_clock(int time)
     return tw_now(&tw) + (uint64_t)(int64_t)time;
 }
 
+/* What a step does to timers, for the section "work of a step". */
+static struct {
+    unsigned placed; /* timers started or postponed */
+    struct {
+        uint64_t tick;
+        bool postponed;
+    } places[2 * TIMERS + GROUPS];
+    uint64_t postponed;            /* number of postpones */
+    bool touched[TIMERS];          /* started, postponed or cancelled */
+    uint64_t moved;                /* moves of timers */
+    uint64_t clock;                /* after the step */
+    unsigned levels_after[TIMERS]; /* after the step; only if `ahead` */
+} work;
+
+static void note_place(unsigned id, uint64_t deadline, bool postponed)
+{
+    work.places[work.placed].tick = deadline;
+    work.places[work.placed++].postponed = postponed;
+    work.postponed += postponed;
+    work.touched[id] = true;
+}
+
 static void start_one(unsigned id, uint64_t deadline)
 {
     EXPECT(tw_start(&tw, &timers[id], deadline) == TW_OK);
     oracle_start(&model, id, deadline, false);
+    note_place(id, deadline, false);
 }
 
 static void cancel_one(unsigned id)
 {
     EXPECT(tw_cancel(&tw, &timers[id]) == oracle_cancel(&model, id));
+    work.touched[id] = true;
 }
 
 static void postpone_one(unsigned id, uint64_t deadline)
 {
     EXPECT(tw_postpone(&tw, &timers[id], deadline) == TW_OK);
     oracle_postpone(&model, id, deadline);
+    note_place(id, deadline, true);
 }
 
 /* Returns the number of actions of a callback. Action 0 is nothing. The next
@@ -450,6 +477,9 @@ static bool has_overlooked(void)
 static void take_step(void)
 {
     uint64_t time = time_from_clock(now_doing.time);
+    work.placed = 0;
+    work.postponed = 0;
+    memset(work.touched, 0, sizeof(work.touched));
     put_off_groups();
     unsigned first = now_doing.group * members;
     call_fired = 0;
@@ -884,6 +914,200 @@ static void tidy(void)
             tidy_wheel(tw.wheels[level]);
 }
 
+/* ------------------------------------------------------ work of a step ---
+ * How many timers may a step move? The bound follows from the state before the
+ * step, and from the starts and postpones of the step:
+ *
+ *   - Timers move only out of buckets that the clock enters or passes, and out
+ *     of the next bucket of each wheel.
+ *   - A small bucket never cascades, nor a sorted bucket, nor a bucket of one
+ *     tick. A bucket goes on moving if earlier calls have begun to move it.
+ *   - A timer leaves a bucket once. Therefore a timer moves at most once per
+ *     wheel, and once more for each postpone.
+ *   - Out of the next bucket, a call moves a share of the bucket's chunks: the
+ *     share of the time that has passed. */
+
+#define NO_LEVEL 64 /* not pending, or outside of the wheels */
+
+/* Returns the wheel of a timer. */
+static unsigned level_of(const tw_timer *timer)
+{
+    if (!tw_is_pending(timer))
+        return NO_LEVEL;
+    const twi_bucket *bucket = bucket_of(timer);
+    for (unsigned level = 0; level < play->wheels; level++)
+        if (tw.wheels[level] != NULL && bucket >= tw.wheels[level]->buckets &&
+            bucket < tw.wheels[level]->buckets + ring)
+            return level;
+    return NO_LEVEL;
+}
+
+/* Returns the bucket of a block, or NULL if the wheel does not hold the block.
+ * The bucket may be empty, and may still have the span of cancelled timers. */
+static const twi_bucket *bucket_at(unsigned level, uint64_t block)
+{
+    const twi_wheel *wheel = tw.wheels[level];
+    if (wheel == NULL || block - (tw.clock_tick >> wheel->shift) >= ring)
+        return NULL;
+    return &wheel->buckets[block % ring];
+}
+
+/* Counts the slots of a bucket. */
+static oracle_block timers_in(const twi_bucket *bucket, uint64_t *slots)
+{
+    oracle_block found = oracle_no_block;
+    if (bucket == NULL)
+        return found;
+    found.first = bucket->earliest;
+    found.last = bucket->latest;
+    for (tw_timer **slot = bucket->front; slot != bucket->back;
+         slot = twi_next_slot(slot)) {
+        found.count += *slot != NULL;
+        ++*slots;
+    }
+    return found;
+}
+
+/* Adds the timers that may come into a block in the step: from coarser wheels,
+ * by a postpone, or by a start. Returns their number. */
+static unsigned add_incoming(oracle_block *found, unsigned level,
+                             uint64_t block)
+{
+    unsigned shift = level * tw.size_bits, count = 0;
+    for (size_t i = 0; i < model.count; i++) {
+        const tw_timer *timer = &timers[model.entries[i].id];
+        if (timer->deadline >> shift != block || is_aside(timer) ||
+            (level_of(timer) <= level &&
+             timer->deadline <= bucket_of(timer)->latest))
+            continue;
+        oracle_block_add(found, timer->deadline, 1);
+        count++;
+    }
+    for (unsigned i = 0; i < work.placed; i++) {
+        uint64_t tick = work.places[i].tick;
+        if (tick >> shift != block ||
+            (!work.places[i].postponed && block < (tw.clock_tick >> shift) + 2))
+            continue;
+        oracle_block_add(found, tick, 1);
+        count++;
+    }
+    return count;
+}
+
+/* Returns true if earlier calls have begun to move a bucket down or ahead. */
+static bool has_begun(unsigned level, uint64_t block)
+{
+    const twi_wheel *wheel = tw.wheels[level];
+    if (block == (work.clock >> wheel->shift) + 1)
+        return wheel->moved_at > (block - 1) << wheel->shift;
+    return wheel->first == bucket_at(level, block) &&
+           wheel->progress == TWI_CASCADING;
+}
+
+/* Returns how many timers a step may move out of a bucket. */
+static uint64_t moves_out_of(unsigned level, uint64_t block)
+{
+    const twi_bucket *bucket = bucket_at(level, block);
+    uint64_t slots = 0;
+    oracle_block found = timers_in(bucket, &slots);
+    unsigned incoming = add_incoming(&found, level, block);
+    slots += incoming;
+    if (bucket != NULL && has_begun(level, block))
+        return found.count;
+    if (bucket != NULL && bucket == tw.wheels[level]->first &&
+        tw.wheels[level]->progress == TWI_SORTED && incoming == 0)
+        return 0;
+    bool is_small = found.count <= TWI_LARGE_TIMERS &&
+                    slots <= (TWI_LARGE_CHUNKS - 1) * TWI_SLOTS + 1;
+    return is_small || found.first >= found.last ? 0 : found.count;
+}
+
+static uint64_t moves_allowed(void)
+{
+    uint64_t allowed = work.postponed;
+    for (size_t i = 0; i < model.count; i++) {
+        const tw_timer *timer = &timers[model.entries[i].id];
+        allowed +=
+            !is_aside(timer) && timer->deadline > bucket_of(timer)->latest;
+    }
+    for (unsigned level = 1; level < play->wheels; level++) {
+        unsigned shift = level * tw.size_bits;
+        uint64_t last = (work.clock >> shift) + 1;
+        for (uint64_t block = tw.clock_tick >> shift; block <= last; block++)
+            allowed += moves_out_of(level, block);
+    }
+    return allowed;
+}
+
+/* Returns how many timers a step may move out of the next bucket of a wheel. */
+static uint64_t ahead_allowed(unsigned level, uint64_t block)
+{
+    const twi_wheel *wheel = tw.wheels[level];
+    const twi_bucket *bucket = bucket_at(level, block);
+    uint64_t from = (block - 1) << wheel->shift, behind = 0, chunks = 0;
+    oracle_block found = oracle_no_block;
+    if (twi_is_empty(bucket))
+        return 0;
+    for (const twi_chunk *chunk = twi_chunk_of(bucket->front); chunk != NULL;
+         chunk = chunk->next)
+        chunks++;
+    unsigned incoming = add_incoming(&found, level, block);
+    if (incoming != 0)
+        chunks += incoming / TWI_SLOTS + 1;
+    if (wheel->moved_at > from) {
+        from = wheel->moved_at;
+        behind = wheel->behind;
+    } else if (chunks <= TWI_LARGE_CHUNKS) {
+        return 0;
+    }
+    uint64_t span = (block << wheel->shift) - from;
+    return (behind + (chunks * (work.clock - from) + span - 1) / span) *
+           TWI_SLOTS;
+}
+
+/* Returns how many timers the step has moved out of a bucket to finer wheels,
+ * and that the step has not touched otherwise. */
+static uint64_t moved_ahead(unsigned level, uint64_t block)
+{
+    const twi_bucket *bucket = bucket_at(level, block);
+    uint64_t count = 0;
+    for (tw_timer **slot = bucket->front; slot != bucket->back;
+         slot = twi_next_slot(slot))
+        count += *slot != NULL && !work.touched[*slot - timers] &&
+                 work.levels_after[*slot - timers] < level;
+    return count;
+}
+
+/* Notes what the step has done. The wheel is as the step has left the wheel. */
+static void note_work(void)
+{
+    work.moved = tw.cascaded - saved_tw.cascaded;
+    work.clock = tw.clock_tick;
+    EXPECT(tw.handled - saved_tw.handled == call_fired + work.moved);
+    steps_moved += work.moved != 0;
+    if (play->ahead && work.moved != 0)
+        for (unsigned id = 0; id < play->groups * members; id++)
+            work.levels_after[id] = level_of(&timers[id]);
+}
+
+/* Judges what note_work has noted. The wheel is as before the step, except that
+ * a failure shows the clock after the step. */
+static void judge_work(void)
+{
+    if (work.moved == 0)
+        return;
+    bool is_right = work.moved <= moves_allowed();
+    for (unsigned level = 1; play->ahead && level < play->wheels; level++) {
+        uint64_t block = (work.clock >> level * tw.size_bits) + 1;
+        if (bucket_at(level, block) != NULL)
+            is_right &=
+                moved_ahead(level, block) <= ahead_allowed(level, block);
+    }
+    if (!is_right)
+        tw.now = work.clock;
+    EXPECT_RIGHT(is_right ? NULL : "the step moves more timers than allowed");
+}
+
 /* ------------------------------------------------ judging and going back -- */
 
 static void judge_rest(void)
@@ -1204,6 +1428,7 @@ static void try_step(enum step_kind kind, unsigned group, int time, bool acting)
             tw.wheels[level] == NULL ? 0 : tw.wheels[level]->moved_at;
     do {
         take_step();
+        note_work();
         judge_rest();
         note_ahead();
         bool overlooked = has_overlooked();
@@ -1215,7 +1440,8 @@ static void try_step(enum step_kind kind, unsigned group, int time, bool acting)
         if (!overlooked)
             note_where_it_led();
         revert();
-    } while (choose_next());
+        judge_work();
+    } while (tap_failed_checks == 0 && choose_next());
 }
 
 /* Returns true if a wheel holds the tick. The coarsest wheel always holds ticks
@@ -1491,6 +1717,7 @@ static bool begin_search(const search *what)
     for (unsigned i = 0; i < what->delays; i++)
         has_overdue |= what->delay[i] < 1;
     steps_ahead = 0;
+    steps_moved = 0;
     cascades = what->kind != SINGLE || few < what->groups;
     members = what->kind == CROWDS ? CROWD : 1;
     state_count = 0;
@@ -1519,6 +1746,9 @@ static void explore(const search *what)
            state_count,
            done == state_count ? "all there are" : "and there are more",
            transitions, done);
+    printf("# in %" PRIu64 " of them timers were moved\n", steps_moved);
+    EXPECT(steps_moved != 0 || effort == QUICK ||
+           (!cascades && what->postponed == 0));
     if (what->ahead) {
         printf("# in %" PRIu64 " of them timers were moved ahead\n",
                steps_ahead);
