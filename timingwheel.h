@@ -3056,7 +3056,10 @@ TWI_WRAPS static size_t twi_chunks_ahead(const timingwheel *tw,
         if (is_begun || twi_is_large(bucket)) {
             uint64_t span = start - from;
             size_t behind = is_begun ? wheel->behind : 0;
-            chunks = behind + twi_share_of(left, tw->clock_tick - from, span);
+            if (behind > left)
+                behind = left;
+            chunks = behind +
+                     twi_share_of(left - behind, tw->clock_tick - from, span);
             if (chunks < TWI_BATCH && behind == 0)
                 chunks = 0;
             if (left > TWI_BATCH) /* after span * TWI_BATCH / left ticks */

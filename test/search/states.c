@@ -1061,8 +1061,10 @@ static uint64_t ahead_allowed(unsigned level, uint64_t block)
         return 0;
     }
     uint64_t span = (block << wheel->shift) - from;
-    return (behind + (chunks * (work.clock - from) + span - 1) / span) *
-           TWI_SLOTS;
+    if (behind > chunks)
+        behind = chunks;
+    uint64_t share = (chunks - behind) * (work.clock - from);
+    return (behind + (share + span - 1) / span) * TWI_SLOTS;
 }
 
 /* Returns how many timers the step has moved out of a bucket to finer wheels,

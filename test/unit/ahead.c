@@ -489,6 +489,24 @@ static void limit_in_the_middle(void)
     }
 }
 
+/* Calls with a limit of 1 leave nearly all the work of their time. A call
+ * without a limit, in the middle of the step, moves half of the bucket: no
+ * timer counts twice. Each limited call may round up by one chunk. */
+static void limit_counts_once(void)
+{
+    set_up();
+    start_many(0, TIMERS, 4 * STEP, STEP);
+    tw_advance_clock(&tw, 3 * STEP);
+    uint64_t half = cascaded() + (TIMERS - cascaded()) / 2;
+    for (uint64_t tick = 3 * STEP + 8; tick < 3 * STEP + 128; tick += 8)
+        CHECK(tw_advance_clock_limit(&tw, tick, 1) == 0);
+    CHECK(tw_advance_clock(&tw, 3 * STEP + 128) == 0);
+    CHECK(cascaded() >= half && cascaded() <= half + 16 * TWI_SLOTS);
+    fire_all();
+    CHECK(fired.timers == TIMERS);
+    tear_down();
+}
+
 /* A due large bucket moves down in parts, one part per call. All parts move
  * before the first timer of the bucket fires. */
 static void limit_in_a_cascade(void)
@@ -1250,6 +1268,7 @@ static const tap_case cases[] = {
     {"moving ahead: postponed timers move once more", postponed},
     {"limit: timers that fire use up the limit first", limit_reached},
     {"limit: moving ahead stops at the limit", limit_in_the_middle},
+    {"limit: what limited calls leave counts once", limit_counts_once},
     {"limit: a large bucket that has come up moves in parts",
      limit_in_a_cascade},
     {"limit: dead slots of a due bucket count", dead_slots_due},
