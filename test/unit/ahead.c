@@ -507,6 +507,27 @@ static void limit_counts_once(void)
     tear_down();
 }
 
+/* A limited call leaves many chunks to move. Then most timers are cancelled, and
+ * a trim packs the rest into fewer chunks: the next call moves all of them. */
+static void limit_then_packed(void)
+{
+    set_up();
+    start_many(0, TIMERS, 4 * STEP, STEP);
+    tw_advance_clock(&tw, 3 * STEP);
+    CHECK(tw_advance_clock_limit(&tw, 4 * STEP - 16, 1) == 0);
+    for (size_t i = 0; i < TIMERS; i++)
+        if (i % 8 != 0)
+            tw_cancel(&tw, &items[i].timer);
+    tw_trim(&tw);
+    CHECK(chunks_in_use() < TIMERS / 80);
+    uint64_t before = cascaded();
+    CHECK(tw_advance_clock(&tw, 4 * STEP - 8) == 0);
+    CHECK(cascaded() - before >= TIMERS / 8 - 1 && tw_check(&tw));
+    fire_all();
+    CHECK(fired.timers == TIMERS / 8);
+    tear_down();
+}
+
 /* A due large bucket moves down in parts, one part per call. All parts move
  * before the first timer of the bucket fires. */
 static void limit_in_a_cascade(void)
@@ -1269,6 +1290,7 @@ static const tap_case cases[] = {
     {"limit: timers that fire use up the limit first", limit_reached},
     {"limit: moving ahead stops at the limit", limit_in_the_middle},
     {"limit: what limited calls leave counts once", limit_counts_once},
+    {"limit: what a limited call leaves may be packed", limit_then_packed},
     {"limit: a large bucket that has come up moves in parts",
      limit_in_a_cascade},
     {"limit: dead slots of a due bucket count", dead_slots_due},
