@@ -191,7 +191,7 @@ part recipes 'exec test/recipes/recipes.sh'
 part mutate-bugs 'exec test/mutate/mutate.sh --bugs'
 barrier
 part mutate \
-    "exec test/mutate/mutate.sh --sample ${SAMPLE:-15} --seed $seed"
+    "exec test/mutate/mutate.sh --sample ${SAMPLE:-24} --seed $seed"
 
 # ----------------------------------------------------------- to run them ---
 

@@ -507,8 +507,8 @@ static void limit_counts_once(void)
     tear_down();
 }
 
-/* A limited call leaves many chunks to move. Then most timers are cancelled, and
- * a trim packs the rest into fewer chunks: the next call moves all of them. */
+/* A limited call leaves many chunks to move. Most timers are cancelled, and a
+ * trim packs the rest into fewer chunks: the next call moves all of them. */
 static void limit_then_packed(void)
 {
     set_up();
