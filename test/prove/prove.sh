@@ -12,7 +12,7 @@
 # - WP of Frama-C: contracts of functions that multiply and divide, in
 #   arithmetic.c.
 # - EVA of Frama-C: seeded operations in four data models without an alarm, in
-#   eva.c. OPERATIONS is the number per model, by default 40. 1,000 operations
+#   eva.c. OPERATIONS is the number per model, by default 60. 1,000 operations
 #   take minutes.
 #
 # If CBMC is not installed, get-cbmc.sh takes CBMC from Debian 13. Frama-C is
@@ -25,7 +25,7 @@ set -u
 build=.build/prove
 folder=test/prove
 pattern=${1:-}
-operations=${OPERATIONS:-40}
+operations=${OPERATIONS:-60}
 
 rm -rf "$build"
 mkdir -p "$build"
