@@ -24,6 +24,15 @@ static inline twi_chunk *chunk_at(unsigned n)
     return n < CHUNKS ? chunks[n] : &spare;
 }
 
+#ifdef BUCKETS /* of one wheel, at most 64 */
+static struct {
+    twi_wheel wheel;
+    uint64_t marks[1];
+} whole;
+static twi_wheel *const wheel = &whole.wheel;
+static twi_bucket buckets[BUCKETS];
+#endif
+
 #define KNOWN_CHUNKS (CHUNKS + 1)
 #include "known.h"
 

@@ -10,21 +10,15 @@
  * of its tick. So timers keep their order if they move from the back, and no
  * timer passes another.
  */
-#ifndef CHUNKS
+#ifndef CHUNKS /* -DCHUNKS=3 takes three minutes */
 #define CHUNKS 2
 #endif
+#define BUCKETS 4
 #include "buckets.h"
 
-#define BUCKETS 4
 #define STEP_NUMBER 5
 #define STEP_SHIFT 8
 
-static struct {
-    twi_wheel wheel;
-    uint64_t marks[1];
-} whole;
-static twi_wheel *const wheel = &whole.wheel;
-static twi_bucket buckets[BUCKETS];
 static twi_bucket *const home = &buckets[STEP_NUMBER & (BUCKETS - 1)];
 
 static tw_timer *below[CHUNKS * TWI_SLOTS];

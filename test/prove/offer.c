@@ -4,20 +4,13 @@
  * SPDX-License-Identifier: MIT
  */
 #define CHUNKS 2
+#define BUCKETS 4
 #include "buckets.h"
 
-#define BUCKETS 4
 #define OWN 2 /* the clock, and the index of the clock's bucket */
 
 /* The index of the only bucket that may hold chunk i. */
 #define BUCKET_OF(i) (2 * (i) + 1)
-
-static struct {
-    twi_wheel wheel;
-    uint64_t marks[1];
-} whole;
-static twi_wheel *const wheel = &whole.wheel;
-static twi_bucket buckets[BUCKETS];
 
 /* Makes a wheel whose buckets have timers, only dead slots, or nothing. A
  * bucket with slots in use has a mark. The delay queue holds no further
