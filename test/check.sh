@@ -19,7 +19,7 @@ set -u
 build=.build/check
 tests=$(test/lib/programs.sh) || exit 2
 seed=$(test/lib/seed.sh) || exit 2
-operations=${SOAK:-500000000} # random ones, and a tenth of it sanitized
+operations=${SOAK:-300000000} # random ones, and a tenth of it sanitized
 limit=1800 # seconds, for each part
 
 rm -rf "$build"

@@ -15,6 +15,7 @@ import sys
 # Functions without a visible effect, or with an effect only in a debug build.
 WITHOUT_EFFECT = {
     'twi_prefetch',  # prefetches into the cache
+    'twi_prefetch_back',
     'tw_strerror',   # a test reads its sentences
     'twi_is_elsewhere',  # for TW_DEBUG
 }

@@ -1,5 +1,5 @@
-/* ahead.c - limits of moving buckets ahead of time, of sweeping chunks, and of
- * packing memory.
+/* ahead.c - limits of moving buckets ahead of time, of sorting, of sweeping
+ * chunks, and of packing memory.
  *
  *     ahead [CASE...]
  *
@@ -11,6 +11,7 @@
  */
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../lib/heap.h"
 
@@ -223,24 +224,95 @@ static void no_crowd_any_more(void)
     tear_down();
 }
 
-/* Half of a large bucket came down from a coarser wheel, in front of the second
- * half. Neither half is large alone. */
-static void half_from_above(void)
+/* A part of a large bucket came down from a coarser wheel, in front of the
+ * other part. Neither part is large alone. */
+static void part_from_above(size_t above, size_t later)
 {
     const uint64_t step = STEP * STEP;
-    const size_t half = (TWI_LARGE_CHUNKS / 2 + 4) * TWI_SLOTS;
     set_up();
-    start_many(0, half, 4 * step, STEP);
-    start_many(half, half, 4 * step + 9 * STEP, STEP);
+    start_many(0, above, 4 * step, STEP);
+    start_many(above, CROWD, 4 * step + STEP, step - STEP); /* bring it down */
     tw_advance_clock(&tw, 4 * step - 2 * STEP);
     uint64_t before = cascaded();
-    CHECK(before >= 2 * half - 2 * TWI_SLOTS);
-    start_many(2 * half, half, 4 * step, STEP);
+    CHECK(before >= (above + CROWD) * 9 / 10);
+    start_many(above + CROWD, later, 4 * step, STEP);
     tw_advance_clock(&tw, 4 * step - 16);
-    CHECK(cascaded() - before >= 2 * half * 8 / 10);
+    CHECK(cascaded() - before >= (above + later) / 2);
     CHECK(tw_check(&tw));
     fire_all();
     tear_down();
+}
+
+static void parts_from_above(void)
+{
+    const size_t large = TWI_LARGE_CHUNKS * TWI_SLOTS;
+    part_from_above(large * 5 / 8, large * 5 / 8);
+    part_from_above(large * 7 / 8, large * 3 / 8);
+    part_from_above(large * 3 / 8, large * 7 / 8);
+}
+
+/* A trim packs a bucket, part of which came down from a coarser wheel. Then the
+ * bucket becomes large. */
+static void packed_then_large(void)
+{
+    const uint64_t step = STEP * STEP;
+    const size_t part = TWI_LARGE_CHUNKS * TWI_SLOTS * 7 / 16;
+    const size_t others = TIMERS - CROWD - 2 * part;
+    set_up();
+    start_many(0, part, 4 * step, STEP);
+    start_many(part, CROWD, 4 * step + STEP, step - STEP); /* bring it down */
+    tw_advance_clock(&tw, 4 * step - 2 * STEP);
+    start_many(part + CROWD, part, 4 * step, STEP);
+    start_many(2 * part + CROWD, others, 8 * step, step);
+    for (size_t i = 0; i < others; i++)
+        if (i % 200 != 0) /* a timer in each slab, so that slabs stay */
+            cancel(2 * part + CROWD + i);
+    size_t calls = memory.calls;
+    tw_trim(&tw);
+    CHECK(memory.calls > calls && tw_check(&tw));
+    start_many(2 * part + CROWD, part, 4 * step, STEP);
+    uint64_t before = cascaded();
+    tw_advance_clock(&tw, 4 * step - 16);
+    CHECK(cascaded() - before >= 3 * part / 2 && tw_check(&tw));
+    fire_all();
+    tear_down();
+}
+
+/* All timers of a large bucket came down from a coarser wheel. */
+static void all_from_above(void)
+{
+    const uint64_t step = STEP * STEP;
+    set_up();
+    start_many(0, CROWD, 4 * step, STEP);
+    tw_advance_clock(&tw, 4 * step - 2 * STEP);
+    uint64_t before = cascaded();
+    CHECK(before >= CROWD * 9 / 10);
+    tw_advance_clock(&tw, 4 * step - 16);
+    CHECK(cascaded() - before >= CROWD * 8 / 10);
+    CHECK(tw_check(&tw));
+    fire_all();
+    CHECK(fired.timers == CROWD);
+    tear_down();
+}
+
+/* One call moves timers as far down as they may move: over wheels that do not
+ * exist, and past a bucket with a later timer. */
+static void over_wheels(void)
+{
+    const uint64_t step = STEP * STEP;
+    for (size_t beside = 0; beside < 2; beside++) {
+        set_up();
+        start_many(0, CROWD, 4 * step, 100);
+        tw_advance_clock(&tw, 3 * step + 1);
+        if (beside != 0)
+            CHECK(start(CROWD, 4 * step + 200) == TW_OK);
+        CHECK(cascaded() == 0);
+        tw_advance_clock(&tw, 4 * step - 2);
+        CHECK((tw.wheels[1] != NULL) == (beside != 0) && tw_check(&tw));
+        fire_all();
+        CHECK(fired.timers == CROWD + beside && cascaded() == CROWD);
+        tear_down();
+    }
 }
 
 /* No timer moves before the clock is in the step before the large bucket. */
@@ -333,6 +405,22 @@ static void two_wheels(void)
     tw_advance_clock(&tw, 4 * step - 1);
     CHECK(tw_check(&tw));
     CHECK(cascaded() - before > CROWD - CROWD / 8);
+    fire_all();
+    CHECK(fired.timers == 2 * CROWD);
+    tear_down();
+}
+
+/* One call moves a large bucket in each of two wheels. */
+static void two_wheels_at_once(void)
+{
+    const uint64_t step = STEP * STEP;
+    set_up();
+    start_many(0, CROWD, 4 * step, step);
+    tw_advance_clock(&tw, 3 * step);
+    start_many(CROWD, CROWD, 4 * step - STEP, STEP);
+    CHECK(cascaded() == 0);
+    tw_advance_clock(&tw, 4 * step - STEP - 2);
+    CHECK(cascaded() >= 2 * CROWD * 9 / 10 && tw_check(&tw));
     fire_all();
     CHECK(fired.timers == 2 * CROWD);
     tear_down();
@@ -446,6 +534,81 @@ static void postponed(void)
     fire_all();
     CHECK(fired.timers == CROWD && cascaded() <= 2 * CROWD);
     tear_down();
+}
+
+/* Timers postponed beyond their bucket move once, to another bucket. They are
+ * not stuck: there is memory. */
+static void postpone_beyond(size_t count, uint64_t step)
+{
+    uint64_t next;
+    set_up();
+    start_many(0, count, 4 * step, step);
+    for (size_t i = 0; i < count; i += 2) {
+        items[i].due = 100 * step + i;
+        items[i].number = 0;
+        CHECK(tw_postpone(&tw, &items[i].timer, items[i].due) == TW_OK);
+    }
+    tw_advance_clock(&tw, 4 * step - step / 64);
+    CHECK(cascaded() >= (count == CROWD ? count * 9 / 10 : 0));
+    while (tw_next_deadline(&tw, &next)) {
+        tw_advance_clock(&tw, next);
+        CHECK(!tw.has_outside);
+    }
+    CHECK(fired.timers == count && cascaded() <= 2 * count);
+    tear_down();
+}
+
+static void postponed_beyond(void)
+{
+    static const size_t counts[] = {10, 50, TWI_LARGE_TIMERS, CROWD};
+    for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+        postpone_beyond(counts[i], STEP);
+        postpone_beyond(counts[i], STEP * STEP);
+    }
+}
+
+/* --------------------------------------------------------------- sorting --- */
+
+/* Starts `count` timers in one bucket, in any order. Their ticks differ in the
+ * bits of `low` and in the bit `high`. */
+static void start_apart(size_t count, uint32_t wheel_size, uint64_t first,
+                        uint64_t low, unsigned high)
+{
+    static const heap fresh;
+    tw_config config = {0};
+    set_up();
+    memory = fresh;
+    config.wheel_size = wheel_size;
+    config.alloc_context = &memory;
+    CHECK(tw_init(&tw, &config) == TW_OK);
+    for (size_t i = 0; i < count; i++)
+        CHECK(start(i, first + i * 7919 % 16 * low +
+                           ((uint64_t)(i % 2) << high)) == TW_OK);
+}
+
+/* Ticks that differ only in high bytes, or in the lowest and the highest. */
+static void sorted_by_bytes(void)
+{
+    start_apart(64, 256, UINT64_C(4) << 40, UINT64_C(1) << 34, 39);
+    fire_all();
+    CHECK(fired.timers == 64 && cascaded() == 0);
+    tear_down();
+    start_apart(64, 4096, UINT64_C(4) << 60, 1, 59);
+    fire_all();
+    CHECK(fired.timers == 64 && cascaded() == 0);
+    tear_down();
+}
+
+/* The same without memory to sort into or to cascade into. */
+static void sorted_in_place(void)
+{
+    for (size_t count = 13; count <= 100; count += 29) {
+        start_apart(count, 256, UINT64_C(4) << 40, UINT64_C(1) << 34, 39);
+        heap_fail(&memory, 1, true);
+        fire_all();
+        CHECK(fired.timers == count);
+        tear_down();
+    }
 }
 
 /* --------------------------------------------------------------- limits --- */
@@ -647,6 +810,81 @@ static void stuck_in_order(void)
     tear_down();
 }
 
+/* Sets up a wheel with ticks of `unit` time units and six stuck timers, due from
+ * 175000 to 200000. Then there is memory again. */
+static void set_up_stuck(uint64_t unit)
+{
+    static const heap fresh;
+    tw_config config = {0};
+    set_up();
+    memory = fresh;
+    config.tick = unit;
+    config.alloc_context = &memory;
+    CHECK(tw_init(&tw, &config) == TW_OK);
+    for (size_t i = 0; i < 30; i++) {
+        items[i].due = 4 * STEP + 2 * i;
+        CHECK(tw_start(&tw, &items[i].timer, unit * items[i].due) == TW_OK);
+    }
+    for (size_t i = 0; i < 30; i += 5) {
+        items[i].due = 200000 - 1000 * i;
+        CHECK(tw_postpone(&tw, &items[i].timer, unit * items[i].due) == TW_OK);
+    }
+    heap_fail(&memory, 1, true);
+    CHECK(tw_advance_clock(&tw, unit * 5 * STEP) == 24);
+    CHECK(tw_check(&tw) && !twi_is_empty(&tw.outside[TWI_STUCK]));
+    heap_fail(&memory, 0, false);
+}
+
+/* The stuck timers that are due first leave, by a restart. The next call finds
+ * that no stuck timer is due, and puts one of them back into a wheel. */
+static void stuck_until_memory(void)
+{
+    for (uint64_t unit = 1; unit <= 10; unit += 9) {
+        set_up_stuck(unit);
+        for (size_t i = 15; i < 30; i += 5) {
+            items[i].due += 100000;
+            CHECK(tw_start(&tw, &items[i].timer, unit * items[i].due) == TW_OK);
+        }
+        uint64_t before = cascaded();
+        CHECK(tw_advance_clock(&tw, unit * 185000) == 0);
+        CHECK(cascaded() - before == 1 && tw_check(&tw));
+        fire_all();
+        CHECK(fired.timers == 30);
+        tear_down();
+    }
+}
+
+/* Stuck timers fire in their ticks, for long ticks, too. */
+static void stuck_and_long_ticks(void)
+{
+    set_up_stuck(10);
+    fire_all();
+    CHECK(fired.timers == 30);
+    tear_down();
+    set_up_stuck(10);
+    heap_fail(&memory, 1, true);
+    fire_all();
+    CHECK(fired.timers == 30);
+    heap_fail(&memory, 0, false);
+    tear_down();
+}
+
+static void note_six(const char *line, void *context)
+{
+    if (strcmp(line, "in no wheel: 6, overdue or postponed") == 0)
+        *(bool *)context = true;
+}
+
+static void stuck_in_dump(void)
+{
+    bool are_shown = false;
+    set_up_stuck(1);
+    tw_dump(&tw, note_six, &are_shown);
+    CHECK(are_shown);
+    fire_all();
+    tear_down();
+}
+
 /* Reserves for `count` timers. Memory is out from then on, and the timers
  * restart over and over. No start fails, and each timer fires in time. Buckets
  * are sorted, cascade, or move ahead. */
@@ -817,7 +1055,7 @@ static void front_swept(void)
     CHECK(tw_next_deadline(&tw, &next));
     CHECK(next == 4 * STEP + 7 * TWI_SLOTS);
     fire_all();
-    CHECK(fired.timers == 1 + 2 * TWI_SLOTS);
+    CHECK(fired.timers == 1 + 2 * TWI_SLOTS && cascaded() == 0);
     tear_down();
 }
 
@@ -1018,6 +1256,35 @@ static void trimmed_without_memory(void)
         CHECK(fired.timers == TIMERS / 2);
         tear_down();
     }
+}
+
+/* Slabs without a timer are freed, without memory to pack the rest into. */
+static void trimmed_slabs(void)
+{
+    set_up();
+    start_many(0, TIMERS, 4 * STEP, 40);
+    for (size_t i = TIMERS / 8; i < TIMERS; i++)
+        cancel(i);
+    size_t bytes = memory.bytes;
+    heap_fail(&memory, 1, true);
+    tw_trim(&tw);
+    CHECK(tw_check(&tw) && memory.bytes <= bytes / 2);
+    heap_fail(&memory, 0, false);
+    fire_all();
+    CHECK(fired.timers == TIMERS / 8);
+    tear_down();
+}
+
+/* After an overdue timer has fired, its chunk is freed. */
+static void trimmed_after_overdue(void)
+{
+    set_up_at(100);
+    CHECK(start(0, 50) == TW_OK);
+    items[0].due = 100;
+    CHECK(tw_advance_clock(&tw, 100) == 1);
+    tw_trim(&tw);
+    CHECK(memory.blocks == 0 && tw_check(&tw));
+    tear_down();
 }
 
 /* A trim packs a bucket that is sorted and has fired some timers. Then a timer
@@ -1274,12 +1541,19 @@ static const tap_case cases[] = {
     {"moving ahead: the few timers left of a large bucket stay",
      no_crowd_any_more},
     {"moving ahead: a bucket that a cascade makes large moves",
-     half_from_above},
+     parts_from_above},
+    {"moving ahead: a large bucket that came down moves again", all_from_above},
+    {"moving ahead: a bucket that becomes large after a trim moves",
+     packed_then_large},
+    {"moving ahead: passes over wheels that hold none of the ticks",
+     over_wheels},
     {"moving ahead: begins one step before the bucket",
      no_earlier_than_the_next_step},
     {"moving ahead: works for steps of 2^32 ticks and more", long_steps},
     {"moving ahead: works for other wheel sizes and ticks", other_wheels},
     {"moving ahead: large buckets in two wheels move", two_wheels},
+    {"moving ahead: one call moves large buckets of two wheels",
+     two_wheels_at_once},
     {"moving ahead: the last tick before the bucket moves the rest", all_of_it},
     {"moving ahead: an emptied wheel leaves the delay queue", nothing_left},
     {"moving ahead: one call may move the whole bucket", all_at_once},
@@ -1287,6 +1561,11 @@ static const tap_case cases[] = {
     {"moving ahead: ends with the last step of 64 bits", last_step},
     {"moving ahead: timers of one tick do not move", one_tick},
     {"moving ahead: postponed timers move once more", postponed},
+    {"moving: timers postponed beyond their bucket move once",
+     postponed_beyond},
+    {"sorting: ticks that differ in high bytes", sorted_by_bytes},
+    {"sorting: without memory, ticks that differ in high bits",
+     sorted_in_place},
     {"limit: timers that fire use up the limit first", limit_reached},
     {"limit: moving ahead stops at the limit", limit_in_the_middle},
     {"limit: what limited calls leave counts once", limit_counts_once},
@@ -1299,6 +1578,9 @@ static const tap_case cases[] = {
      dead_slots_of_one_tick},
     {"memory: moving ahead stops if memory runs out", no_memory_ahead},
     {"memory: timers that could not move fire in order", stuck_in_order},
+    {"memory: a stuck timer goes back into a wheel", stuck_until_memory},
+    {"memory: stuck timers fire in time with long ticks", stuck_and_long_ticks},
+    {"memory: tw_dump counts stuck timers", stuck_in_dump},
     {"memory: a reserve is enough for restarts without end", restart_reserved},
     {"memory: a reserve is enough for a large bucket, one timer per chunk",
      reserved_crowd},
@@ -1316,6 +1598,8 @@ static const tap_case cases[] = {
      random_calls},
     {"trim: the wheel holds at most 1.5 times what the timers need", trimmed},
     {"trim: without memory to pack into, timers stay", trimmed_without_memory},
+    {"trim: without memory, slabs without timers are freed", trimmed_slabs},
+    {"trim: the chunk of fired overdue timers is freed", trimmed_after_overdue},
     {"trim: a sorted bucket keeps its order", trimmed_when_sorted},
     {"overdue: timers left by a limited call fire first", generations_plain},
     {"overdue: a trim between limited calls keeps the order",

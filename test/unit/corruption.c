@@ -98,6 +98,8 @@ static void numbers_of_chunks(void)
     CHECK(tw_check(&tw));
     first->number = 1;
     CHECK(!tw_check(&tw));
+    first->number = 10;
+    CHECK(!tw_check(&tw));
     first->number = 0;
     twi_last_chunk(bucket)->number = 1000;
     CHECK(tw_check(&tw));
@@ -155,6 +157,21 @@ static void empty_bucket(void)
     CHECK(!tw_check(&tw));
     bucket->front = bucket->back = chunk->slots;
     CHECK(tw_check(&tw));
+    tw_destroy(&tw);
+}
+
+/* Buckets that never had a timer: in a wheel, and outside. */
+static void unused_bucket(void)
+{
+    set_up();
+    twi_bucket *unused[] = {bucket_at(1200), &tw.outside[TWI_STUCK]};
+    for (int i = 0; i < 2; i++) {
+        CHECK(unused[i]->back == NULL && unused[i]->front == NULL);
+        unused[i]->front = bucket_at(1010)->front;
+        CHECK(!tw_check(&tw));
+        unused[i]->front = NULL;
+        CHECK(tw_check(&tw));
+    }
     tw_destroy(&tw);
 }
 
@@ -221,8 +238,22 @@ static void order_of_a_bucket(void)
     CHECK(!tw_check(&tw));
     timers[2].deadline = 1313; /* postponed, and yet to move */
     CHECK(tw_check(&tw));
+    timers[1].deadline = 1311; /* behind the beyond timer, two out of order */
+    timers[0].deadline = 1309;
+    CHECK(!tw_check(&tw));
     timers[2].deadline = 1306;
+    timers[1].deadline = 1312; /* the last tick, before an earlier one */
+    timers[0].deadline = 1309;
+    CHECK(!tw_check(&tw));
+    timers[1].deadline = 1309;
+    timers[0].deadline = 1312;
+    CHECK(tw_check(&tw));
     CHECK(tw_cancel(&tw, &timers[1]) && tw_check(&tw));
+    timers[2].deadline = 1311;
+    timers[0].deadline = 1309; /* behind the dead slot */
+    CHECK(!tw_check(&tw));
+    timers[0].deadline = 1312;
+    CHECK(tw_check(&tw));
     tw_destroy(&tw);
 }
 
@@ -321,6 +352,7 @@ static const tap_case cases[] = {
     {"tw_check: is false for a broken timer or chunk", timer_and_chunk},
     {"tw_check: is false for a broken bucket", buckets},
     {"tw_check: is false for a broken empty bucket", empty_bucket},
+    {"tw_check: is false for a broken unused bucket", unused_bucket},
     {"tw_check: is false for a broken wheel", wheels},
     {"tw_check: is false for a wheel without timers in the delay queue",
      empty_wheel},

@@ -141,6 +141,21 @@ static void visit_none(tw_timer *timer, void *context)
     CHECK(timer == NULL);
 }
 
+static void zero_memory_refuses(void)
+{
+    timingwheel zero;
+    tw_timer timer = {0};
+    memset(&zero, 0, sizeof zero);
+    CHECK(tw_start(&zero, &timer, 5) == TW_EINVAL);
+    CHECK(tw_postpone(&zero, &timer, 5) == TW_EINVAL);
+    CHECK(tw_start_within(&zero, &timer, 5, 9) == TW_EINVAL);
+    CHECK(tw_reserve(&zero, 5, 5) == TW_EINVAL);
+    CHECK(!tw_cancel(&zero, &timer) && !tw_is_pending(&timer));
+    CHECK(tw_advance_clock(&zero, 5) == 0 && tw_poll(&zero, 5) == NULL);
+    CHECK(tw_count(&zero) == 0);
+    tw_destroy(&zero);
+}
+
 static void destroyed_refuses(void)
 {
     tw_stats s, none;
@@ -771,6 +786,8 @@ static const tap_case functions_cases[] = {
     {"tw_init: every power of two from 2 to 4096 is a wheel size",
      init_wheel_sizes},
     {"tw_init: hands alloc_context to TW_MALLOC", alloc_context_is_handed_on},
+    {"tw_init: before it, zero memory refuses starts and calls",
+     zero_memory_refuses},
     {"tw_destroy: pending timers become idle", destroy_makes_idle},
     {"tw_destroy: does nothing the second time", destroy_twice},
     {"tw_destroy: a destroyed wheel refuses every call", destroyed_refuses},

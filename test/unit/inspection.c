@@ -35,6 +35,16 @@ static void stats_count(void)
     end();
 }
 
+static void stats_every_bucket(void)
+{
+    for (uint64_t tick = 1; tick <= 512; tick++) {
+        begin_at(tick - 1);
+        start('a', tick);
+        CHECK(stats().buckets == 1);
+        end();
+    }
+}
+
 static void stats_cascaded(void)
 {
     static tw_timer crowd[3000];
@@ -286,6 +296,7 @@ static void dump_from_inside(void)
 static const tap_case inspection_cases[] = {
     {"tw_get_stats: a new wheel has nothing", stats_fresh},
     {"tw_get_stats: counts timers, buckets and wheels", stats_count},
+    {"tw_get_stats: counts the first and the last bucket", stats_every_bucket},
     {"tw_get_stats: counts cascaded timers", stats_cascaded},
     {"tw_get_stats: bytes held are the bytes from TW_MALLOC", stats_bytes},
     {"tw_get_stats: a polled timer counts as fired", stats_of_a_poll},

@@ -18,8 +18,10 @@
 
 /* The system's headers may need to know the compiler. Therefore the headers
  * come first. */
+#ifndef KEEP_BUILTINS
 #undef __GNUC__
 #undef __clang__
+#endif
 
 #define TAP_PART
 #include "time.c"

@@ -343,6 +343,28 @@ static void drain_leaves_no_deadline(void)
     end();
 }
 
+static void visit_start_overdue(tw_timer *timer, void *context)
+{
+    (void)context;
+    if (timer == timer_of('a')) {
+        start('z', 60);
+        CHECK(next() == 60);
+    }
+}
+
+/* The visitor starts an overdue timer. Drained timers with earlier deadlines
+ * still wait for the visitor. */
+static void drain_shows_new_deadline(void)
+{
+    begin_at(100);
+    start('a', 5);
+    start('b', 7);
+    start('c', 200);
+    CHECK(tw_drain(&tw, visit_start_overdue, NULL) == 3);
+    FIRES(100, "z");
+    end();
+}
+
 static const tap_case visiting_cases[] = {
     {"tw_foreach: visits every pending timer once", foreach_visits_all},
     {"tw_foreach: visits the first bucket and the last",
@@ -369,6 +391,8 @@ static const tap_case visiting_cases[] = {
      foreach_cancels_the_last},
     {"tw_drain: a visitor sees no deadline of drained timers",
      drain_leaves_no_deadline},
+    {"tw_drain: a visitor sees the deadline of a timer that it starts",
+     drain_shows_new_deadline},
 };
 
 TAP_MAIN(visiting_cases)

@@ -82,6 +82,9 @@ static void next_of_overdue(void)
     CHECK(tw_wait(&tw, 100, 50) == 0);
     FIRES(0, "a");
     CHECK(next() == 200);
+    start('a', 42); /* timer a has left 7 behind */
+    CHECK(next() == 42);
+    FIRES(200, "ab");
     end();
 }
 
@@ -559,7 +562,7 @@ static const tap_case waking_up_cases[] = {
     {"promise 9: the next deadline is exact after each firing",
      next_follows_firing},
     {"promise 9: the next deadline is rounded up to a tick", next_is_rounded},
-    {"promise 9: the next deadline of an overdue timer is not after the clock",
+    {"promise 9: the next deadline of an overdue timer is the timer's own",
      next_of_overdue},
     {"promise 9: overdue timers that are left keep the next deadline at the "
      "clock",
