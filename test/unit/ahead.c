@@ -278,6 +278,23 @@ static void packed_then_large(void)
     tear_down();
 }
 
+/* A bucket of many chunks has fired. After a turn of the wheel the same bucket
+ * becomes large. */
+static void used_before(void)
+{
+    const uint64_t turn = 2 * STEP * STEP;
+    set_up();
+    start_many(0, TWI_LARGE_CHUNKS * TWI_SLOTS * 3 / 4, 4 * STEP, STEP);
+    fire_all();
+    tw_advance_clock(&tw, turn / 2);
+    start_many(0, CROWD, turn + 4 * STEP, STEP);
+    uint64_t before = cascaded();
+    tw_advance_clock(&tw, turn + 4 * STEP - 16);
+    CHECK(cascaded() - before >= CROWD * 8 / 10 && tw_check(&tw));
+    fire_all();
+    tear_down();
+}
+
 /* All timers of a large bucket came down from a coarser wheel. */
 static void all_from_above(void)
 {
@@ -832,6 +849,9 @@ static void set_up_stuck(uint64_t unit)
     heap_fail(&memory, 1, true);
     CHECK(tw_advance_clock(&tw, unit * 5 * STEP) == 24);
     CHECK(tw_check(&tw) && !twi_is_empty(&tw.outside[TWI_STUCK]));
+    tw.has_outside = false; /* no call would find the stuck timers */
+    CHECK(!tw_check(&tw));
+    tw.has_outside = true;
     heap_fail(&memory, 0, false);
 }
 
@@ -1543,6 +1563,7 @@ static const tap_case cases[] = {
     {"moving ahead: a bucket that a cascade makes large moves",
      parts_from_above},
     {"moving ahead: a large bucket that came down moves again", all_from_above},
+    {"moving ahead: a bucket that is used again moves", used_before},
     {"moving ahead: a bucket that becomes large after a trim moves",
      packed_then_large},
     {"moving ahead: passes over wheels that hold none of the ticks",

@@ -186,10 +186,19 @@ static void wheels(void)
     CHECK(!tw_check(&tw));
     twi_marks(wheel)[first / 64] = marks;
     CHECK(tw_check(&tw));
+    uint32_t second = twi_index_of(&tw, wheel, 1020);
+    marks = twi_marks(wheel)[second / 64];
+    twi_marks(wheel)[second / 64] ^= UINT64_C(1) << (second % 64);
+    CHECK(!tw_check(&tw));
+    twi_marks(wheel)[second / 64] = marks;
+    CHECK(tw_check(&tw));
     BREAKS(wheel->first, sizeof(twi_bucket));
     BREAKS(wheel->queue_tick, 1);
     BREAKS(wheel->queue_index, 1);
     BREAKS(wheel->queue_index, 0x40);
+    wheel = tw.wheels[1];
+    CHECK(wheel->first->earliest == 30000 && wheel->queue_tick == 30000);
+    BREAKS(wheel->first->earliest, 0x10); /* 29984: not in the delay queue */
     tw_destroy(&tw);
 }
 
@@ -316,6 +325,26 @@ static void crowd_unnoticed(void)
     tw_destroy(&tw);
 }
 
+/* The same with ticks of ten time units. */
+static void crowd_unnoticed_in_long_ticks(void)
+{
+    static tw_timer crowd[(TWI_LARGE_CHUNKS + 4 * TWI_BATCH) * TWI_SLOTS];
+    const size_t count = sizeof(crowd) / sizeof(*crowd);
+    tw_config config = {0};
+    config.tick = 10;
+    tw_init(&tw, &config);
+    for (size_t i = 0; i < count; i++) {
+        tw_timer_init(&crowd[i], NULL);
+        CHECK(tw_start(&tw, &crowd[i], 10 * (1536 + i % 256)) == TW_OK);
+    }
+    CHECK(tw_advance_clock(&tw, 10 * 1020) == 0 && tw_check(&tw));
+    tw.ahead_at = 1025; /* beyond the start of the next step */
+    CHECK(!tw_check(&tw));
+    tw.ahead_at = 1024;
+    CHECK(tw_check(&tw));
+    tw_destroy(&tw);
+}
+
 /* Overdue timers that no call would find. */
 static void overdue_unnoticed(void)
 {
@@ -366,6 +395,8 @@ static const tap_case cases[] = {
     {"tw_check: is false for a wheel that was moved", not_at_home},
     {"tw_check: is false if no call would move a large bucket ahead",
      crowd_unnoticed},
+    {"tw_check: is false if no call would move it, with long ticks",
+     crowd_unnoticed_in_long_ticks},
     {"tw_check: is false if no call would find the overdue timers",
      overdue_unnoticed},
     {"tw_check: is false for a clock beyond a pending timer", clock_ahead},

@@ -365,6 +365,37 @@ static void drain_shows_new_deadline(void)
     end();
 }
 
+static void visit_start_due(tw_timer *timer, void *context)
+{
+    (void)context;
+    if (timer == timer_of('c')) {
+        start('d', 80);
+        start('e', 5);
+    }
+}
+
+static void act_drain(letter *self)
+{
+    (void)self;
+    CHECK(tw_drain(&tw, visit_start_due, NULL) == 1);
+}
+
+/* A call with a limit has left timer b. In the next call, the callback of b
+ * drains the wheel. The visitor starts a timer that is due in that call, and an
+ * overdue timer, which waits for the next call. */
+static void drain_in_a_later_call(void)
+{
+    begin();
+    start('a', 60);
+    start('b', 60);
+    FIRES_AT_MOST(1, 60, "a");
+    start('c', 5);
+    when_fired('b', act_drain, 'b', 0);
+    FIRES(100, "bd");
+    FIRES(100, "e");
+    end();
+}
+
 static const tap_case visiting_cases[] = {
     {"tw_foreach: visits every pending timer once", foreach_visits_all},
     {"tw_foreach: visits the first bucket and the last",
@@ -391,6 +422,8 @@ static const tap_case visiting_cases[] = {
      foreach_cancels_the_last},
     {"tw_drain: a visitor sees no deadline of drained timers",
      drain_leaves_no_deadline},
+    {"tw_drain: a timer that a visitor starts can fire in the same call",
+     drain_in_a_later_call},
     {"tw_drain: a visitor sees the deadline of a timer that it starts",
      drain_shows_new_deadline},
 };
