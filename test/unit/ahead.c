@@ -584,7 +584,7 @@ static void postponed_beyond(void)
     }
 }
 
-/* --------------------------------------------------------------- sorting --- */
+/* -------------------------------------------------------------- sorting --- */
 
 /* Starts `count` timers in one bucket, in any order. Their ticks differ in the
  * bits of `low` and in the bit `high`. */
@@ -827,8 +827,8 @@ static void stuck_in_order(void)
     tear_down();
 }
 
-/* Sets up a wheel with ticks of `unit` time units and six stuck timers, due from
- * 175000 to 200000. Then there is memory again. */
+/* Sets up a wheel with ticks of `unit` time units and six stuck timers. The
+ * timers are due from tick 175000 to 200000. Then there is memory again. */
 static void set_up_stuck(uint64_t unit)
 {
     static const heap fresh;

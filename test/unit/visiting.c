@@ -374,7 +374,7 @@ static void visit_start_due(tw_timer *timer, void *context)
     }
 }
 
-static void act_drain(letter *self)
+static void act_drain_in_call(letter *self)
 {
     (void)self;
     CHECK(tw_drain(&tw, visit_start_due, NULL) == 1);
@@ -390,7 +390,7 @@ static void drain_in_a_later_call(void)
     start('b', 60);
     FIRES_AT_MOST(1, 60, "a");
     start('c', 5);
-    when_fired('b', act_drain, 'b', 0);
+    when_fired('b', act_drain_in_call, 'b', 0);
     FIRES(100, "bd");
     FIRES(100, "e");
     end();
