@@ -2,7 +2,7 @@
 # fuzz.sh - libFuzzer on test/fuzz/fuzz.c: any bytes as a program of calls, to
 # the library and to the oracle. Prints TAP; run from the top of the repository.
 #
-#     test/fuzz/fuzz.sh            2 minutes, and 2.5 million executions
+#     test/fuzz/fuzz.sh            2 minutes, and 1.5 million executions
 #     test/fuzz/fuzz.sh FILE...    repeats these inputs, with any compiler, with
 #                                  chunks of both sizes
 #     SECONDS_TO_RUN=3600 WORKERS=sanitized SEED=7 test/fuzz/fuzz.sh
@@ -22,7 +22,7 @@ corpus=test/fuzz/corpus
 workers=${WORKERS:-sanitized plain}
 seed=$(test/lib/seed.sh) || exit 2
 seconds=${SECONDS_TO_RUN:-120}
-least=${LEAST:-2500000}
+least=${LEAST:-1500000}
 [ "$seconds" -ge 120 ] || least=${LEAST:-1}
 untraced=-fno-sanitize-coverage=trace-cmp
 mkdir -p "$build/found"
