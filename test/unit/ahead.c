@@ -67,18 +67,23 @@ static void note(timingwheel *wheel, tw_timer *timer)
     fired.tick = it->due;
 }
 
-static void set_up_at(uint64_t start)
+static void set_up_with(tw_config config)
 {
     static const heap fresh;
-    tw_config config = {0};
     memory = fresh;
-    config.start = start;
     config.alloc_context = &memory;
     CHECK(tw_init(&tw, &config) == TW_OK);
     for (size_t i = 0; i < TIMERS; i++)
         tw_timer_init(&items[i].timer, note);
     memset(&fired, 0, sizeof(fired));
     starts = 0;
+}
+
+static void set_up_at(uint64_t start)
+{
+    tw_config config = {0};
+    config.start = start;
+    set_up_with(config);
 }
 
 static void set_up(void)
@@ -373,10 +378,8 @@ static void other_wheels(void)
 {
     tw_config config = {0};
     const uint64_t step = UINT64_C(1) << 60;
-    set_up();
     config.wheel_size = 4;
-    config.alloc_context = &memory;
-    tw_init(&tw, &config);
+    set_up_with(config);
     start_many(0, CROWD, 4 * step, step - 7);
     tw_advance_clock(&tw, 3 * step + step / 4 + 1);
     CHECK(has_moved(1, 4, CROWD, 2));
@@ -384,10 +387,9 @@ static void other_wheels(void)
     CHECK(has_moved(2, 4, CROWD, 4));
     tw_destroy(&tw);
 
-    set_up();
     config.wheel_size = 0;
     config.tick = 10;
-    tw_init(&tw, &config);
+    set_up_with(config);
     for (size_t i = 0; i < CROWD; i++) {
         items[i].due = 4 * STEP + i % STEP;
         items[i].number = i + 1;
@@ -591,13 +593,9 @@ static void postponed_beyond(void)
 static void start_apart(size_t count, uint32_t wheel_size, uint64_t first,
                         uint64_t low, unsigned high)
 {
-    static const heap fresh;
     tw_config config = {0};
-    set_up();
-    memory = fresh;
     config.wheel_size = wheel_size;
-    config.alloc_context = &memory;
-    CHECK(tw_init(&tw, &config) == TW_OK);
+    set_up_with(config);
     for (size_t i = 0; i < count; i++)
         CHECK(start(i, first + i * 7919 % 16 * low +
                            ((uint64_t)(i % 2) << high)) == TW_OK);
@@ -831,13 +829,9 @@ static void stuck_in_order(void)
  * timers are due from tick 175000 to 200000. Then there is memory again. */
 static void set_up_stuck(uint64_t unit)
 {
-    static const heap fresh;
     tw_config config = {0};
-    set_up();
-    memory = fresh;
     config.tick = unit;
-    config.alloc_context = &memory;
-    CHECK(tw_init(&tw, &config) == TW_OK);
+    set_up_with(config);
     for (size_t i = 0; i < 30; i++) {
         items[i].due = 4 * STEP + 2 * i;
         CHECK(tw_start(&tw, &items[i].timer, unit * items[i].due) == TW_OK);

@@ -294,17 +294,22 @@ static void not_at_home(void)
     CHECK(!tw_check(NULL));
 }
 
+/* Starts timers that make a bucket large, with ticks of `unit` time units. */
+static void start_crowd(uint64_t unit)
+{
+    static tw_timer crowd[(TWI_LARGE_CHUNKS + 4 * TWI_BATCH) * TWI_SLOTS];
+    for (size_t i = 0; i < sizeof(crowd) / sizeof(*crowd); i++) {
+        tw_timer_init(&crowd[i], NULL);
+        CHECK(tw_start(&tw, &crowd[i], unit * (1536 + i % 256)) == TW_OK);
+    }
+}
+
 /* A bucket that may be large. No call would move its timers before it comes
  * up. */
 static void crowd_unnoticed(void)
 {
-    static tw_timer crowd[(TWI_LARGE_CHUNKS + 4 * TWI_BATCH) * TWI_SLOTS];
-    const size_t count = sizeof(crowd) / sizeof(*crowd);
     set_up();
-    for (size_t i = 0; i < count; i++) {
-        tw_timer_init(&crowd[i], NULL);
-        CHECK(tw_start(&tw, &crowd[i], 1536 + i % 256) == TW_OK);
-    }
+    start_crowd(1);
     CHECK(tw.wheels[1]->may_have_large && tw.ahead_at == 0);
     CHECK(tw_advance_clock(&tw, 1020) == 34);
     CHECK(tw_check(&tw));
@@ -328,15 +333,10 @@ static void crowd_unnoticed(void)
 /* The same with ticks of ten time units. */
 static void crowd_unnoticed_in_long_ticks(void)
 {
-    static tw_timer crowd[(TWI_LARGE_CHUNKS + 4 * TWI_BATCH) * TWI_SLOTS];
-    const size_t count = sizeof(crowd) / sizeof(*crowd);
     tw_config config = {0};
     config.tick = 10;
     tw_init(&tw, &config);
-    for (size_t i = 0; i < count; i++) {
-        tw_timer_init(&crowd[i], NULL);
-        CHECK(tw_start(&tw, &crowd[i], 10 * (1536 + i % 256)) == TW_OK);
-    }
+    start_crowd(10);
     CHECK(tw_advance_clock(&tw, 10 * 1020) == 0 && tw_check(&tw));
     tw.ahead_at = 1025; /* beyond the start of the next step */
     CHECK(!tw_check(&tw));

@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* The system's headers may need to know the compiler. Therefore the headers
- * come first. */
+ * come first. With KEEP_BUILTINS, the code is the code for the compiler. */
 #ifndef KEEP_BUILTINS
 #undef __GNUC__
 #undef __clang__
