@@ -17,6 +17,7 @@
 static timingwheel wheel;
 static tw_timer timers[TIMERS];
 static size_t fired;
+static uint64_t waited;
 
 static void on_fire(timingwheel *tw, tw_timer *timer)
 {
@@ -48,12 +49,12 @@ MEASURED measured_cancel(void)
         (void)tw_cancel(&wheel, &timers[i]);
 }
 
-/* One timer beside the others, cancelled right after each start. */
+/* A request that does not time out, again and again, beside the others. */
 MEASURED measured_startstop(void)
 {
     static tw_timer beside;
     for (size_t i = 0; i < TIMERS; i++) {
-        (void)tw_start(&wheel, &beside, deadline_of(i));
+        (void)tw_start(&wheel, &beside, 1000 + i / 50);
         (void)tw_cancel(&wheel, &beside);
     }
 }
@@ -62,6 +63,29 @@ MEASURED measured_postpone(void)
 {
     for (size_t i = 0; i < TIMERS; i++)
         (void)tw_postpone(&wheel, &timers[i], 300000);
+}
+
+/* As a packet does that comes in the same tick as the one before. */
+MEASURED measured_again(void)
+{
+    for (size_t i = 0; i < TIMERS; i++)
+        (void)tw_postpone(&wheel, &timers[i], deadline_of(i));
+}
+
+/* No timer is due before 20000. */
+static void start_late(void)
+{
+    for (size_t i = 0; i < TIMERS; i++)
+        (void)tw_start(&wheel, &timers[i], 20000 + i % 200);
+}
+
+/* What an event loop does in each turn. */
+MEASURED measured_idle(void)
+{
+    for (size_t i = 0; i < TIMERS; i++) {
+        waited += tw_wait(&wheel, i, 1000);
+        (void)tw_advance_clock(&wheel, 1 + i);
+    }
 }
 
 /* Ten timers a tick, all within reach of wheel 0: none cascades. */
@@ -124,6 +148,11 @@ static size_t measure(const char *kind)
         tw_get_stats(&wheel, &stats);
         return (size_t)stats.cascaded;
     }
+    if (strcmp(kind, "idle") == 0) {
+        start_late();
+        measured_idle();
+        return tw_count(&wheel);
+    }
     start_all();
     if (strcmp(kind, "cancel") == 0) {
         measured_cancel();
@@ -131,6 +160,10 @@ static size_t measure(const char *kind)
     }
     if (strcmp(kind, "postpone") == 0) {
         measured_postpone();
+        return tw_count(&wheel);
+    }
+    if (strcmp(kind, "again") == 0) {
+        measured_again();
         return tw_count(&wheel);
     }
     if (strcmp(kind, "startstop") == 0) {

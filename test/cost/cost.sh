@@ -12,7 +12,7 @@ set -u
 . test/lib/tap.sh
 record=test/cost/cost.txt
 build=.build/cost
-kinds='start cancel startstop postpone fire sort cascade'
+kinds='start cancel startstop postpone again idle fire sort cascade'
 mkdir -p "$build"
 
 # count KIND: hundredths of an instruction per operation; fails if it cannot.

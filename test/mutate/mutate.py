@@ -15,6 +15,7 @@
 #
 # SPDX-License-Identifier: MIT
 import argparse
+import copy
 import glob
 import hashlib
 import json
@@ -43,6 +44,8 @@ TCC = ['tcc', '-w', '-std=c99']
 GCC = ['gcc', '-w', '-std=c11', '-O1']
 ASAN = ['gcc', '-w', '-std=c11', '-O1', '-fsanitize=address,undefined',
         '-fno-sanitize-recover=all']
+MSAN = ['clang', '-w', '-std=c11', '-O1', '-fsanitize=memory',
+        '-fno-sanitize-recover=all']
 
 
 class Test:
@@ -55,9 +58,31 @@ class Test:
         self.times = {}
 
     def label(self):
-        kind = {'tcc': '', 'gcc': ' -O1'}[self.compiler[0]]
-        return self.name + (' asan' if ASAN[-1] in self.compiler else kind)
+        kind = {'tcc': '', 'gcc': ' -O1', 'clang': ' msan'}[self.compiler[0]]
+        if ASAN[-1] in self.compiler and kind == ' -O1':
+            kind = ' asan'
+        return self.name + kind
 
+    def command(self, shop):
+        return [shop.compile(self), *self.options, *self.cases]
+
+
+class Script(Test):
+    """A test that a script compiles and runs, with all its cases."""
+
+    def __init__(self, name, *options):
+        super().__init__(name, [], *options)
+
+    def label(self):
+        return os.path.basename(self.name)
+
+    def command(self, shop):
+        return [self.name, *self.options]
+
+
+# The files that the scripts read, without the test programs.
+SCRIPT_FILES = ['test/lib/*.*', 'test/cost/*.*', 'test/search/work.sh',
+                'test/compile/empty.c']
 
 # All programs with letters.h in one. Compiled by gcc, the code with builtins.
 BUILTINS = '-DKEEP_BUILTINS'
@@ -75,19 +100,23 @@ FAST = [
     Test('structure', TCC),
     Test('memory', GCC),
 ]
+# The scripts count instructions and basic blocks.
 SLOW = [
+    Script('test/cost/cost.sh'),
+    Script('test/search/work.sh', '--operations', '1000000'),
     Test('peer_bugs_callbacks', GCC),
     Test('peer_bugs_structure', GCC),
     Test('states', GCC, '--quick'),
     Test('exhaustive', GCC, '--quick'),
     Test('peer_bugs_early_late', GCC),
-    Test('random', GCC, '--operations', '1000000'),
+    Test('random', GCC, '--operations', '400000'),
 ]
 SANITIZED = [
+    Test('ahead', MSAN),
     Test('portable', ASAN + [BUILTINS]),
     Test('structure', ASAN + ['-DRECORDER_CHECK_EVERY=16']),
     Test('ahead', ASAN),
-    Test('random', ASAN, '--operations', '200000'),
+    Test('random', ASAN, '--operations', '100000'),
     Test('memory', ASAN, cases=[
         'memory: starts', 'memory: cascades', 'memory: one jump',
         'memory: limited', 'memory: polls', 'memory: drains',
@@ -124,21 +153,22 @@ def set_limits():
 def processor_time(process):
     with open('/proc/%d/stat' % process) as file:
         fields = file.read().rpartition(')')[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+    ticks = sum(int(field) for field in fields[11:15])  # with ended children
+    return ticks / os.sysconf('SC_CLK_TCK')
 
 
 class Run:
     """A run of a test program, up to its first failure. `passed` has the time
     of each passed case. `failed` is the failed case, or None."""
 
-    def __init__(self, command, times):
+    def __init__(self, command, times, folder):
         self.times = times  # of the cases on the true header, by name
         self.names = list(times)
         self.passed, self.failed = {}, None
         self.since, self.rest = 0.0, b''
         self.child = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, preexec_fn=set_limits)
+            stderr=subprocess.DEVNULL, preexec_fn=set_limits, cwd=folder)
         self.follow()
         self.child.kill()
         self.child.stdout.close()
@@ -193,7 +223,10 @@ class Workshop:
     def __init__(self, name):
         self.folder = os.path.join(BUILD, name)
         shutil.rmtree(self.folder, ignore_errors=True)
-        for file in [*PROGRAMS.values()] + glob.glob('test/lib/*.h'):
+        files = [*PROGRAMS.values()]
+        for pattern in SCRIPT_FILES:
+            files += glob.glob(pattern)
+        for file in files:
             os.makedirs(self.folder + '/' + os.path.dirname(file),
                         exist_ok=True)
             shutil.copy(file, self.folder + '/' + file)
@@ -209,26 +242,25 @@ class Workshop:
         self.compiled.clear()
 
     def compile(self, test):
+        """Returns the compiled program. Raises SyntaxError if the program does
+        not compile."""
         kind = test.label().replace(' ', '')
         if kind not in self.compiled:
             command = test.compiler + ['-o', kind, PROGRAMS[test.name]]
             if subprocess.call(command, cwd=self.folder,
                                stderr=subprocess.DEVNULL) != 0:
-                return None
+                raise SyntaxError(test.label())
             self.compiled.add(kind)
-        return os.path.join(self.folder, kind)
+        return './' + kind
 
     def run(self, test, case=None):
-        """Runs a test, or one case of a test. Raises SyntaxError if the test
-        does not compile."""
-        program = self.compile(test)
-        if program is None:
-            raise SyntaxError(test.label())
-        cases, times = test.cases, test.times
+        """Runs a test, or one case of a test."""
+        times = test.times
         if case is not None:
-            cases = [case]
+            test = copy.copy(test)
+            test.cases = [case]
             times = {name: times[name] for name in times if case in name}
-        return Run([program, *test.options, *cases], times)
+        return Run(test.command(self), times, self.folder)
 
     def object(self):
         """Returns the object file of the header, by gcc -O2."""
@@ -280,7 +312,7 @@ def first_to_notice(tests, mutant):
             continue
         failed = shop.run(test, case).failed
         if failed is not None:
-            if failed[0] in test.times:
+            if failed[0] in test.times and not isinstance(test, Script):
                 note_recent(cases, test, failed[0])
             return '%s: %s' % (test.label(), failed[0]), failed[1]
     return None

@@ -27,7 +27,7 @@ build=.build/mutate
 mkdir -p "$build"
 . test/lib/tap.sh
 
-for tool in python3 tcc gcc; do
+for tool in python3 tcc gcc clang; do
     if ! have "$tool"; then
         skip 'mutants of timingwheel.h' "$tool is missing"
         tap_end

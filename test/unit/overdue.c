@@ -255,6 +255,45 @@ static void overdue_cancelled_is_not_sorted(void)
     end();
 }
 
+/* Timers e to i and p to s are left by four calls with a limit. Each call
+ * leaves an overdue timer and then a timer of a tick. Only timer i was started
+ * after the last call. */
+static void leave_in_four_calls(void)
+{
+    static const char *const fires[] = {"a", "b", "c", "d"};
+    begin_at(1000);
+    CHECK(tw_reserve(&tw, 200, 1000) == TW_OK);
+    for (char name = 'a'; name <= 'e'; name++)
+        start(name, 5);
+    for (unsigned call = 0; call < 4; call++) {
+        uint64_t now = 1010 + 10 * call;
+        start((char)('p' + call), now);
+        FIRES_AT_MOST(1, now, fires[call]);
+        start((char)('f' + call), 5);
+    }
+}
+
+static void overdue_left_and_trimmed(void)
+{
+    leave_in_four_calls();
+    size_t bytes = memory.bytes;
+    tw_trim(&tw);
+    CHECK(memory.bytes < bytes);
+    FIRES(1040, "epfqgrhis");
+    end();
+}
+
+static void overdue_left_cancelled_and_trimmed(void)
+{
+    leave_in_four_calls();
+    for (char name = 'e'; name <= 'i'; name++)
+        CHECK(cancel(name));
+    tw_trim(&tw);
+    start('j', 5);
+    FIRES(1040, "pqrjs"); /* the fourth and the last call are one turn */
+    end();
+}
+
 static const tap_case overdue_cases[] = {
     {"promise 5: an overdue timer fires in the next call, whatever the "
      "argument",
@@ -293,6 +332,10 @@ static const tap_case overdue_cases[] = {
      overdue_every_tick},
     {"promise 5: cancelled overdue timers are not sorted",
      overdue_cancelled_is_not_sorted},
+    {"promise 5: timers that four calls left keep their order in tw_trim",
+     overdue_left_and_trimmed},
+    {"promise 5: what four calls left can be cancelled before tw_trim",
+     overdue_left_cancelled_and_trimmed},
 };
 
 TAP_MAIN(overdue_cases)
