@@ -12,7 +12,6 @@ set -u
 . test/lib/tap.sh
 record=test/cost/cost.txt
 build=.build/cost
-kinds='start cancel startstop postpone again idle fire sort cascade'
 mkdir -p "$build"
 
 # count KIND: hundredths of an instruction per operation; fails if it cannot.
@@ -53,6 +52,7 @@ if ! have gcc || ! have valgrind; then
     exit
 fi
 gcc -std=c99 -O2 -g -o "$build/cost" test/cost/cost.c || exit 1
+kinds=$("$build/cost")
 if [ "${1:-}" = --record ]; then
     {
         echo '# instructions per operation;' \

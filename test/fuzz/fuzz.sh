@@ -2,7 +2,7 @@
 # fuzz.sh - libFuzzer on test/fuzz/fuzz.c: any bytes as a program of calls, to
 # the library and to the oracle. Prints TAP; run from the top of the repository.
 #
-#     test/fuzz/fuzz.sh            2 minutes, and 1.5 million executions
+#     test/fuzz/fuzz.sh            a minute, and 700,000 executions
 #     test/fuzz/fuzz.sh FILE...    repeats these inputs, with any compiler, with
 #                                  chunks of both sizes
 #     SECONDS_TO_RUN=3600 WORKERS=sanitized SEED=7 test/fuzz/fuzz.sh
@@ -21,9 +21,9 @@ build=.build/fuzz
 corpus=test/fuzz/corpus
 workers=${WORKERS:-sanitized plain}
 seed=$(test/lib/seed.sh) || exit 2
-seconds=${SECONDS_TO_RUN:-120}
-least=${LEAST:-1500000}
-[ "$seconds" -ge 120 ] || least=${LEAST:-1}
+seconds=${SECONDS_TO_RUN:-60}
+least=${LEAST:-700000}
+[ "$seconds" -ge 60 ] || least=${LEAST:-1}
 untraced=-fno-sanitize-coverage=trace-cmp
 mkdir -p "$build/found"
 

@@ -2,16 +2,17 @@
 # bugs.py. mutate.sh calls the script, and turns the lines `pass NAME` and
 # `fail NAME` into TAP. mutate.sh explains the purpose and the options.
 #
-# Every mutant goes through the tests of FAST, compiled by tcc, until a test
-# fails. If no test fails, gcc -O2 compiles the mutant. If the object is equal
-# to the object of the true header, byte by byte, the mutant does not count. The
-# remaining mutants go through SLOW and then through SANITIZED, and so do the
-# mutants listed in survivors.txt. In a sample, a mutant that survives FAST
-# counts as a survivor.
+# Every mutant goes through the tests of FAST until a test fails. (FOR_GCC and
+# FOR_MAILBOX are for mutants of code that tcc does not compile.) If no test
+# fails, gcc -O2 compiles the mutant. If the object is equal to the object of
+# the true header, byte by byte, the mutant does not count. The remaining
+# mutants go through SLOW and then through SANITIZED, except for the mutants of
+# the mailbox. In a sample, a mutant that survives FAST counts as a survivor.
 #
 # A case hangs if it takes several times as long as on the true header. A case
 # that hangs has failed. The measure is processor time, so that a busy machine
-# makes no difference.
+# makes no difference. A case of a script hangs if a process of the case takes
+# two minutes.
 #
 # SPDX-License-Identifier: MIT
 import argparse
@@ -19,11 +20,13 @@ import copy
 import glob
 import hashlib
 import json
+import math
 import multiprocessing
 import os
 import resource
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import textwrap
@@ -80,11 +83,16 @@ class Script(Test):
         return [self.name, *self.options]
 
 
-# The files that the scripts read, without the test programs.
-SCRIPT_FILES = ['test/lib/*.*', 'test/cost/*.*', 'test/search/work.sh',
-                'test/compile/empty.c']
+def test_files():
+    """Returns the files that the tests consist of."""
+    files = [*PROGRAMS.values(), 'test/search/work.sh', 'test/compile/empty.c']
+    for folder in 'lib', 'cost':
+        files += glob.glob('test/%s/*.*' % folder)
+    return sorted(files)
 
-# All programs with letters.h in one. Compiled by gcc, the code with builtins.
+
+# `portable` is all programs with letters.h in one. With this flag, gcc compiles
+# the code with builtins.
 BUILTINS = '-DKEEP_BUILTINS'
 
 FAST = [
@@ -122,8 +130,8 @@ SANITIZED = [
         'memory: limited', 'memory: polls', 'memory: drains',
         'memory: tw_start_within', 'memory: postponed']),
 ]
-# `mailbox` is only for mutants of the mailbox. `portable` has the cases of the
-# programs with letters.h.
+# Not among the slow tests: `mailbox` is for mutants of the mailbox only, and
+# `portable` has the cases of the programs with letters.h.
 LEFT_OUT = {'mailbox'} | {
     name for name, file in PROGRAMS.items()
     if '"../lib/letters.h"' in open(file).read()}
@@ -146,7 +154,7 @@ FOR_MAILBOX = [
 
 def set_limits():
     """Bounds the child process, in case that the script ends first."""
-    resource.setrlimit(resource.RLIMIT_CPU, (600, 600))
+    resource.setrlimit(resource.RLIMIT_CPU, (120, 120))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
@@ -168,9 +176,13 @@ class Run:
         self.since, self.rest = 0.0, b''
         self.child = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, preexec_fn=set_limits, cwd=folder)
+            stderr=subprocess.DEVNULL, preexec_fn=set_limits, cwd=folder,
+            start_new_session=True)
         self.follow()
-        self.child.kill()
+        try:
+            os.killpg(self.child.pid, signal.SIGKILL)  # scripts have children
+        except ProcessLookupError:
+            pass
         self.child.stdout.close()
         self.child.wait()
 
@@ -207,7 +219,7 @@ class Run:
 
     def lose_patience(self):
         """Fails a case that takes several times its usual time."""
-        usual = self.times.get(self.running(), 0.0 if self.times else 600.0)
+        usual = self.times.get(self.running(), 0.0 if self.times else math.inf)
         used = processor_time(self.child.pid) - self.since
         if used > 0.15 + 3 * usual:
             self.failed = (self.running(), 'hangs')
@@ -223,10 +235,7 @@ class Workshop:
     def __init__(self, name):
         self.folder = os.path.join(BUILD, name)
         shutil.rmtree(self.folder, ignore_errors=True)
-        files = [*PROGRAMS.values()]
-        for pattern in SCRIPT_FILES:
-            files += glob.glob(pattern)
-        for file in files:
+        for file in test_files():
             os.makedirs(self.folder + '/' + os.path.dirname(file),
                         exist_ok=True)
             shutil.copy(file, self.folder + '/' + file)
@@ -279,6 +288,8 @@ def measure(shop, test, case=None):
     if run.failed is not None:
         sys.exit('%s: "%s" %s on the true header' %
                  (test.label(), *run.failed))
+    if any('# SKIP' in name for name in run.passed):
+        sys.exit('%s is skipped: see its README' % test.label())
     if not run.passed:
         sys.exit('%s has no case "%s"' % (test.label(), case))
     test.times = run.passed
@@ -422,8 +433,8 @@ def report(options, chosen, outcomes, recorded):
     for mutant, found in noticed:
         comment(entry(mutant.key) + ['  is killed by %s' % found[0]])
     if not strict:
-        comment(['%d survivors, %d of them not listed; %d listed and killed' %
-                 (len(survivors), len(new), len(noticed))])
+        comment(['%d survivors, %d of them not listed' %
+                 (len(survivors), len(new))])
         return
     say(not new, 'survivors: %d, each with its reason in survivors.txt' %
         len(survivors))
@@ -444,8 +455,7 @@ class Notes:
         code = mutants.without_comments(text)
         self.code = digest(' '.join(code.split()))
         self.tests = digest(''.join(
-            open(file).read() for file in sorted(
-                [*PROGRAMS.values(), *glob.glob('test/lib/*.h')])))
+            open(file).read() for file in test_files() + [__file__]))
         if name and os.path.exists(name):
             with open(name) as file:
                 for line in file:
@@ -500,9 +510,10 @@ def run_all(options, text, recorded, chosen):
     for compiler in sorted({mutant.compiler for mutant in chosen}):
         for test in TESTS_FOR[compiler]:
             measure(true_shop, test)
-    # A survivor takes all fast tests, most of the time of a run.
+    # A listed mutant runs every fast test, which would take most of the time of
+    # a sample. Therefore a sample does not try the listed mutants.
     known = recorded if options.sample > 1 else {}
-    notes = Notes(options.resume, text)
+    notes = Notes(options.resume if options.sample == 1 else None, text)
     with workers(options, text, None, known) as pool:
         outcomes = list(logged(options, chosen, notes.judge_all(
             'fast', judge, pool, chosen)))
@@ -582,7 +593,8 @@ def main():
     options = parser.parse_args()
     with open(options.header, encoding='ascii') as file:
         text = file.read()
-    if not (options.only or options.listed) and options.sample == 1:
+    if options.bugs or not (
+            options.only or options.listed or options.sample > 1):
         test_bugs(text)
     if not options.bugs:
         test_mutants(options, text)

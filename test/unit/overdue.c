@@ -255,9 +255,9 @@ static void overdue_cancelled_is_not_sorted(void)
     end();
 }
 
-/* Timers e to i and p to s are left by four calls with a limit. Each call
- * leaves an overdue timer and then a timer of a tick. Only timer i was started
- * after the last call. */
+/* Four calls with a limit of 1 leave timers e to h and p to s due: each call
+ * leaves an overdue timer, then a timer of a tick. Timer i starts after the
+ * fourth call. */
 static void leave_in_four_calls(void)
 {
     static const char *const fires[] = {"a", "b", "c", "d"};
@@ -290,7 +290,7 @@ static void overdue_left_cancelled_and_trimmed(void)
         CHECK(cancel(name));
     tw_trim(&tw);
     start('j', 5);
-    FIRES(1040, "pqrjs"); /* the fourth and the last call are one turn */
+    FIRES(1040, "pqrjs"); /* the wheel tells at most four calls apart */
     end();
 }
 
@@ -332,9 +332,10 @@ static const tap_case overdue_cases[] = {
      overdue_every_tick},
     {"promise 5: cancelled overdue timers are not sorted",
      overdue_cancelled_is_not_sorted},
-    {"promise 5: timers that four calls left keep their order in tw_trim",
+    {"promise 5: tw_trim keeps the order of timers left by four calls",
      overdue_left_and_trimmed},
-    {"promise 5: what four calls left can be cancelled before tw_trim",
+    {"promise 5: timers left by four calls fire if the overdue ones are "
+     "cancelled",
      overdue_left_cancelled_and_trimmed},
 };
 

@@ -142,6 +142,22 @@ static void trim_spares_timers(void)
     end();
 }
 
+/* A timer in each bucket. The reserve has few chunks more than the timers need,
+ * so tw_trim does not touch the heap. */
+static void trim_of_a_full_slab(void)
+{
+    begin();
+    CHECK(tw_reserve(&tw, 100, 100) == TW_OK);
+    for (size_t i = 0; i < 100; i++) {
+        tw_timer_init(&tickets[i].timer, NULL);
+        CHECK(tw_start(&tw, &tickets[i].timer, 1 + i) == TW_OK);
+    }
+    size_t calls = memory.calls;
+    tw_trim(&tw);
+    CHECK(memory.calls == calls);
+    end();
+}
+
 static void trim_of_nothing(void)
 {
     begin();
@@ -456,6 +472,8 @@ static const tap_case reserve_cases[] = {
     {"promise 14: tw_trim frees all memory if nothing is pending",
      trim_gives_everything_back},
     {"promise 14: tw_trim keeps pending timers", trim_spares_timers},
+    {"promise 14: tw_trim leaves slabs alone that are nearly full",
+     trim_of_a_full_slab},
     {"promise 14: tw_trim frees a reserve", trim_of_nothing},
     {"promise 15: without memory a start changes nothing",
      start_without_memory},
