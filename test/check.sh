@@ -21,7 +21,7 @@ tests=$(test/lib/programs.sh) || exit 2
 # shellcheck disable=SC2086
 separate=$(grep -L '^#include "../lib/letters.h"' $tests)
 seed=$(test/lib/seed.sh) || exit 2
-operations=${SOAK:-200000000} # random ones, plus a tenth sanitized
+operations=${SOAK:-200000000} # random ones; a tenth of that sanitized
 limit=1800 # seconds, for each part
 
 rm -rf "$build"
@@ -64,15 +64,9 @@ skip_part() {
 # Slow builds run fewer cases and operations. `make test` runs all cases.
 options_for() {
     case $1-$2 in
-    memory-valgrind | memory-msan*)
-        for case in starts cascades 'one jump' limited polls drains \
-            tw_start_within postponed; do
-            printf "'memory: %s' " "$case"
-        done
-        ;;
     random-valgrind) echo "--seed $seed --operations 40000" ;;
     random-*) echo "--seed $seed --operations 500000" ;;
-    exhaustive-* | states-*) echo --quick ;;
+    memory-valgrind | memory-msan* | exhaustive-* | states-*) echo --quick ;;
     work-valgrind) echo --seed "$seed" --operations 1000000 ;;
     work-*) echo --seed "$seed" --operations 5000000 ;;
     fuzz-*) echo test/fuzz/corpus/* ;;
@@ -92,7 +86,7 @@ compiled() {
 
 # variant NAME RUNNER COMPILER FLAG...: every test, and the inputs of the fuzz
 # corpus, compiled so and run under RUNNER. The programs with letters.h are one
-# program, `promises`: it is compiled in a fifth of the time.
+# program, `promises`, which takes a fifth of the time to compile.
 variant() {
     variant=$1 runner=$2
     shift 2

@@ -294,13 +294,13 @@ static void not_at_home(void)
     CHECK(!tw_check(NULL));
 }
 
-/* Starts timers that make a bucket large, with ticks of `unit` time units. */
-static void start_crowd(uint64_t unit)
+/* Starts the timers of a large bucket. A tick is `unit` time units. */
+static void start_large_bucket(uint64_t unit)
 {
-    static tw_timer crowd[(TWI_LARGE_CHUNKS + 4 * TWI_BATCH) * TWI_SLOTS];
-    for (size_t i = 0; i < sizeof(crowd) / sizeof(*crowd); i++) {
-        tw_timer_init(&crowd[i], NULL);
-        CHECK(tw_start(&tw, &crowd[i], unit * (1536 + i % 256)) == TW_OK);
+    static tw_timer many[(TWI_LARGE_CHUNKS + 4 * TWI_BATCH) * TWI_SLOTS];
+    for (size_t i = 0; i < sizeof(many) / sizeof(*many); i++) {
+        tw_timer_init(&many[i], NULL);
+        CHECK(tw_start(&tw, &many[i], unit * (1536 + i % 256)) == TW_OK);
     }
 }
 
@@ -309,7 +309,7 @@ static void start_crowd(uint64_t unit)
 static void crowd_unnoticed(void)
 {
     set_up();
-    start_crowd(1);
+    start_large_bucket(1);
     CHECK(tw.wheels[1]->may_have_large && tw.ahead_at == 0);
     CHECK(tw_advance_clock(&tw, 1020) == 34);
     CHECK(tw_check(&tw));
@@ -336,7 +336,7 @@ static void crowd_unnoticed_in_long_ticks(void)
     tw_config config = {0};
     config.tick = 10;
     tw_init(&tw, &config);
-    start_crowd(10);
+    start_large_bucket(10);
     CHECK(tw_advance_clock(&tw, 10 * 1020) == 0 && tw_check(&tw));
     tw.ahead_at = 1025; /* beyond the start of the next step */
     CHECK(!tw_check(&tw));

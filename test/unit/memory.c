@@ -4,6 +4,10 @@
  * once alone and once with all later calls. A plain list beside the wheel holds
  * the timers that must be pending. Every step compares the wheel with the list.
  *
+ *     memory [--quick | CASE...]
+ *
+ * --quick is for valgrind and sanitizers: a quarter of the cases.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "../lib/heap.h"
@@ -1386,7 +1390,20 @@ static const tap_case cases[] = {
 
 int main(int argc, char **argv)
 {
+    static char *quick[] = {"",
+                            "memory: starts",
+                            "memory: cascades",
+                            "memory: one jump",
+                            "memory: limited",
+                            "memory: polls",
+                            "memory: drains",
+                            "memory: tw_start_within",
+                            "memory: postponed"};
     few = (unsigned)(TWI_SORT_CHUNKS * TWI_SLOTS);
+    if (argc > 1 && strcmp(argv[1], "--quick") == 0) {
+        argc = sizeof(quick) / sizeof(*quick);
+        argv = quick;
+    }
     int failed = TAP_RUN(cases, argc, argv);
     printf("# %lu failures injected; %lu allocations refused in all\n",
            (unsigned long)injected, (unsigned long)refusals);

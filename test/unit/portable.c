@@ -17,7 +17,8 @@
 #include <string.h>
 
 /* The system's headers may need to know the compiler. Therefore the headers
- * come first. With KEEP_BUILTINS, the code is the code for the compiler. */
+ * come first. With KEEP_BUILTINS, the cases run on the code for gcc and
+ * clang. */
 #ifndef KEEP_BUILTINS
 #undef __GNUC__
 #undef __clang__
