@@ -498,7 +498,7 @@ static void set_up(void)
     static const uint64_t ticks[] = {1, 1, 2, 3, 10, 1000, 0, 4096};
     static const struct {
         unsigned few, few_chunks, batch;
-    } crowds[] = {{TWI_SORT_CHUNKS * TWI_SLOTS, TWI_SORT_CHUNKS, 16},
+    } limits[] = {{TWI_SORT_CHUNKS * TWI_SLOTS, TWI_SORT_CHUNKS, 16},
                   {TWI_SORT_CHUNKS * TWI_SLOTS, 2, 1},
                   {0, TWI_SORT_CHUNKS, 16},
                   {0, 2, 1},
@@ -519,9 +519,9 @@ static void set_up(void)
                        : choice % 4 == 2 ? bytes(8)
                                          : UINT64_MAX - bytes(2);
     max_pending = config.max_pending = choice / 4 % 8 == 7 ? 5 : 0;
-    few = crowds[choice / 32].few;
-    few_chunks = crowds[choice / 32].few_chunks;
-    batch = crowds[choice / 32].batch;
+    few = limits[choice / 32].few;
+    few_chunks = limits[choice / 32].few_chunks;
+    batch = limits[choice / 32].batch;
     EXPECT(tw_init(&tw, &config) == TW_OK);
     oracle_init(&o, config.tick == 0 ? 1 : config.tick, config.start, TIMERS);
     expect_plenty();

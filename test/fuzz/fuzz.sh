@@ -9,7 +9,7 @@
 #
 # Two workers run at a time and tell each other what they find: one under
 # AddressSanitizer and UndefinedBehaviorSanitizer, one without, which is faster,
-# and whose chunks have 4 slots, so that more buckets are crowded.
+# and whose chunks have 4 slots, so that more buckets are large.
 # They begin with test/fuzz/corpus and whatever was found before, which is in
 # .build/fuzz/found. An input that fails is kept in .build/fuzz, and shown with
 # the command that repeats it.

@@ -360,7 +360,7 @@ void cancel(void)
 
 /* A bucket of 1 to 3 chunks is large exactly if the bucket has more than
  * TWI_LARGE_CHUNKS chunks, for any gaps in the numbers of the chunks. */
-void crowded(void)
+void large(void)
 {
     unsigned count = any_below(CHUNKS) + 1;
     make_bucket(count);

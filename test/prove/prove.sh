@@ -186,9 +186,9 @@ prove_known 'chunk without a timer leaves, every bucket of 1 to 3 chunks' \
     chunks dead
 prove_known 'last chunk of overdue timers stays, every bucket of 2 chunks' \
     chunks dead_overdue
-for crowd in 1 2; do
-    prove_known "bucket is crowded above $crowd, buckets of 1 to 3 chunks" \
-        chunks crowded -DTWI_LARGE_CHUNKS=$crowd
+for most in 1 2; do
+    prove_known "bucket is large above $most, buckets of 1 to 3 chunks" \
+        chunks large -DTWI_LARGE_CHUNKS=$most
 done
 unwind=6
 prove_known 'bucket is taken over, every two buckets up to 2 small chunks' \

@@ -239,7 +239,7 @@ static void count_no_bucket(void)
 
 /* Brings up a large bucket, and handles all its timers with limited calls.
  * Returns the number of calls. */
-static size_t calls_for_crowd(size_t limit, size_t keep_one_in, size_t n)
+static size_t calls_for_large(size_t limit, size_t keep_one_in, size_t n)
 {
     size_t calls = 0;
     set_up(256, 1);
@@ -268,9 +268,9 @@ static void limit_calls(void)
     const size_t n = 6000;
     for (size_t keep = 1; keep <= 12; keep += 11) {
         size_t all = n / keep;
-        CHECK(calls_for_crowd(SIZE_MAX, keep, n) == 1);
+        CHECK(calls_for_large(SIZE_MAX, keep, n) == 1);
         for (size_t limit = 1; limit <= 100; limit *= 10)
-            CHECK(calls_for_crowd(limit, keep, n) <=
+            CHECK(calls_for_large(limit, keep, n) <=
                   (3 * all + n / 12) / limit + 3);
     }
 }
@@ -1015,20 +1015,22 @@ static void restarts_stay_small(void)
 
 /* A large bucket, in the wheel with steps of 2^shift ticks. The clock is at 0,
  * and the bucket begins four steps later. */
-typedef struct crowd {
+typedef struct large_bucket {
     unsigned shift;
     size_t count;
     uint64_t begin;  /* first tick of the bucket */
     uint64_t before; /* first tick of the bucket before */
     uint64_t ticks;  /* ticks that have timers */
-} crowd;
+} large_bucket;
 
-#define CROWD 9000
+#define LARGE 9000
 #define BATCH ((TWI_BATCH + 2) * TWI_SLOTS)
 
-static crowd start_crowd(uint32_t size, unsigned shift, uint64_t ticks)
+static large_bucket start_large_bucket(uint32_t size, unsigned shift,
+                                       uint64_t ticks)
 {
-    crowd c = {shift, CROWD, UINT64_C(4) << shift, UINT64_C(3) << shift, ticks};
+    large_bucket c = {shift, LARGE, UINT64_C(4) << shift, UINT64_C(3) << shift,
+                      ticks};
     set_up(size, 1);
     for (size_t i = 0; i < c.count; i++)
         start_ticket(i, c.begin + random_below(ticks));
@@ -1037,8 +1039,8 @@ static crowd start_crowd(uint32_t size, unsigned shift, uint64_t ticks)
 
 /* Makes `parts` calls at equal distances through the step before the bucket.
  * Calls `visit` after each. */
-static void walk_to(const crowd *c, unsigned parts,
-                    void (*visit)(const crowd *))
+static void walk_to(const large_bucket *c, unsigned parts,
+                    void (*visit)(const large_bucket *))
 {
     uint64_t step = c->begin - c->before;
     for (unsigned i = 0; i < parts; i++) {
@@ -1050,7 +1052,7 @@ static void walk_to(const crowd *c, unsigned parts,
 
 /* Each call moves at most its share of the timers left, plus a batch. All calls
  * together move nearly all timers before the step begins. */
-static void moves_its_share(const crowd *c, unsigned parts)
+static void moves_its_share(const large_bucket *c, unsigned parts)
 {
     uint64_t step = c->begin - c->before, before = stats().cascaded, last = 0;
     size_t left = c->count;
@@ -1075,7 +1077,8 @@ static void ahead_share(void)
     random_state = 10;
     for (size_t i = 0; i < 5; i++)
         for (unsigned level = 1; level <= 2; level++) {
-            crowd c = start_crowd(256, 8 * level, UINT64_C(1) << 8 * level);
+            large_bucket c =
+                start_large_bucket(256, 8 * level, UINT64_C(1) << 8 * level);
             moves_its_share(&c, parts[i]);
             fire_tickets(c.begin * 2);
             tear_down();
@@ -1102,21 +1105,21 @@ static void ahead_longest_call(void)
     tear_down();
 }
 
-static void between_start(const crowd *c)
+static void between_start(const large_bucket *c)
 {
     for (size_t i = 0; i < 40; i++)
         start_ticket(c->count + (size_t)starts % (TICKETS - c->count),
                      c->begin + random_below(c->ticks));
 }
 
-static void between_cancel(const crowd *c)
+static void between_cancel(const large_bucket *c)
 {
     for (size_t i = 0; i < 40; i++)
         tw_cancel(&tw, &tickets[random_below(c->count)].timer);
 }
 
 /* Postpones within the step, and beyond the step. */
-static void between_postpone(const crowd *c)
+static void between_postpone(const large_bucket *c)
 {
     for (size_t i = 0; i < 40; i++) {
         ticket *some = &tickets[random_below(c->count)];
@@ -1126,14 +1129,14 @@ static void between_postpone(const crowd *c)
     }
 }
 
-static void between_restart(const crowd *c)
+static void between_restart(const large_bucket *c)
 {
     for (size_t i = 0; i < 40; i++)
         start_ticket((size_t)random_below(c->count),
                      c->begin + random_below(c->ticks));
 }
 
-static void between_all(const crowd *c)
+static void between_all(const large_bucket *c)
 {
     between_start(c);
     between_restart(c);
@@ -1144,7 +1147,7 @@ static void between_all(const crowd *c)
 
 /* Few ticks, and therefore many equal deadlines. Timers start before, during
  * and after the moves of the bucket. */
-static void keeps_order(void (*visit)(const crowd *))
+static void keeps_order(void (*visit)(const large_bucket *))
 {
     static const uint32_t sizes[] = {16, 256};
     random_state = 12;
@@ -1152,9 +1155,9 @@ static void keeps_order(void (*visit)(const crowd *))
         for (unsigned parts = 3; parts <= 60; parts *= 4) {
             uint64_t ticks = sizes[i] < 256 ? 10 : 50;
             unsigned shift = sizes[i] < 256 ? 8 : 16;
-            crowd c = start_crowd(sizes[i], shift, ticks);
+            large_bucket c = start_large_bucket(sizes[i], shift, ticks);
             walk_to(&c, parts, visit);
-            CHECK(stats().cascaded > CROWD / 4);
+            CHECK(stats().cascaded > LARGE / 4);
             tw_advance_clock(&tw, c.begin - 1);
             visit(&c);
             tw_advance_clock(&tw, c.begin);
@@ -1196,7 +1199,7 @@ static void ahead_limited(void)
     static const size_t limits[] = {1, 7, 100, 1000};
     random_state = 13;
     for (size_t i = 0; i < 4; i++) {
-        crowd c = start_crowd(256, 16, 50);
+        large_bucket c = start_large_bucket(256, 16, 50);
         uint64_t before = 0, now = c.before;
         for (unsigned calls = 0; calls < 400; calls++) {
             now = c.before + (c.begin - 1 - c.before) * calls / 400;
@@ -1208,7 +1211,7 @@ static void ahead_limited(void)
             if (calls % 50 == 0)
                 between_start(&c);
         }
-        CHECK(before >= (limits[i] < 100 ? 300 * limits[i] : CROWD / 2));
+        CHECK(before >= (limits[i] < 100 ? 300 * limits[i] : LARGE / 2));
         fire_tickets(c.begin * 2);
         tear_down();
     }
@@ -1218,7 +1221,7 @@ static void ahead_limited(void)
 static void ahead_after_due(void)
 {
     random_state = 14;
-    crowd c = start_crowd(256, 16, 65536);
+    large_bucket c = start_large_bucket(256, 16, 65536);
     uint64_t due = (c.before + c.begin) / 2;
     for (size_t i = 0; i < 30; i++)
         start_ticket(c.count + i, due);
@@ -1236,10 +1239,10 @@ static void ahead_without_memory(void)
     random_state = 15;
     for (size_t fail = 1; fail <= 40; fail += 3)
         for (unsigned ever = 0; ever < 2; ever++) {
-            crowd c = start_crowd(256, 16, 50 + fail % 2 * 65000);
+            large_bucket c = start_large_bucket(256, 16, 50 + fail % 2 * 65000);
             heap_fail(&memory, fail, ever != 0);
             walk_to(&c, 50, NULL);
-            CHECK(tw_check(&tw) && tw_count(&tw) == CROWD);
+            CHECK(tw_check(&tw) && tw_count(&tw) == LARGE);
             if (fail % 2 == 0)
                 heap_fail(&memory, 0, false);
             fire_tickets(c.begin * 2);
@@ -1255,7 +1258,7 @@ static void ahead_jumps(void)
     random_state = 16;
     for (unsigned kind = 0; kind < 6; kind++)
         for (unsigned moved = 0; moved < 2; moved++) {
-            crowd c = start_crowd(256, 16, 65536);
+            large_bucket c = start_large_bucket(256, 16, 65536);
             uint64_t half = (c.begin - c.before) / 2;
             if (moved != 0)
                 tw_advance_clock(&tw, c.before + half / 3);
@@ -1289,11 +1292,11 @@ static void ahead_at_the_end_of_time(void)
             config.start = UINT64_C(250) << 56;
         config.alloc_context = &memory;
         tw_init(&tw, &config);
-        for (size_t i = 0; i < CROWD; i++)
+        for (size_t i = 0; i < LARGE; i++)
             start_ticket(i, UINT64_MAX - random_below(step));
         for (unsigned i = 0; i < 60; i++)
             tw_advance_clock(&tw, UINT64_MAX - 2 * step + 1 + step / 60 * i);
-        CHECK(stats().cascaded > CROWD / 2);
+        CHECK(stats().cascaded > LARGE / 2);
         fire_tickets(UINT64_MAX);
         tear_down();
     }
@@ -1309,7 +1312,7 @@ static void ahead_trim(void)
 {
     random_state = 18;
     for (unsigned parts = 4; parts < 40; parts += 7) {
-        crowd c = start_crowd(256, 16, 50);
+        large_bucket c = start_large_bucket(256, 16, 50);
         between_cancel(&c);
         for (unsigned i = 0; i < parts; i++) {
             tw_advance_clock(&tw, c.before + (c.begin - c.before) * i / parts);
@@ -1358,16 +1361,16 @@ static void ahead_packed(void)
 static void ahead_foreach_and_drain(void)
 {
     random_state = 19;
-    crowd c = start_crowd(256, 16, 65536);
+    large_bucket c = start_large_bucket(256, 16, 65536);
     for (unsigned i = 0; i < 10; i++) {
         size_t visited = 0;
         tw_advance_clock(&tw, c.before + (c.begin - c.before) * i / 10);
-        CHECK(tw_foreach(&tw, count_visited, &visited) == CROWD);
-        CHECK(visited == CROWD);
+        CHECK(tw_foreach(&tw, count_visited, &visited) == LARGE);
+        CHECK(visited == LARGE);
     }
-    CHECK(tw_drain(&tw, NULL, NULL) == CROWD && tw_check(&tw));
+    CHECK(tw_drain(&tw, NULL, NULL) == LARGE && tw_check(&tw));
     CHECK(tw_wait(&tw, 0, 99) == 99);
-    for (size_t i = 0; i < CROWD; i++)
+    for (size_t i = 0; i < LARGE; i++)
         start_ticket(i, c.begin + random_below(50));
     fire_tickets(c.begin * 2);
     tear_down();
@@ -1381,7 +1384,7 @@ static void ahead_wakes_nobody(void)
     for (unsigned level = 1; level <= 2; level++) {
         uint64_t step = UINT64_C(1) << 8 * level, now = 0;
         size_t distinct = 0, wakes = 0, idle = 0;
-        crowd c = start_crowd(256, 8 * level, step);
+        large_bucket c = start_large_bucket(256, 8 * level, step);
         for (size_t i = 0; i < 300; i++) /* keep the loop busy before */
             start_ticket(c.count + i, 1 + i * c.begin / 300);
         memset(seen, 0, sizeof(seen));
@@ -1402,7 +1405,7 @@ static void ahead_wakes_nobody(void)
 }
 
 /* Small buckets are left alone. */
-static void ahead_not_crowded(void)
+static void ahead_not_large(void)
 {
     random_state = 21;
     set_up(256, 1);
@@ -1496,8 +1499,7 @@ static const tap_case cases[] = {
     {"promise 16: tw_foreach and tw_drain meanwhile see every timer",
      ahead_foreach_and_drain},
     {"promise 16: moves alone never wake the loop", ahead_wakes_nobody},
-    {"promise 16: a bucket that can be sorted does not move",
-     ahead_not_crowded},
+    {"promise 16: a bucket that can be sorted does not move", ahead_not_large},
 };
 
 TAP_MAIN(cases)

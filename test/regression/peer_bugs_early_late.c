@@ -869,7 +869,7 @@ static void b14_step_narrowed_to_32_bits(void)
 }
 
 /* Starts 10,000 timers around the border at 65,536, and 20 far timers. */
-static void start_crowd(world *w, probe *p)
+static void start_many(world *w, probe *p)
 {
     for (uint64_t i = 0; i < 10000; i++)
         world_add(w, &p[i], 65536 - 2500 + i / 2);
@@ -888,7 +888,7 @@ static void b15_long_timers_and_a_yielding_pass(void)
         world w;
         memset(p, 0, sizeof p);
         world_open(&w, 1, 256, 0);
-        start_crowd(&w, p);
+        start_many(&w, p);
         world_limited(&w, 65536, limits[i]);
         CHECK(world_finish(&w, 65536, limits[i])); /* up to the border */
         CHECK(w.fired == 5002);

@@ -419,7 +419,7 @@ static void d1_removal_from_the_middle(void)
     CHECK(most >= 20); /* a short queue would prove little */
 }
 
-/* A timer of play_crowd, which has too many timers for the list of the
+/* A timer of play_many, which has too many timers for the list of the
  * oracle. */
 typedef struct member {
     tw_timer timer;
@@ -430,23 +430,23 @@ typedef struct member {
 static struct {
     uint64_t tick, order; /* of the last fired timer */
     size_t fired;
-} crowd;
+} seen;
 
 static void member_fires(timingwheel *tw, tw_timer *timer)
 {
     member *m = TW_OWNER(timer, member, timer);
     uint64_t tick = tw_deadline(timer);
     CHECK(!m->done && tw_now(tw) == tick);
-    CHECK(tick > crowd.tick || (tick == crowd.tick && m->order > crowd.order));
+    CHECK(tick > seen.tick || (tick == seen.tick && m->order > seen.order));
     m->done = true;
-    crowd.tick = tick;
-    crowd.order = m->order;
-    crowd.fired++;
+    seen.tick = tick;
+    seen.order = m->order;
+    seen.fired++;
 }
 
 /* Starts 30,000 timers, moves and cancels a third each, and lets the rest
  * expire. */
-static void play_crowd(uint32_t size, uint64_t reach, uint64_t seed)
+static void play_many(uint32_t size, uint64_t reach, uint64_t seed)
 {
     enum { members = 30000 };
     static member m[members];
@@ -455,7 +455,7 @@ static void play_crowd(uint32_t size, uint64_t reach, uint64_t seed)
     tw_config config = {0, 0, size, 0, &memory};
     size_t cancelled = 0;
     memset(m, 0, sizeof m);
-    memset(&crowd, 0, sizeof crowd);
+    memset(&seen, 0, sizeof seen);
     CHECK(tw_init(&tw, &config) == TW_OK);
     for (uint64_t i = 0; i < 2 * members; i++) {
         member *one = &m[i < members ? i : draw_below(&seed, members)];
@@ -476,7 +476,7 @@ static void play_crowd(uint32_t size, uint64_t reach, uint64_t seed)
         tw_advance_clock(&tw, now);
         CHECK(tw_check(&tw));
     }
-    CHECK(crowd.fired + cancelled == members);
+    CHECK(seen.fired + cancelled == members);
     tw_destroy(&tw);
     CHECK(memory.blocks == 0);
 }
@@ -485,10 +485,10 @@ static void play_crowd(uint32_t size, uint64_t reach, uint64_t seed)
  * some thousand timers. */
 static void d2_thirty_thousand_timers(void)
 {
-    play_crowd(2, 1000, 1);
-    play_crowd(8, 100000, 2);
-    play_crowd(64, 10000000, 3);
-    play_crowd(256, 50000, 4);
+    play_many(2, 1000, 1);
+    play_many(8, 100000, 2);
+    play_many(64, 10000000, 3);
+    play_many(256, 50000, 4);
 }
 
 /* D3: libevent cc32570a, RussellLuo/timingwheel#54: the key changed while the

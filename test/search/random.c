@@ -64,7 +64,7 @@ enum delay {
     DELAY_NEAR,  /* near the deadline of a second timer */
     DELAY_PAST,  /* now, or passed */
     DELAY_END,   /* near the end of time */
-    DELAY_CROWD, /* in a few blocks ahead; only with large buckets */
+    DELAY_BLOCK, /* in a few blocks ahead; only with large buckets */
     DELAYS
 };
 
@@ -101,7 +101,7 @@ typedef struct habits {
     memory_mode memory;
     bool scarce;    /* hardly any allocation succeeds */
     bool forgetful; /* the caches are cleared before every step */
-    uint64_t crowd; /* ticks of a block with many timers; 0: no block */
+    uint64_t block; /* ticks of a block with many timers; 0: no block */
     unsigned delays[DELAYS];
     unsigned operations[OPERATIONS];
 } habits;
@@ -388,10 +388,10 @@ static uint64_t random_deadline(void)
     case DELAY_PAST:
         deadline = random_past();
         break;
-    case DELAY_CROWD:
+    case DELAY_BLOCK:
         deadline = tw_after(
             now,
-            (2 * m.habits.crowd + random_bits() % (2 * m.habits.crowd)) * tick);
+            (2 * m.habits.block + random_bits() % (2 * m.habits.block)) * tick);
         break;
     default:
         deadline = UINT64_MAX - (chance(1, 2) ? 0 : below(3) * tick);
@@ -406,9 +406,9 @@ static uint64_t random_deadline(void)
 static uint64_t random_now(void)
 {
     uint64_t now = m.oracle.now, tick = m.habits.tick, next = now;
-    if (m.habits.crowd != 0 && !chance(1, 200))
+    if (m.habits.block != 0 && !chance(1, 200))
         return tw_after(now, random_bits() %
-                                 (m.habits.crowd * tick / (8 + below(56)) + 2));
+                                 (m.habits.block * tick / (8 + below(56)) + 2));
     if (chance(m.habits.far, 64))
         return chance(1, 2) ? tw_after(now, random_log())
                             : tw_after(now, random_span());
@@ -1143,14 +1143,14 @@ static void draw_weights(unsigned *weights, const unsigned *usual,
 
 /* Habits for thousands of timers in few blocks, and a clock that seldom
  * jumps. */
-static void draw_crowd(void)
+static void draw_large(void)
 {
     habits *h = &m.habits;
     h->tick = chance(1, 2) ? 1 : 7;
     h->wheel_size = 16U << below(4);
-    h->crowd = h->wheel_size;
+    h->block = h->wheel_size;
     if (chance(1, 2) && h->wheel_size <= 64)
-        h->crowd *= h->wheel_size;
+        h->block *= h->wheel_size;
     h->active = below(3);
     h->far = chance(3, 4) ? 0 : 1;
     h->max_pending = 0;
@@ -1161,7 +1161,7 @@ static void draw_crowd(void)
     for (unsigned i = 0; i < DELAYS; i++)
         h->delays[i] = chance(1, 2);
     h->delays[DELAY_END] = 0;
-    h->delays[DELAY_CROWD] = 100;
+    h->delays[DELAY_BLOCK] = 100;
     h->operations[OP_START] = 2000;
     h->operations[OP_ADVANCE] = 60;
     h->operations[OP_POSTPONE] = below(300);
@@ -1173,7 +1173,7 @@ static void draw_crowd(void)
 }
 
 static void draw_habits(uint32_t wheel_size, memory_mode memory, bool many,
-                        bool crowds)
+                        bool large)
 {
     static const uint64_t ticks[] = {1, 1, 2, 3, 7, 10, 1000, 4096, 1000000};
     static const unsigned delays[DELAYS] = {6, 5, 4, 6, 4, 4, 3, 1, 0};
@@ -1213,8 +1213,8 @@ static void draw_habits(uint32_t wheel_size, memory_mode memory, bool many,
         h->operations[OP_START] += 2000;
         h->operations[OP_FOREACH] = h->operations[OP_DRAIN] = 1;
     }
-    if (crowds)
-        draw_crowd();
+    if (large)
+        draw_large();
 }
 
 /* Sets up the wheel and the timers. */
@@ -1350,8 +1350,8 @@ typedef struct case_plan {
     uint32_t wheel_size; /* 0: any */
     unsigned share;      /* of 1000 operations, how many */
     memory_mode memory;
-    bool many;   /* thousands of timers */
-    bool crowds; /* thousands of timers in few blocks */
+    bool many;  /* thousands of timers */
+    bool large; /* thousands of timers in few blocks */
 } case_plan;
 
 static const case_plan plans[] = {
@@ -1368,7 +1368,7 @@ static const case_plan plans[] = {
     {"random: wheels of 2048 buckets", 2048, 10, MEMORY_PLENTY, false, false},
     {"random: wheels of 4096 buckets", 4096, 5, MEMORY_PLENTY, false, false},
     {"random: thousands of timers", 0, 60, MEMORY_PLENTY, true, false},
-    {"random: crowded buckets", 0, 60, MEMORY_PLENTY, true, true},
+    {"random: large buckets", 0, 60, MEMORY_PLENTY, true, true},
     {"random: allocations that fail", 0, 100, MEMORY_FAILING, false, false},
     {"random: allocations that fail, thousands of timers", 0, 20,
      MEMORY_FAILING, true, false},
@@ -1393,7 +1393,7 @@ static bool run_planned(const case_plan *plan, uint64_t number)
     m.random = scramble(scramble(options.seed + 1) + number * PLANS +
                         (uint64_t)(plan - plans));
     draw_habits(plan->wheel_size != 0 ? plan->wheel_size : any_wheel_size(),
-                plan->memory, plan->many, plan->crowds);
+                plan->memory, plan->many, plan->large);
     if (setjmp(m.failed) != 0)
         return false;
     run_round();

@@ -30,7 +30,7 @@
  *  - the age of passed ticks, except for the order of these ticks,
  *  - memory without timers, counters, the arrangement of the delay queue, the
  *    division of overdue timers into chunks, and the numbers of chunks,
- *  - the times of moving ahead, if no bucket can be crowded, or if the times
+ *  - the times of moving ahead, if no bucket can be large, or if the times
  *    belong to an earlier step,
  *  - caches (see twi_clear_caches).
  * If two ways lead to a state, the way with the stricter oracle counts. States
@@ -50,10 +50,10 @@
  * A case of its own finds the same states with and without these steps.
  *
  * A bucket of few timers fires in place and never cascades. Each case sets the
- * limit. With a limit of 0 or 1, two or three timers cascade. A crowd is 6
+ * limit. With a limit of 0 or 1, two or three timers cascade. A group is 6
  * timers that start together and act alike. A chunk has 4 slots. In the cases
- * "moved ahead", a bucket of more than two chunks is crowded, and two crowds
- * make such a bucket.
+ * "moved ahead", a bucket of more than two chunks is large, and two groups make
+ * such a bucket.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -77,9 +77,9 @@ static unsigned few, few_chunks;
 #include "../lib/oracle.h"
 #include "../lib/tap.h"
 
-#define GROUPS 3 /* most timers or crowds of a case */
-#define CROWD 6  /* timers in a crowd */
-#define TIMERS (GROUPS * CROWD)
+#define GROUPS 3  /* most groups, or single timers, of a case */
+#define MEMBERS 6 /* timers in a group */
+#define TIMERS (GROUPS * MEMBERS)
 #define VAIN (TIMERS + 32) /* most wake-ups in vain to expect */
 #define DELAYS 4           /* most delays of a callback */
 #define NO_STATE UINT32_MAX
@@ -93,7 +93,7 @@ static unsigned few, few_chunks;
 #define FEW_CAN_BE_SET false
 #endif
 
-enum kind { SINGLE, CROWDS };
+enum kind { SINGLE, GROUPED };
 
 /* How wheels are tidied after each step. An empty bucket is like a bucket that
  * was never used, without a mark. No slot can be taken back. A bucket has no
@@ -116,7 +116,7 @@ typedef struct search {
     int soonest;        /* the earliest deadline of a start, in ticks from */
                         /* the clock: below 1, timers start overdue */
     int reach;          /* the longest delay and advance, in ticks */
-    unsigned postponed; /* timers or crowds that may be postponed at a time */
+    unsigned postponed; /* timers or groups that may be postponed at a time */
     bool reserved;      /* are all wheels there from the start? */
     bool whole_turns;   /* do states differ by the clock's bucket in the */
                         /* coarsest wheel? */
@@ -578,7 +578,7 @@ static unsigned canonical(const tw_timer *timer)
     uint8_t *name = &name_of[id / members];
     if (*name == 0)
         *name = ++names;
-    return *name * CROWD + id % members;
+    return *name * MEMBERS + id % members;
 }
 
 /* Returns the bucket from which the buckets of a wheel are numbered: the bucket
@@ -1533,7 +1533,7 @@ static bool acts_at(int time)
 }
 
 /* Tries calls to a time: an advance, advances with limits, and a poll. A limit
- * cuts a crowd only in the middle. */
+ * cuts a group only in the middle. */
 static void try_call(int time, bool limited)
 {
     unsigned half = (members + 1) / 2;
@@ -1721,7 +1721,7 @@ static bool begin_search(const search *what)
     steps_ahead = 0;
     steps_moved = 0;
     cascades = what->kind != SINGLE || few < what->groups;
-    members = what->kind == CROWDS ? CROWD : 1;
+    members = what->kind == GROUPED ? MEMBERS : 1;
     state_count = 0;
     table_size = 0;
     transitions = 0;
@@ -1806,10 +1806,10 @@ static void two_cascade_on_2(void)
     explore(&what);
 }
 
-static void crowds_on_2(void)
+static void groups_on_2(void)
 {
     static const search what = {
-        .size = 2, .wheels = 3, .groups = 2, .kind = CROWDS, .few = 5,
+        .size = 2, .wheels = 3, .groups = 2, .kind = GROUPED, .few = 5,
         .soonest = -1, .reach = 8, .reserved = true, .postponed = 2,
         .limits = 3, .delays = 2, .delay = {0, 1}, .most = 3, .most_full = 40,
     };
@@ -1877,21 +1877,21 @@ static void three_postponed(void)
     explore(&what);
 }
 
-static void three_crowds(void)
+static void three_groups(void)
 {
     static const search what = {
-        .size = 2, .wheels = 2, .groups = 3, .kind = CROWDS, .few = 5,
+        .size = 2, .wheels = 2, .groups = 3, .kind = GROUPED, .few = 5,
         .soonest = -1, .reach = 4, .reserved = true, .postponed = 3,
         .limits = 3, .delays = 1, .delay = {1}, .most = 3, .most_full = 40,
     };
     explore(&what);
 }
 
-/* Two crowds in a bucket are moved ahead. */
-static void crowds_ahead_on_2(void)
+/* Two groups in a bucket are moved ahead. */
+static void groups_ahead_on_2(void)
 {
     static const search what = {
-        .size = 2, .wheels = 3, .groups = 2, .kind = CROWDS, .few = 5,
+        .size = 2, .wheels = 3, .groups = 2, .kind = GROUPED, .few = 5,
         .ahead = true, .soonest = -1, .reach = 9, .reserved = true,
         .postponed = 1, .limits = 3, .delays = 1, .delay = {1}, .most = 4,
         .most_full = 40,
@@ -1899,10 +1899,10 @@ static void crowds_ahead_on_2(void)
     explore(&what);
 }
 
-static void crowds_ahead_on_4(void)
+static void groups_ahead_on_4(void)
 {
     static const search what = {
-        .size = 4, .wheels = 2, .groups = 2, .kind = CROWDS, .few = 5,
+        .size = 4, .wheels = 2, .groups = 2, .kind = GROUPED, .few = 5,
         .ahead = true, .soonest = 5, .reach = 12, .reserved = true,
         .postponed = 1, .limits = 2, .delays = 1, .delay = {8}, .most = 4,
         .most_full = 30,
@@ -1910,21 +1910,21 @@ static void crowds_ahead_on_4(void)
     explore(&what);
 }
 
-/* Some of three crowds are moved ahead. The rest is sorted. */
-static void three_crowds_ahead(void)
+/* Some of three groups are moved ahead. The rest is sorted. */
+static void three_groups_ahead(void)
 {
     static const search what = {
-        .size = 4, .wheels = 2, .groups = 3, .kind = CROWDS, .few = 8,
+        .size = 4, .wheels = 2, .groups = 3, .kind = GROUPED, .few = 8,
         .ahead = true, .soonest = 8, .reach = 11, .reserved = true,
         .limits = 2, .delays = 1, .delay = {8}, .most = 4, .most_full = 30,
     };
     explore(&what);
 }
 
-static void crowds_ahead_every_slot(void)
+static void groups_ahead_every_slot(void)
 {
     static const search what = {
-        .size = 2, .wheels = 2, .groups = 2, .kind = CROWDS, .few = 5,
+        .size = 2, .wheels = 2, .groups = 2, .kind = GROUPED, .few = 5,
         .ahead = true, .tidiness = AS_LEFT, .soonest = 1, .reach = 5,
         .reserved = true, .postponed = 1, .limits = 2, .delays = 1,
         .delay = {1}, .most = 3, .most_full = 30,
@@ -1932,11 +1932,11 @@ static void crowds_ahead_every_slot(void)
     explore(&what);
 }
 
-/* Crowds are sorted in place, over two chunks. */
+/* Groups are sorted in place, over two chunks. */
 static void three_runs(void)
 {
     static const search what = {
-        .size = 4, .wheels = 2, .groups = 3, .kind = CROWDS, .few = 40,
+        .size = 4, .wheels = 2, .groups = 3, .kind = GROUPED, .few = 40,
         .soonest = 1, .reach = 11, .reserved = true, .postponed = 1,
         .limits = 3, .delays = 1, .delay = {1}, .most = 3,
         .most_full = 40,
@@ -1984,10 +1984,10 @@ static void far_on_4(void)
     explore(&what);
 }
 
-static void crowds_on_4(void)
+static void groups_on_4(void)
 {
     static const search what = {
-        .size = 4, .wheels = 3, .groups = 2, .kind = CROWDS, .few = 5,
+        .size = 4, .wheels = 3, .groups = 2, .kind = GROUPED, .few = 5,
         .soonest = -1, .reach = 20, .reserved = true,
         .postponed = 2, .limits = 3, .delays = 2, .delay = {0, 8}, .most = 3,
         .most_full = 20,
@@ -2124,7 +2124,7 @@ static const tap_case cases[] = {
     {"wheels of 2, two timers, in place, postponed", in_place_on_2},
     {"wheels of 2, two timers, cascading, postponed", cascading_on_2},
     {"wheels of 2, two timers, two of them cascading", two_cascade_on_2},
-    {"wheels of 2, two crowds, postponed", crowds_on_2},
+    {"wheels of 2, two groups, postponed", groups_on_2},
     {"two wheels of 2, two timers, cascading, postponed, every slot",
      every_slot},
     {"wheels of 2, two timers, in place, postponed, every slot",
@@ -2134,18 +2134,18 @@ static const tap_case cases[] = {
     {"two wheels of 2, three timers, in place, postponed", three_in_place},
     {"two wheels of 2, three timers, cascading", three_cascading},
     {"two wheels of 2, three timers, cascading, postponed", three_postponed},
-    {"two wheels of 2, three crowds, postponed", three_crowds},
-    {"two wheels of 4, three crowds, sorted in place", three_runs},
-    {"wheels of 2, two crowds, moved ahead, postponed", crowds_ahead_on_2},
-    {"two wheels of 4, two crowds, moved ahead, postponed", crowds_ahead_on_4},
-    {"two wheels of 4, three crowds, moved ahead", three_crowds_ahead},
-    {"two wheels of 2, two crowds, moved ahead, every slot",
-     crowds_ahead_every_slot},
+    {"two wheels of 2, three groups, postponed", three_groups},
+    {"two wheels of 4, three groups, sorted in place", three_runs},
+    {"wheels of 2, two groups, moved ahead, postponed", groups_ahead_on_2},
+    {"two wheels of 4, two groups, moved ahead, postponed", groups_ahead_on_4},
+    {"two wheels of 4, three groups, moved ahead", three_groups_ahead},
+    {"two wheels of 2, two groups, moved ahead, every slot",
+     groups_ahead_every_slot},
     {"wheels of 2, three timers, cascading", three_on_three},
     {"wheels of 4, two timers, in place", in_place_on_4},
     {"wheels of 4, two timers, cascading", cascading_on_4},
     {"wheels of 4, two timers, in place, far", far_on_4},
-    {"wheels of 4, two crowds, postponed", crowds_on_4},
+    {"wheels of 4, two groups, postponed", groups_on_4},
     {"wheels of 4, two timers, in place, one postponed", one_postponed_on_4},
     {"wheels of 4, two timers, cascading, postponed", cascading_postponed_on_4},
     {"wheels of 4, two timers, two of them cascading, postponed",

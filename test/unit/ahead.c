@@ -31,7 +31,7 @@ static void must_hold(bool rule)
 }
 
 #define STEP 256
-#define CROWD 2400 /* timers: 200 chunks on 64 bits, 600 on 32 bits */
+#define LARGE 2400 /* timers: 200 chunks on 64 bits, 600 on 32 bits */
 #define TIMERS 8000
 
 typedef struct item {
@@ -164,18 +164,18 @@ static bool has_moved(uint64_t parts, uint64_t whole, uint64_t timers,
 static void tick_by_tick(void)
 {
     set_up();
-    start_many(0, CROWD, 4 * STEP, STEP);
+    start_many(0, LARGE, 4 * STEP, STEP);
     tw_advance_clock(&tw, 3 * STEP);
     CHECK(cascaded() == 0);
     for (uint64_t i = 1; i < STEP; i++) {
         uint64_t before = cascaded();
         CHECK(tw_advance_clock(&tw, 3 * STEP + i) == 0);
-        CHECK(has_moved(i, STEP, CROWD, TWI_BATCH + 1));
+        CHECK(has_moved(i, STEP, LARGE, TWI_BATCH + 1));
         CHECK(cascaded() - before <= (TWI_BATCH + 4) * TWI_SLOTS);
         CHECK(tw_check(&tw));
     }
     fire_all();
-    CHECK(fired.timers == CROWD);
+    CHECK(fired.timers == LARGE);
     tear_down();
 }
 
@@ -185,10 +185,10 @@ static void by_halves(void)
 {
     for (uint64_t step = 4; step <= 512; step = step == 4 ? 511 : step + 1) {
         set_up_at((step - 4) * STEP);
-        start_many(0, CROWD, step * STEP, STEP);
+        start_many(0, LARGE, step * STEP, STEP);
         for (uint64_t left = STEP / 2; left >= STEP / 8; left /= 2) {
             tw_advance_clock(&tw, step * STEP - left);
-            CHECK(has_moved(STEP - left, STEP, CROWD, 2));
+            CHECK(has_moved(STEP - left, STEP, LARGE, 2));
         }
         fire_all();
         tear_down();
@@ -196,7 +196,7 @@ static void by_halves(void)
 }
 
 /* One timer more than can be sorted makes a bucket large. */
-static void smallest_crowd(void)
+static void smallest_large(void)
 {
     for (size_t more = 0; more < 2; more++) {
         set_up();
@@ -212,12 +212,12 @@ static void smallest_crowd(void)
 
 /* A sweep removes most chunks of a large bucket, from the middle. The bucket is
  * no longer large, and its remaining timers are sorted. */
-static void no_crowd_any_more(void)
+static void not_large_any_more(void)
 {
     const size_t half = TWI_LARGE_TIMERS / 4;
     set_up();
-    start_many(0, CROWD, 4 * STEP, STEP);
-    for (size_t i = half; i < CROWD - half; i++)
+    start_many(0, LARGE, 4 * STEP, STEP);
+    for (size_t i = half; i < LARGE - half; i++)
         cancel(i);
     twi_sweep(&tw, 3 * tw.chunks, SIZE_MAX);
     CHECK(chunks_in_use() < TWI_SORT_CHUNKS && tw_check(&tw));
@@ -236,11 +236,11 @@ static void part_from_above(size_t above, size_t later)
     const uint64_t step = STEP * STEP;
     set_up();
     start_many(0, above, 4 * step, STEP);
-    start_many(above, CROWD, 4 * step + STEP, step - STEP); /* bring it down */
+    start_many(above, LARGE, 4 * step + STEP, step - STEP); /* bring it down */
     tw_advance_clock(&tw, 4 * step - 2 * STEP);
     uint64_t before = cascaded();
-    CHECK(before >= (above + CROWD) * 9 / 10);
-    start_many(above + CROWD, later, 4 * step, STEP);
+    CHECK(before >= (above + LARGE) * 9 / 10);
+    start_many(above + LARGE, later, 4 * step, STEP);
     tw_advance_clock(&tw, 4 * step - 16);
     CHECK(cascaded() - before >= (above + later) / 2);
     CHECK(tw_check(&tw));
@@ -262,20 +262,20 @@ static void packed_then_large(void)
 {
     const uint64_t step = STEP * STEP;
     const size_t part = TWI_LARGE_CHUNKS * TWI_SLOTS * 7 / 16;
-    const size_t others = TIMERS - CROWD - 2 * part;
+    const size_t others = TIMERS - LARGE - 2 * part;
     set_up();
     start_many(0, part, 4 * step, STEP);
-    start_many(part, CROWD, 4 * step + STEP, step - STEP); /* bring it down */
+    start_many(part, LARGE, 4 * step + STEP, step - STEP); /* bring it down */
     tw_advance_clock(&tw, 4 * step - 2 * STEP);
-    start_many(part + CROWD, part, 4 * step, STEP);
-    start_many(2 * part + CROWD, others, 8 * step, step);
+    start_many(part + LARGE, part, 4 * step, STEP);
+    start_many(2 * part + LARGE, others, 8 * step, step);
     for (size_t i = 0; i < others; i++)
         if (i % 200 != 0) /* a timer in each slab, so that slabs stay */
-            cancel(2 * part + CROWD + i);
+            cancel(2 * part + LARGE + i);
     size_t calls = memory.calls;
     tw_trim(&tw);
     CHECK(memory.calls > calls && tw_check(&tw));
-    start_many(2 * part + CROWD, part, 4 * step, STEP);
+    start_many(2 * part + LARGE, part, 4 * step, STEP);
     uint64_t before = cascaded();
     tw_advance_clock(&tw, 4 * step - 16);
     CHECK(cascaded() - before >= 3 * part / 2 && tw_check(&tw));
@@ -292,10 +292,10 @@ static void used_before(void)
     start_many(0, TWI_LARGE_CHUNKS * TWI_SLOTS * 3 / 4, 4 * STEP, STEP);
     fire_all();
     tw_advance_clock(&tw, turn / 2);
-    start_many(0, CROWD, turn + 4 * STEP, STEP);
+    start_many(0, LARGE, turn + 4 * STEP, STEP);
     uint64_t before = cascaded();
     tw_advance_clock(&tw, turn + 4 * STEP - 16);
-    CHECK(cascaded() - before >= CROWD * 8 / 10 && tw_check(&tw));
+    CHECK(cascaded() - before >= LARGE * 8 / 10 && tw_check(&tw));
     fire_all();
     tear_down();
 }
@@ -305,15 +305,15 @@ static void all_from_above(void)
 {
     const uint64_t step = STEP * STEP;
     set_up();
-    start_many(0, CROWD, 4 * step, STEP);
+    start_many(0, LARGE, 4 * step, STEP);
     tw_advance_clock(&tw, 4 * step - 2 * STEP);
     uint64_t before = cascaded();
-    CHECK(before >= CROWD * 9 / 10);
+    CHECK(before >= LARGE * 9 / 10);
     tw_advance_clock(&tw, 4 * step - 16);
-    CHECK(cascaded() - before >= CROWD * 8 / 10);
+    CHECK(cascaded() - before >= LARGE * 8 / 10);
     CHECK(tw_check(&tw));
     fire_all();
-    CHECK(fired.timers == CROWD);
+    CHECK(fired.timers == LARGE);
     tear_down();
 }
 
@@ -324,15 +324,15 @@ static void over_wheels(void)
     const uint64_t step = STEP * STEP;
     for (size_t beside = 0; beside < 2; beside++) {
         set_up();
-        start_many(0, CROWD, 4 * step, 100);
+        start_many(0, LARGE, 4 * step, 100);
         tw_advance_clock(&tw, 3 * step + 1);
         if (beside != 0)
-            CHECK(start(CROWD, 4 * step + 200) == TW_OK);
+            CHECK(start(LARGE, 4 * step + 200) == TW_OK);
         CHECK(cascaded() == 0);
         tw_advance_clock(&tw, 4 * step - 2);
         CHECK((tw.wheels[1] != NULL) == (beside != 0) && tw_check(&tw));
         fire_all();
-        CHECK(fired.timers == CROWD + beside && cascaded() == CROWD);
+        CHECK(fired.timers == LARGE + beside && cascaded() == LARGE);
         tear_down();
     }
 }
@@ -341,13 +341,13 @@ static void over_wheels(void)
 static void no_earlier_than_the_next_step(void)
 {
     set_up();
-    start_many(0, CROWD, 4 * STEP, STEP);
+    start_many(0, LARGE, 4 * STEP, STEP);
     for (uint64_t tick = 0; tick <= 3 * STEP; tick += STEP / 4) {
         tw_advance_clock(&tw, tick);
         CHECK(cascaded() == 0);
     }
     tw_advance_clock(&tw, 3 * STEP + STEP / 4);
-    CHECK(has_moved(1, 4, CROWD, 2));
+    CHECK(has_moved(1, 4, LARGE, 2));
     fire_all();
     tear_down();
 }
@@ -358,16 +358,16 @@ static void long_steps(void)
     for (unsigned bits = 32; bits <= 56; bits += 8) {
         const uint64_t step = UINT64_C(1) << bits;
         set_up();
-        start_many(0, CROWD, 4 * step, step - 7);
+        start_many(0, LARGE, 4 * step, step - 7);
         tw_advance_clock(&tw, 3 * step);
         CHECK(cascaded() == 0);
         tw_advance_clock(&tw, 3 * step + step / 4);
-        CHECK(has_moved(1, 4, CROWD, 2));
+        CHECK(has_moved(1, 4, LARGE, 2));
         tw_advance_clock(&tw, 3 * step + step / 2);
-        CHECK(has_moved(2, 4, CROWD, 4));
+        CHECK(has_moved(2, 4, LARGE, 4));
         CHECK(tw_check(&tw));
         fire_all();
-        CHECK(fired.timers == CROWD);
+        CHECK(fired.timers == LARGE);
         tear_down();
     }
 }
@@ -380,28 +380,28 @@ static void other_wheels(void)
     const uint64_t step = UINT64_C(1) << 60;
     config.wheel_size = 4;
     set_up_with(config);
-    start_many(0, CROWD, 4 * step, step - 7);
+    start_many(0, LARGE, 4 * step, step - 7);
     tw_advance_clock(&tw, 3 * step + step / 4 + 1);
-    CHECK(has_moved(1, 4, CROWD, 2));
+    CHECK(has_moved(1, 4, LARGE, 2));
     tw_advance_clock(&tw, 3 * step + step / 2);
-    CHECK(has_moved(2, 4, CROWD, 4));
+    CHECK(has_moved(2, 4, LARGE, 4));
     tw_destroy(&tw);
 
     config.wheel_size = 0;
     config.tick = 10;
     set_up_with(config);
-    for (size_t i = 0; i < CROWD; i++) {
+    for (size_t i = 0; i < LARGE; i++) {
         items[i].due = 4 * STEP + i % STEP;
         items[i].number = i + 1;
         CHECK(tw_start(&tw, &items[i].timer, 10 * items[i].due) == TW_OK);
     }
     for (uint64_t left = STEP / 2; left >= STEP / 8; left /= 2) {
         tw_advance_clock(&tw, 10 * (4 * STEP - left));
-        CHECK(has_moved(STEP - left, STEP, CROWD, 2));
+        CHECK(has_moved(STEP - left, STEP, LARGE, 2));
         CHECK(tw_check(&tw));
     }
     tw_advance_clock(&tw, 10 * 5 * STEP);
-    CHECK(fired.timers == CROWD);
+    CHECK(fired.timers == LARGE);
     CHECK(fired.wrong == 0 && fired.swaps == 0);
     tw_destroy(&tw);
     CHECK(memory.blocks == 0);
@@ -412,20 +412,20 @@ static void two_wheels(void)
 {
     const uint64_t step = STEP * STEP;
     set_up();
-    start_many(0, CROWD, 4 * step, step);
+    start_many(0, LARGE, 4 * step, step);
     tw_advance_clock(&tw, 4 * step - 2 * STEP);
     uint64_t before = cascaded();
-    CHECK(before > CROWD - CROWD / 16);
-    start_many(CROWD, CROWD, 4 * step, STEP);
+    CHECK(before > LARGE - LARGE / 16);
+    start_many(LARGE, LARGE, 4 * step, STEP);
     tw_advance_clock(&tw, 4 * step - STEP);
     CHECK(tw_check(&tw));
     tw_advance_clock(&tw, 4 * step - STEP / 2);
     CHECK(tw_check(&tw));
     tw_advance_clock(&tw, 4 * step - 1);
     CHECK(tw_check(&tw));
-    CHECK(cascaded() - before > CROWD - CROWD / 8);
+    CHECK(cascaded() - before > LARGE - LARGE / 8);
     fire_all();
-    CHECK(fired.timers == 2 * CROWD);
+    CHECK(fired.timers == 2 * LARGE);
     tear_down();
 }
 
@@ -434,14 +434,14 @@ static void two_wheels_at_once(void)
 {
     const uint64_t step = STEP * STEP;
     set_up();
-    start_many(0, CROWD, 4 * step, step);
+    start_many(0, LARGE, 4 * step, step);
     tw_advance_clock(&tw, 3 * step);
-    start_many(CROWD, CROWD, 4 * step - STEP, STEP);
+    start_many(LARGE, LARGE, 4 * step - STEP, STEP);
     CHECK(cascaded() == 0);
     tw_advance_clock(&tw, 4 * step - STEP - 2);
-    CHECK(cascaded() >= 2 * CROWD * 9 / 10 && tw_check(&tw));
+    CHECK(cascaded() >= 2 * LARGE * 9 / 10 && tw_check(&tw));
     fire_all();
-    CHECK(fired.timers == 2 * CROWD);
+    CHECK(fired.timers == 2 * LARGE);
     tear_down();
 }
 
@@ -449,18 +449,18 @@ static void two_wheels_at_once(void)
  * timer of the bucket before still waits. */
 static void all_of_it(void)
 {
-    const size_t crowd = 100 * TWI_SLOTS;
+    const size_t count = 100 * TWI_SLOTS;
     set_up();
-    start_many(0, crowd, 4 * STEP, STEP);
-    CHECK(start(crowd, 3 * STEP + 10) == TW_OK);
-    CHECK(start(crowd + 1, 4 * STEP - 1) == TW_OK);
+    start_many(0, count, 4 * STEP, STEP);
+    CHECK(start(count, 3 * STEP + 10) == TW_OK);
+    CHECK(start(count + 1, 4 * STEP - 1) == TW_OK);
     tw_advance_clock(&tw, 4 * STEP - 2);
-    CHECK(cascaded() == crowd);
+    CHECK(cascaded() == count);
     CHECK(tw.wheels[1]->progress == TWI_SORTED && tw_check(&tw));
     CHECK(tw_advance_clock(&tw, 4 * STEP - 1) == 1);
     CHECK(tw.queue[0]->level == 0 && tw.queued == 1);
     fire_all();
-    CHECK(fired.timers == crowd + 2);
+    CHECK(fired.timers == count + 2);
     tear_down();
 }
 
@@ -482,14 +482,14 @@ static void nothing_left(void)
 static void all_at_once(void)
 {
     set_up();
-    start_many(0, CROWD, 4 * STEP, STEP);
-    CHECK(start(CROWD, 3 * STEP + 250) == TW_OK);
-    CHECK(start(CROWD + 1, 4 * STEP - 1) == TW_OK);
+    start_many(0, LARGE, 4 * STEP, STEP);
+    CHECK(start(LARGE, 3 * STEP + 250) == TW_OK);
+    CHECK(start(LARGE + 1, 4 * STEP - 1) == TW_OK);
     CHECK(tw_advance_clock(&tw, 4 * STEP - 2) == 1);
-    CHECK(cascaded() >= CROWD - TWI_SLOTS);
+    CHECK(cascaded() >= LARGE - TWI_SLOTS);
     CHECK(tw_check(&tw));
     fire_all();
-    CHECK(fired.timers == CROWD + 2);
+    CHECK(fired.timers == LARGE + 2);
     tear_down();
 }
 
@@ -498,15 +498,15 @@ static void all_at_once(void)
 static void jumps(void)
 {
     set_up();
-    start_many(0, CROWD, 4 * STEP, STEP);
-    start_many(CROWD, CROWD, 9 * STEP, STEP);
-    start_many(2 * CROWD, CROWD, 10 * STEP, STEP);
-    CHECK(tw_advance_clock(&tw, 4 * STEP + STEP / 2) >= CROWD / 2);
+    start_many(0, LARGE, 4 * STEP, STEP);
+    start_many(LARGE, LARGE, 9 * STEP, STEP);
+    start_many(2 * LARGE, LARGE, 10 * STEP, STEP);
+    CHECK(tw_advance_clock(&tw, 4 * STEP + STEP / 2) >= LARGE / 2);
     CHECK(tw_check(&tw));
-    CHECK(tw_advance_clock(&tw, 9 * STEP + STEP / 2) >= CROWD);
+    CHECK(tw_advance_clock(&tw, 9 * STEP + STEP / 2) >= LARGE);
     CHECK(tw_check(&tw));
-    CHECK(tw_advance_clock(&tw, 20 * STEP) >= CROWD);
-    CHECK(fired.timers == 3 * CROWD);
+    CHECK(tw_advance_clock(&tw, 20 * STEP) >= LARGE);
+    CHECK(fired.timers == 3 * LARGE);
     tear_down();
 }
 
@@ -514,13 +514,13 @@ static void jumps(void)
 static void last_step(void)
 {
     set_up_at(UINT64_MAX - 10 * STEP);
-    start_many(0, CROWD, UINT64_MAX - STEP / 2, STEP / 2 + 1);
+    start_many(0, LARGE, UINT64_MAX - STEP / 2, STEP / 2 + 1);
     tw_advance_clock(&tw, UINT64_MAX - STEP / 2 - 10);
     CHECK(tw_check(&tw));
-    CHECK(tw_advance_clock(&tw, UINT64_MAX - 5) >= CROWD * 9 / 10);
+    CHECK(tw_advance_clock(&tw, UINT64_MAX - 5) >= LARGE * 9 / 10);
     CHECK(tw_check(&tw));
     CHECK(tw_advance_clock(&tw, UINT64_MAX) > 0);
-    CHECK(fired.timers == CROWD);
+    CHECK(fired.timers == LARGE);
     tear_down();
 }
 
@@ -529,9 +529,9 @@ static void last_step(void)
 static void one_tick(void)
 {
     set_up();
-    start_many(0, CROWD, 4 * STEP + 10, 1);
+    start_many(0, LARGE, 4 * STEP + 10, 1);
     CHECK(tw_advance_clock(&tw, 4 * STEP - 1) == 0);
-    CHECK(tw_advance_clock(&tw, 4 * STEP + 10) == CROWD);
+    CHECK(tw_advance_clock(&tw, 4 * STEP + 10) == LARGE);
     CHECK(cascaded() == 0);
     tear_down();
 }
@@ -541,8 +541,8 @@ static void one_tick(void)
 static void postponed(void)
 {
     set_up();
-    start_many(0, CROWD, 4 * STEP, STEP);
-    for (size_t i = 0; i < CROWD; i += 3) {
+    start_many(0, LARGE, 4 * STEP, STEP);
+    for (size_t i = 0; i < LARGE; i += 3) {
         items[i].due = 20000 + i;
         CHECK(tw_postpone(&tw, &items[i].timer, items[i].due) == TW_OK);
     }
@@ -551,7 +551,7 @@ static void postponed(void)
         CHECK(tw_check(&tw));
     }
     fire_all();
-    CHECK(fired.timers == CROWD && cascaded() <= 2 * CROWD);
+    CHECK(fired.timers == LARGE && cascaded() <= 2 * LARGE);
     tear_down();
 }
 
@@ -568,7 +568,7 @@ static void postpone_beyond(size_t count, uint64_t step)
         CHECK(tw_postpone(&tw, &items[i].timer, items[i].due) == TW_OK);
     }
     tw_advance_clock(&tw, 4 * step - step / 64);
-    CHECK(cascaded() >= (count == CROWD ? count * 9 / 10 : 0));
+    CHECK(cascaded() >= (count == LARGE ? count * 9 / 10 : 0));
     while (tw_next_deadline(&tw, &next)) {
         tw_advance_clock(&tw, next);
         CHECK(!tw.has_outside);
@@ -579,7 +579,7 @@ static void postpone_beyond(size_t count, uint64_t step)
 
 static void postponed_beyond(void)
 {
-    static const size_t counts[] = {10, 50, TWI_LARGE_TIMERS, CROWD};
+    static const size_t counts[] = {10, 50, TWI_LARGE_TIMERS, LARGE};
     for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
         postpone_beyond(counts[i], STEP);
         postpone_beyond(counts[i], STEP * STEP);
@@ -633,13 +633,13 @@ static void sorted_in_place(void)
 static void limit_reached(void)
 {
     set_up();
-    start_many(0, CROWD, 4 * STEP, STEP);
-    start_many(CROWD, 5, 3 * STEP + 128, 1);
+    start_many(0, LARGE, 4 * STEP, STEP);
+    start_many(LARGE, 5, 3 * STEP + 128, 1);
     CHECK(tw_advance_clock_limit(&tw, 3 * STEP + 128, 5) == 5);
     CHECK(cascaded() == 0 && tw_now(&tw) == 3 * STEP + 128);
     CHECK(tw_wait(&tw, 3 * STEP + 128, 1000) != 0);
     CHECK(tw_advance_clock_limit(&tw, 3 * STEP + 128, SIZE_MAX) == 0);
-    CHECK(has_moved(1, 2, CROWD, 2));
+    CHECK(has_moved(1, 2, LARGE, 2));
     fire_all();
     tear_down();
 }
@@ -650,19 +650,19 @@ static void limit_in_the_middle(void)
 {
     for (size_t limit = 1; limit < 600; limit += limit + 6) {
         set_up();
-        start_many(0, CROWD, 4 * STEP, STEP);
+        start_many(0, LARGE, 4 * STEP, STEP);
         for (uint64_t tick = 3 * STEP; tick < 4 * STEP; tick += 16) {
             uint64_t before = cascaded();
             CHECK(tw_advance_clock_limit(&tw, tick, limit) == 0);
             CHECK(cascaded() - before <= limit);
             CHECK(tw_now(&tw) == tick && tw_check(&tw));
         }
-        for (int calls = 0; tw_count(&tw) != 0 && calls < 10 * CROWD; calls++) {
+        for (int calls = 0; tw_count(&tw) != 0 && calls < 10 * LARGE; calls++) {
             uint64_t before = cascaded() + fired.timers;
             tw_advance_clock_limit(&tw, 5 * STEP, limit);
             CHECK(cascaded() + fired.timers - before <= limit);
         }
-        CHECK(fired.timers == CROWD && cascaded() <= CROWD);
+        CHECK(fired.timers == LARGE && cascaded() <= LARGE);
         tear_down();
     }
 }
@@ -711,13 +711,13 @@ static void limit_then_packed(void)
 static void limit_in_a_cascade(void)
 {
     set_up();
-    start_many(0, CROWD, 4 * STEP, STEP);
-    for (uint64_t parts = 1; parts <= CROWD / 100; parts++) {
+    start_many(0, LARGE, 4 * STEP, STEP);
+    for (uint64_t parts = 1; parts <= LARGE / 100; parts++) {
         CHECK(tw_advance_clock_limit(&tw, 5 * STEP, 100) == 0);
         CHECK(cascaded() == 100 * parts && tw_check(&tw));
     }
     CHECK(tw_advance_clock_limit(&tw, 5 * STEP, 100) == 100);
-    CHECK(tw_advance_clock(&tw, 5 * STEP) == CROWD - 100);
+    CHECK(tw_advance_clock(&tw, 5 * STEP) == LARGE - 100);
     tear_down();
 }
 
@@ -786,8 +786,8 @@ static void no_memory_ahead(void)
     for (size_t nth = 1; nth < 20; nth += 3)
         for (int for_ever = 0; for_ever < 2; for_ever++) {
             set_up();
-            CHECK(start(CROWD, 2 * STEP) == TW_OK);
-            start_many(0, CROWD, 4 * STEP, STEP);
+            CHECK(start(LARGE, 2 * STEP) == TW_OK);
+            start_many(0, LARGE, 4 * STEP, STEP);
             tw_advance_clock(&tw, 2 * STEP);
             heap_fail(&memory, nth, for_ever);
             for (uint64_t tick = 3 * STEP; tick < 4 * STEP; tick += 20) {
@@ -795,7 +795,7 @@ static void no_memory_ahead(void)
                 CHECK(tw_check(&tw));
             }
             fire_all();
-            CHECK(fired.timers == CROWD + 1);
+            CHECK(fired.timers == LARGE + 1);
             heap_fail(&memory, 0, false);
             tear_down();
         }
@@ -936,7 +936,7 @@ static void restart_reserved(void)
 
 /* A large bucket under a reserve. Each timer is alone in its chunk when the
  * bucket moves ahead and is sorted. */
-static void reserved_crowd(void)
+static void reserved_large(void)
 {
     set_up();
     CHECK(tw_reserve(&tw, TIMERS, 8 * STEP) == TW_OK);
@@ -1525,7 +1525,7 @@ static void own_timers(void)
 static void inspection(void)
 {
     set_up();
-    start_many(0, CROWD, 4 * STEP, STEP);
+    start_many(0, LARGE, 4 * STEP, STEP);
     uint64_t at = tw.ahead_at;
     tw.ahead_at = UINT64_MAX;
     CHECK(!tw_check(&tw));
@@ -1551,9 +1551,9 @@ static const tap_case cases[] = {
     {"moving ahead: timers move in proportion to the time", tick_by_tick},
     {"moving ahead: half of the time left moves half of a large bucket",
      by_halves},
-    {"moving ahead: the smallest large bucket moves", smallest_crowd},
+    {"moving ahead: the smallest large bucket moves", smallest_large},
     {"moving ahead: the few timers left of a large bucket stay",
-     no_crowd_any_more},
+     not_large_any_more},
     {"moving ahead: a bucket that a cascade makes large moves",
      parts_from_above},
     {"moving ahead: a large bucket that came down moves again", all_from_above},
@@ -1598,7 +1598,7 @@ static const tap_case cases[] = {
     {"memory: tw_dump counts stuck timers", stuck_in_dump},
     {"memory: a reserve is enough for restarts without end", restart_reserved},
     {"memory: a reserve is enough for a large bucket, one timer per chunk",
-     reserved_crowd},
+     reserved_large},
     {"memory: chunks without timers are swept", swept},
     {"memory: chunks that are well filled are not swept", not_swept},
     {"memory: chunks without timers are swept if memory is out",

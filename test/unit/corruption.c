@@ -306,7 +306,7 @@ static void start_large_bucket(uint64_t unit)
 
 /* A bucket that may be large. No call would move its timers before it comes
  * up. */
-static void crowd_unnoticed(void)
+static void large_unnoticed(void)
 {
     set_up();
     start_large_bucket(1);
@@ -331,7 +331,7 @@ static void crowd_unnoticed(void)
 }
 
 /* The same with ticks of ten time units. */
-static void crowd_unnoticed_in_long_ticks(void)
+static void large_unnoticed_in_long_ticks(void)
 {
     tw_config config = {0};
     config.tick = 10;
@@ -394,9 +394,9 @@ static const tap_case cases[] = {
      numbers_of_chunks},
     {"tw_check: is false for a wheel that was moved", not_at_home},
     {"tw_check: is false if no call would move a large bucket ahead",
-     crowd_unnoticed},
+     large_unnoticed},
     {"tw_check: is false if no call would move it, with long ticks",
-     crowd_unnoticed_in_long_ticks},
+     large_unnoticed_in_long_ticks},
     {"tw_check: is false if no call would find the overdue timers",
      overdue_unnoticed},
     {"tw_check: is false for a clock beyond a pending timer", clock_ahead},

@@ -47,10 +47,10 @@ static void stats_every_bucket(void)
 
 static void stats_cascaded(void)
 {
-    static tw_timer crowd[3000];
+    static tw_timer timers[3000];
     begin();
     for (size_t i = 0; i < 3000; i++) /* all in one bucket */
-        CHECK(tw_start(&tw, &crowd[i], 900 + i % 100) == TW_OK);
+        CHECK(tw_start(&tw, &timers[i], 900 + i % 100) == TW_OK);
     CHECK(stats().buckets == 1);
     CHECK(tw_advance_clock(&tw, 900) == 30);
     CHECK(stats().cascaded >= 2970 && stats().cascaded <= 3000);
@@ -210,16 +210,16 @@ static void dump_of_wheels(void)
 
 /* 9, 10, 99 and 100 timers in a place of the drawing. 512 buckets share 64
  * places, and the first place begins with the clock's bucket. */
-static void dump_of_crowds(void)
+static void dump_of_full_places(void)
 {
-    static tw_timer crowd[9 + 10 + 99 + 100];
+    static tw_timer timers[9 + 10 + 99 + 100];
     static const unsigned many[] = {9, 10, 99, 100};
     size_t next = 0;
     begin_at(1000);
     for (unsigned place = 0; place < 4; place++)
         for (unsigned i = 0; i < many[place]; i++) {
-            tw_timer_init(&crowd[next], NULL);
-            tw_start(&tw, &crowd[next++], 1000 + 16 * place + 1 + i % 3);
+            tw_timer_init(&timers[next], NULL);
+            tw_start(&tw, &timers[next++], 1000 + 16 * place + 1 + i % 3);
         }
     CHECK(draws(&tw, "clock: 1000 (tick 1000, of 1 time units)\n"
                      "218 pending, 0 fired, 0 cascaded\n"
@@ -228,7 +228,7 @@ static void dump_of_crowds(void)
                      "..........] holds 218\n"
                      "queue: wheel 0 at tick 1001\n"
                      "in no wheel: 0, overdue or postponed\n"));
-    tw_cancel(&tw, &crowd[0]); /* a dead slot is no timer */
+    tw_cancel(&tw, &timers[0]); /* a dead slot is no timer */
     CHECK(strstr(drawing_of(&tw), "[8.+.+.#.") != NULL);
     tw_drain(&tw, NULL, NULL);
     end();
@@ -306,7 +306,7 @@ static const tap_case inspection_cases[] = {
     {"tw_dump: NULL and a destroyed wheel are no wheel", dump_of_no_wheel},
     {"tw_dump: draws wheels from the clock's bucket, and the queue in order",
      dump_of_wheels},
-    {"tw_dump: draws how full the buckets are", dump_of_crowds},
+    {"tw_dump: draws how full the buckets are", dump_of_full_places},
     {"tw_dump: counts overdue timers", dump_of_overdue},
     {"tw_dump: draws at most 100 columns, up to 2^64 - 1",
      dump_at_the_end_of_time},

@@ -176,13 +176,13 @@ static void cascade_overwritten(void)
  * time. */
 static void move_overwritten_ahead(void)
 {
-    static tw_timer crowd[TWI_LARGE_TIMERS + 2 * TWI_SLOTS];
-    const size_t count = sizeof(crowd) / sizeof(*crowd);
+    static tw_timer many[TWI_LARGE_TIMERS + 2 * TWI_SLOTS];
+    const size_t count = sizeof(many) / sizeof(*many);
     for (size_t i = 0; i < count; i++) {
-        tw_timer_init(&crowd[i], NULL);
-        tw_start(&tw, &crowd[i], 512 + i % 256);
+        tw_timer_init(&many[i], NULL);
+        tw_start(&tw, &many[i], 512 + i % 256);
     }
-    overwrite(&crowd[count - 1]);
+    overwrite(&many[count - 1]);
     tw_advance_clock(&tw, 500);
 }
 
