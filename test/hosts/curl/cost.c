@@ -33,14 +33,6 @@ static void *count_calloc(size_t members, size_t size)
     return calloc(members, size);
 }
 
-/* Seconds of processor time. */
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static int on_timer(CURLM *multi, long timeout_ms, void *context)
 {
     (void)multi;
@@ -111,12 +103,12 @@ static void measure(struct handles *h, const char *what,
     double end;
     for (int i = 0; i < 1000; i++)
         operation(h);
-    start = seconds();
+    start = processor_seconds();
     do {
         for (int i = 0; i < 1000; i++)
             operation(h);
         calls += 1000;
-        end = seconds();
+        end = processor_seconds();
     } while (end - start < 0.33);
     printf("%s, %lu, ns|%.0f\n", what, (unsigned long)h->count,
            (end - start) * 1e9 / (double)calls);

@@ -22,6 +22,8 @@
 #include "urldata.h"
 #include "multiif.h"
 
+#include "../measure.h"
+
 #undef malloc
 #undef calloc
 #undef realloc
@@ -47,16 +49,6 @@ static void require(bool holds, const char *what)
         printf("# %s\n", what);
         exit(1);
     }
-}
-
-/* xorshift64: the same numbers on every machine. */
-static uint64_t next_random(void)
-{
-    static uint64_t state = UINT64_C(88172645463325252);
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state >> 16;
 }
 
 /* Opens a socket for the next handle, and keeps the descriptor. */

@@ -9,6 +9,8 @@
 
 #include "thread.h"
 
+#include "../measure.h"
+
 #define MOST 1000000
 
 static struct thread_master *master;
@@ -16,35 +18,9 @@ static struct thread *timers[MOST];
 static int order[MOST];
 static int count;
 
-static unsigned next_random(void)
-{
-    static unsigned state = 1;
-    state = state * 1103515245u + 12345u;
-    return state >> 4;
-}
-
-static double processor_seconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 static void on_due(struct thread *thread)
 {
     (void)thread;
-}
-
-static void shuffle(void)
-{
-    for (int i = 0; i < count; i++)
-        order[i] = i;
-    for (int i = count - 1; i > 0; i--) {
-        int other = (int)(next_random() % (unsigned)(i + 1));
-        int kept = order[i];
-        order[i] = order[other];
-        order[other] = kept;
-    }
 }
 
 /* 10 to 10,000 seconds, or `msec` from now. */
@@ -81,11 +57,11 @@ static void measure_with(int timers_wanted, int rounds)
     double scheduling = 0, cancelling = 0, firing = 0, begin;
 
     count = timers_wanted;
-    shuffle();
+    shuffle(order, count);
     schedule_all(0); /* so that the memory is there */
     cancel_all();
     for (int i = 0; i < rounds; i++) {
-        shuffle();
+        shuffle(order, count);
         begin = processor_seconds();
         schedule_all(0);
         scheduling += processor_seconds() - begin;

@@ -11,9 +11,10 @@
 #include <zebra.h>
 
 #include <dlfcn.h>
-#include <sys/resource.h>
 
 #include "thread.h"
+
+#include "../measure.h"
 
 struct periodic {
     struct thread *thread;
@@ -67,14 +68,6 @@ static void on_end(struct thread *thread)
 {
     (void)thread;
     is_over = true;
-}
-
-static double processor_seconds(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
 /* Returns the number of timers that fired less often than they must. */

@@ -21,6 +21,8 @@
 #include "event2/event_struct.h"
 #include "event2/util.h"
 
+#include "../measure.h"
+
 static unsigned long fired;
 static unsigned long out_of_order;
 static struct timeval latest;
@@ -33,16 +35,6 @@ static void on_timeout(evutil_socket_t fd, short what, void *argument)
     fired++;
     out_of_order += evutil_timercmp(&event->ev_timeout, &latest, <) ? 1 : 0;
     latest = event->ev_timeout;
-}
-
-/* xorshift64: the same numbers on every machine. */
-static uint64_t next_random(void)
-{
-    static uint64_t state = 88172645463325252U;
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state >> 16;
 }
 
 static void add_all(struct event *events, unsigned long count, uint64_t longest)

@@ -21,6 +21,8 @@
 #include <sys/time.h>
 #include <time.h>
 
+#include "../measure.h"
+
 #define MOST 100000
 #define OPERATIONS 1000000 /* of each kind and count */
 
@@ -29,38 +31,12 @@ static int order[MOST];
 static int count;
 static unsigned long fired;
 
-static unsigned next_random(void)
-{
-    static unsigned state = 1;
-    state = state * 1103515245u + 12345u;
-    return state >> 4;
-}
-
-static double processor_seconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 static void on_due(tor_timer_t *timer, void *argument, const monotime_t *now)
 {
     (void)timer;
     (void)argument;
     (void)now;
     fired++;
-}
-
-static void shuffle(void)
-{
-    for (int i = 0; i < count; i++)
-        order[i] = i;
-    for (int i = count - 1; i > 0; i--) {
-        int other = (int)(next_random() % (unsigned)(i + 1));
-        int kept = order[i];
-        order[i] = order[other];
-        order[other] = kept;
-    }
 }
 
 static void schedule(int i, unsigned usec)
@@ -73,7 +49,7 @@ static void schedule(int i, unsigned usec)
 static void schedule_all(void)
 {
     for (int i = 0; i < count; i++)
-        schedule(i, 10000000 + next_random() % 30000000);
+        schedule(i, 10000000 + (unsigned)(next_random() % 30000000));
 }
 
 /* A time-out of 40 s that starts again: always later. */
@@ -107,13 +83,13 @@ static void measure_scheduling(void)
     double first = 0, again = 0, back = 0, disabling = 0;
 
     for (int done = 0; done < OPERATIONS; done += count) {
-        shuffle();
+        shuffle(order, count);
         first += time_of(schedule_all);
-        shuffle();
+        shuffle(order, count);
         again += time_of(schedule_all);
-        shuffle();
+        shuffle(order, count);
         back += time_of(push_all_back);
-        shuffle();
+        shuffle(order, count);
         disabling += time_of(disable_all);
     }
     print("schedule", first, OPERATIONS);
@@ -128,9 +104,9 @@ static double fire_all(void)
     static int64_t clock = 1000000000;
     double before;
 
-    shuffle();
+    shuffle(order, count);
     for (int i = 0; i < count; i++)
-        schedule(i, next_random() % 30000000);
+        schedule(i, (unsigned)(next_random() % 30000000));
     before = processor_seconds();
     for (int step = 0; step <= 30000; step++) {
         monotime_set_mock_time_nsec(clock += 1000000);
