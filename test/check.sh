@@ -48,12 +48,14 @@ barrier() {
     [ -z "$parts" ] || parts="$parts +"
 }
 
-# works COMPILER FLAG...: can it compile, link and run a program with these?
+# works RUNNER COMPILER FLAG...: can these compile, link and run a program?
 works() {
+    runner=$1
+    shift
     command -v "$1" >/dev/null 2>&1 &&
         echo 'int main(void) { return 0; }' >"$build/works.c" &&
         "$@" -o "$build/works" "$build/works.c" >/dev/null 2>&1 &&
-        "$build/works"
+        $runner "$build/works"
 }
 
 # skip_part NAME WHAT REASON
@@ -90,7 +92,7 @@ compiled() {
 variant() {
     variant=$1 runner=$2
     shift 2
-    if ! works "$@"; then
+    if ! works "$runner" "$@"; then
         skip_part "$variant" "every test under $variant" \
             "$* does not work here"
         return
@@ -110,7 +112,7 @@ variant() {
 soak() {
     name=$1 soak_operations=$2 soak_seed=$3
     shift 3
-    if works "$@"; then
+    if works '' "$@"; then
         part "$name" \
             "exec test/search/soak.sh $soak_operations $soak_seed $*"
     else
@@ -125,7 +127,7 @@ soak() {
 examples() {
     variant=$1
     shift
-    if ! works "$@"; then
+    if ! works '' "$@"; then
         skip_part "examples.$variant" 'the examples and the demo' \
             "$* does not work here"
         return
@@ -181,7 +183,8 @@ part hosts 'exec test/hosts/hosts.sh --tests libuv libevent tor frr'
     variant asan-gcc '' gcc $memory
     variant asan-clang '' clang $memory
     variant msan-clang '' clang $msan $seldom
-    variant m32-gcc '' gcc -O2 -m32 -I/usr/include/x86_64-linux-gnu
+    variant m32-gcc "$(test/lib/runner32.sh)" \
+        gcc -O2 -m32 -I/usr/include/x86_64-linux-gnu
     examples asan-gcc gcc $memory
 }
 for kind in tsan asan litmus mistakes; do

@@ -199,7 +199,8 @@ gate_32_bit() {
     expect "32 bits, no warning" compile gcc c99 implementation -m32
     expect "32 bits, runs" gcc -m32 -std=c99 \
         -o "$build/user32" "$folder/user.c" "$folder/implementation.c"
-    expect "32 bits, fires" "$build/user32"
+    # shellcheck disable=SC2046
+    expect "32 bits, fires" $(test/lib/runner32.sh) "$build/user32"
 }
 
 # ------------------------------------------------------- names that leak ---
