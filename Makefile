@@ -67,7 +67,7 @@ endef
 # machines. gcc-12-multilib and not gcc-multilib, which cannot be there together
 # with cross compilers.
 CHECK_PACKAGES = clang clang-tidy libclang-rt-dev cppcheck valgrind \
-	universal-ctags clang-format shellcheck libc6-dev-i386 \
+	universal-ctags clang-format shellcheck libc6-dev-i386 qemu-user \
 	gcc-$(shell gcc -dumpversion 2>/dev/null)-multilib \
 	clang-19 clang-tidy-19 libclang-rt-19-dev llvm-19 python3 \
 	frama-c-base why3 z3 tcc spin pkg-config cmake git meson gdb

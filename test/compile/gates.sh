@@ -192,15 +192,15 @@ gate_reserved() {
 }
 
 gate_32_bit() {
-    if ! gcc -m32 -o "$build/empty" "$folder/empty.c" >/dev/null 2>&1; then
-        skip "32 bits" "gcc -m32 does not work (gcc-12-multilib)"
+    if ! runner=$(test/lib/runner32.sh); then
+        skip "32 bits" "gcc -m32 does not work (gcc-12-multilib, qemu-user)"
         return
     fi
     expect "32 bits, no warning" compile gcc c99 implementation -m32
     expect "32 bits, runs" gcc -m32 -std=c99 \
         -o "$build/user32" "$folder/user.c" "$folder/implementation.c"
-    # shellcheck disable=SC2046
-    expect "32 bits, fires" $(test/lib/runner32.sh) "$build/user32"
+    # shellcheck disable=SC2086
+    expect "32 bits, fires" $runner "$build/user32"
 }
 
 # ------------------------------------------------------- names that leak ---

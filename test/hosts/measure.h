@@ -17,6 +17,7 @@ static inline uint64_t next_random(void)
     return state >> 16;
 }
 
+/* Returns the processor time of this process. */
 static inline double processor_seconds(void)
 {
     struct timespec time;

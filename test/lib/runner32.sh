@@ -1,10 +1,14 @@
 #!/bin/sh
 # runner32.sh - prints the command that runs a program compiled with -m32:
-# nothing, or qemu-i386 where the kernel runs programs of 64 bits alone.
+# nothing, or qemu-i386 if the kernel runs only 64-bit programs. Fails if such a
+# program cannot be compiled or run.
 #
 # SPDX-License-Identifier: MIT
 set -u
-build=.build/runner32
+build=.build/runner32.$$
 mkdir -p "$build"
-! gcc -m32 -o "$build/empty" test/compile/empty.c >/dev/null 2>&1 ||
-    "$build/empty" 2>/dev/null || echo qemu-i386
+trap 'rm -rf "$build"' EXIT
+gcc -m32 -o "$build/empty" test/compile/empty.c >/dev/null 2>&1 || exit
+"$build/empty" 2>/dev/null || {
+    qemu-i386 "$build/empty" 2>/dev/null && echo qemu-i386
+}

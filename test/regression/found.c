@@ -1023,52 +1023,53 @@ typedef struct large_bucket {
     uint64_t ticks;  /* ticks that have timers */
 } large_bucket;
 
-#define LARGE 9000
+#define LARGE 9000 /* timers in the large bucket */
 #define BATCH ((TWI_BATCH + 2) * TWI_SLOTS)
 
 static large_bucket start_large_bucket(uint32_t size, unsigned shift,
                                        uint64_t ticks)
 {
-    large_bucket c = {shift, LARGE, UINT64_C(4) << shift, UINT64_C(3) << shift,
-                      ticks};
+    large_bucket large = {shift, LARGE, UINT64_C(4) << shift,
+                          UINT64_C(3) << shift, ticks};
     set_up(size, 1);
-    for (size_t i = 0; i < c.count; i++)
-        start_ticket(i, c.begin + random_below(ticks));
-    return c;
+    for (size_t i = 0; i < large.count; i++)
+        start_ticket(i, large.begin + random_below(ticks));
+    return large;
 }
 
 /* Makes `parts` calls at equal distances through the step before the bucket.
  * Calls `visit` after each. */
-static void walk_to(const large_bucket *c, unsigned parts,
+static void walk_to(const large_bucket *large, unsigned parts,
                     void (*visit)(const large_bucket *))
 {
-    uint64_t step = c->begin - c->before;
+    uint64_t step = large->begin - large->before;
     for (unsigned i = 0; i < parts; i++) {
-        tw_advance_clock(&tw, c->before + step * i / parts);
+        tw_advance_clock(&tw, large->before + step * i / parts);
         if (visit != NULL)
-            visit(c);
+            visit(large);
     }
 }
 
 /* Each call moves at most its share of the timers left, plus a batch. All calls
  * together move nearly all timers before the step begins. */
-static void moves_its_share(const large_bucket *c, unsigned parts)
+static void moves_its_share(const large_bucket *large, unsigned parts)
 {
-    uint64_t step = c->begin - c->before, before = stats().cascaded, last = 0;
-    size_t left = c->count;
+    uint64_t step = large->begin - large->before, before = stats().cascaded,
+             last = 0;
+    size_t left = large->count;
     for (unsigned i = 0; i < parts; i++) {
-        uint64_t now = c->before + step * i / parts;
+        uint64_t now = large->before + step * i / parts;
         uint64_t passed = now - (i == 0 ? now : last);
         tw_advance_clock(&tw, now);
         size_t moved = (size_t)(stats().cascaded - before);
-        double share =
-            (double)left * (double)passed / (double)(passed + c->begin - now);
+        double share = (double)left * (double)passed /
+                       (double)(passed + large->begin - now);
         CHECK((double)moved <= share + BATCH);
         before += moved;
         left -= moved < left ? moved : left;
         last = now;
     }
-    CHECK(left <= c->count / parts + BATCH);
+    CHECK(left <= large->count / parts + BATCH);
 }
 
 static void ahead_share(void)
@@ -1077,10 +1078,10 @@ static void ahead_share(void)
     random_state = 10;
     for (size_t i = 0; i < 5; i++)
         for (unsigned level = 1; level <= 2; level++) {
-            large_bucket c =
+            large_bucket large =
                 start_large_bucket(256, 8 * level, UINT64_C(1) << 8 * level);
-            moves_its_share(&c, parts[i]);
-            fire_tickets(c.begin * 2);
+            moves_its_share(&large, parts[i]);
+            fire_tickets(large.begin * 2);
             tear_down();
         }
 }
@@ -1105,43 +1106,43 @@ static void ahead_longest_call(void)
     tear_down();
 }
 
-static void between_start(const large_bucket *c)
+static void between_start(const large_bucket *large)
 {
     for (size_t i = 0; i < 40; i++)
-        start_ticket(c->count + (size_t)starts % (TICKETS - c->count),
-                     c->begin + random_below(c->ticks));
+        start_ticket(large->count + (size_t)starts % (TICKETS - large->count),
+                     large->begin + random_below(large->ticks));
 }
 
-static void between_cancel(const large_bucket *c)
+static void between_cancel(const large_bucket *large)
 {
     for (size_t i = 0; i < 40; i++)
-        tw_cancel(&tw, &tickets[random_below(c->count)].timer);
+        tw_cancel(&tw, &tickets[random_below(large->count)].timer);
 }
 
 /* Postpones within the step, and beyond the step. */
-static void between_postpone(const large_bucket *c)
+static void between_postpone(const large_bucket *large)
 {
     for (size_t i = 0; i < 40; i++) {
-        ticket *some = &tickets[random_below(c->count)];
-        uint64_t later = some->tick + random_below(2 * c->ticks);
+        ticket *some = &tickets[random_below(large->count)];
+        uint64_t later = some->tick + random_below(2 * large->ticks);
         if (tw_is_pending(&some->timer) && later > some->tick)
             postpone_ticket((size_t)(some - tickets), later);
     }
 }
 
-static void between_restart(const large_bucket *c)
+static void between_restart(const large_bucket *large)
 {
     for (size_t i = 0; i < 40; i++)
-        start_ticket((size_t)random_below(c->count),
-                     c->begin + random_below(c->ticks));
+        start_ticket((size_t)random_below(large->count),
+                     large->begin + random_below(large->ticks));
 }
 
-static void between_all(const large_bucket *c)
+static void between_all(const large_bucket *large)
 {
-    between_start(c);
-    between_restart(c);
-    between_postpone(c);
-    between_cancel(c);
+    between_start(large);
+    between_restart(large);
+    between_postpone(large);
+    between_cancel(large);
     CHECK(tw_check(&tw));
 }
 
@@ -1155,15 +1156,15 @@ static void keeps_order(void (*visit)(const large_bucket *))
         for (unsigned parts = 3; parts <= 60; parts *= 4) {
             uint64_t ticks = sizes[i] < 256 ? 10 : 50;
             unsigned shift = sizes[i] < 256 ? 8 : 16;
-            large_bucket c = start_large_bucket(sizes[i], shift, ticks);
-            walk_to(&c, parts, visit);
+            large_bucket large = start_large_bucket(sizes[i], shift, ticks);
+            walk_to(&large, parts, visit);
             CHECK(stats().cascaded > LARGE / 4);
-            tw_advance_clock(&tw, c.begin - 1);
-            visit(&c);
-            tw_advance_clock(&tw, c.begin);
+            tw_advance_clock(&tw, large.begin - 1);
+            visit(&large);
+            tw_advance_clock(&tw, large.begin);
             for (size_t j = 0; j < 60; j++)
-                start_ticket(TICKETS - 1 - j, c.begin + 1 + j % ticks);
-            fire_tickets(c.begin * 4);
+                start_ticket(TICKETS - 1 - j, large.begin + 1 + j % ticks);
+            fire_tickets(large.begin * 4);
             tear_down();
         }
 }
@@ -1199,20 +1200,20 @@ static void ahead_limited(void)
     static const size_t limits[] = {1, 7, 100, 1000};
     random_state = 13;
     for (size_t i = 0; i < 4; i++) {
-        large_bucket c = start_large_bucket(256, 16, 50);
-        uint64_t before = 0, now = c.before;
+        large_bucket large = start_large_bucket(256, 16, 50);
+        uint64_t before = 0, now = large.before;
         for (unsigned calls = 0; calls < 400; calls++) {
-            now = c.before + (c.begin - 1 - c.before) * calls / 400;
+            now = large.before + (large.begin - 1 - large.before) * calls / 400;
             CHECK(tw_advance_clock_limit(&tw, now, limits[i]) == 0);
             uint64_t moved = stats().cascaded - before;
             CHECK(moved <= limits[i]);
             CHECK(tw_now(&tw) == now);
             before += moved;
             if (calls % 50 == 0)
-                between_start(&c);
+                between_start(&large);
         }
         CHECK(before >= (limits[i] < 100 ? 300 * limits[i] : LARGE / 2));
-        fire_tickets(c.begin * 2);
+        fire_tickets(large.begin * 2);
         tear_down();
     }
 }
@@ -1221,16 +1222,16 @@ static void ahead_limited(void)
 static void ahead_after_due(void)
 {
     random_state = 14;
-    large_bucket c = start_large_bucket(256, 16, 65536);
-    uint64_t due = (c.before + c.begin) / 2;
+    large_bucket large = start_large_bucket(256, 16, 65536);
+    uint64_t due = (large.before + large.begin) / 2;
     for (size_t i = 0; i < 30; i++)
-        start_ticket(c.count + i, due);
+        start_ticket(large.count + i, due);
     uint64_t before = stats().cascaded;
     CHECK(tw_advance_clock_limit(&tw, due, 30) == 30);
     CHECK(stats().cascaded == before);
     CHECK(tw_advance_clock_limit(&tw, due, 30) == 0);
     CHECK(stats().cascaded - before <= 30);
-    fire_tickets(c.begin * 2);
+    fire_tickets(large.begin * 2);
     tear_down();
 }
 
@@ -1239,13 +1240,14 @@ static void ahead_without_memory(void)
     random_state = 15;
     for (size_t fail = 1; fail <= 40; fail += 3)
         for (unsigned ever = 0; ever < 2; ever++) {
-            large_bucket c = start_large_bucket(256, 16, 50 + fail % 2 * 65000);
+            large_bucket large =
+                start_large_bucket(256, 16, 50 + fail % 2 * 65000);
             heap_fail(&memory, fail, ever != 0);
-            walk_to(&c, 50, NULL);
+            walk_to(&large, 50, NULL);
             CHECK(tw_check(&tw) && tw_count(&tw) == LARGE);
             if (fail % 2 == 0)
                 heap_fail(&memory, 0, false);
-            fire_tickets(c.begin * 2);
+            fire_tickets(large.begin * 2);
             heap_fail(&memory, 0, false);
             tear_down();
         }
@@ -1258,21 +1260,21 @@ static void ahead_jumps(void)
     random_state = 16;
     for (unsigned kind = 0; kind < 6; kind++)
         for (unsigned moved = 0; moved < 2; moved++) {
-            large_bucket c = start_large_bucket(256, 16, 65536);
-            uint64_t half = (c.begin - c.before) / 2;
+            large_bucket large = start_large_bucket(256, 16, 65536);
+            uint64_t half = (large.begin - large.before) / 2;
             if (moved != 0)
-                tw_advance_clock(&tw, c.before + half / 3);
+                tw_advance_clock(&tw, large.before + half / 3);
             if (kind == 1)
-                tw_advance_clock(&tw, c.begin - 1);
+                tw_advance_clock(&tw, large.begin - 1);
             if (kind == 2)
-                tw_advance_clock(&tw, c.begin + half);
+                tw_advance_clock(&tw, large.begin + half);
             if (kind == 3)
                 for (unsigned i = 0; i < 8; i++)
-                    tw_advance_clock(&tw, c.before - half + i * half);
+                    tw_advance_clock(&tw, large.before - half + i * half);
             if (kind == 4)
-                tw_advance_clock(&tw, c.before + half);
+                tw_advance_clock(&tw, large.before + half);
             if (kind == 5)
-                tw_advance_clock(&tw, c.begin + 3 * half);
+                tw_advance_clock(&tw, large.begin + 3 * half);
             if (kind == 4)
                 tw_advance_clock(&tw, 1000); /* backwards */
             fire_tickets(UINT64_MAX);
@@ -1312,18 +1314,19 @@ static void ahead_trim(void)
 {
     random_state = 18;
     for (unsigned parts = 4; parts < 40; parts += 7) {
-        large_bucket c = start_large_bucket(256, 16, 50);
-        between_cancel(&c);
+        large_bucket large = start_large_bucket(256, 16, 50);
+        between_cancel(&large);
         for (unsigned i = 0; i < parts; i++) {
-            tw_advance_clock(&tw, c.before + (c.begin - c.before) * i / parts);
+            tw_advance_clock(&tw, large.before +
+                                      (large.begin - large.before) * i / parts);
             tw_trim(&tw);
             tw_stats left = stats();
             CHECK(tw_check(&tw));
             CHECK(left.bytes_held <=
                   most_after_trim(left.pending, left.buckets));
-            between_start(&c);
+            between_start(&large);
         }
-        fire_tickets(c.begin * 2);
+        fire_tickets(large.begin * 2);
         tear_down();
     }
 }
@@ -1361,18 +1364,19 @@ static void ahead_packed(void)
 static void ahead_foreach_and_drain(void)
 {
     random_state = 19;
-    large_bucket c = start_large_bucket(256, 16, 65536);
+    large_bucket large = start_large_bucket(256, 16, 65536);
     for (unsigned i = 0; i < 10; i++) {
         size_t visited = 0;
-        tw_advance_clock(&tw, c.before + (c.begin - c.before) * i / 10);
+        tw_advance_clock(&tw,
+                         large.before + (large.begin - large.before) * i / 10);
         CHECK(tw_foreach(&tw, count_visited, &visited) == LARGE);
         CHECK(visited == LARGE);
     }
     CHECK(tw_drain(&tw, NULL, NULL) == LARGE && tw_check(&tw));
     CHECK(tw_wait(&tw, 0, 99) == 99);
     for (size_t i = 0; i < LARGE; i++)
-        start_ticket(i, c.begin + random_below(50));
-    fire_tickets(c.begin * 2);
+        start_ticket(i, large.begin + random_below(50));
+    fire_tickets(large.begin * 2);
     tear_down();
 }
 
@@ -1384,13 +1388,13 @@ static void ahead_wakes_nobody(void)
     for (unsigned level = 1; level <= 2; level++) {
         uint64_t step = UINT64_C(1) << 8 * level, now = 0;
         size_t distinct = 0, wakes = 0, idle = 0;
-        large_bucket c = start_large_bucket(256, 8 * level, step);
+        large_bucket large = start_large_bucket(256, 8 * level, step);
         for (size_t i = 0; i < 300; i++) /* keep the loop busy before */
-            start_ticket(c.count + i, 1 + i * c.begin / 300);
+            start_ticket(large.count + i, 1 + i * large.begin / 300);
         memset(seen, 0, sizeof(seen));
-        for (size_t i = 0; i < c.count; i++) {
-            distinct += !seen[tickets[i].tick - c.begin];
-            seen[tickets[i].tick - c.begin] = true;
+        for (size_t i = 0; i < large.count; i++) {
+            distinct += !seen[tickets[i].tick - large.begin];
+            seen[tickets[i].tick - large.begin] = true;
         }
         while (tw_count(&tw) != 0 && wakes < TICKETS) {
             now += tw_wait(&tw, now, UINT64_MAX);

@@ -1143,7 +1143,7 @@ static void draw_weights(unsigned *weights, const unsigned *usual,
 
 /* Habits for thousands of timers in few blocks, and a clock that seldom
  * jumps. */
-static void draw_large(void)
+static void draw_large_buckets(void)
 {
     habits *h = &m.habits;
     h->tick = chance(1, 2) ? 1 : 7;
@@ -1214,7 +1214,7 @@ static void draw_habits(uint32_t wheel_size, memory_mode memory, bool many,
         h->operations[OP_FOREACH] = h->operations[OP_DRAIN] = 1;
     }
     if (large)
-        draw_large();
+        draw_large_buckets();
 }
 
 /* Sets up the wheel and the timers. */

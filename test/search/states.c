@@ -50,10 +50,10 @@
  * A case of its own finds the same states with and without these steps.
  *
  * A bucket of few timers fires in place and never cascades. Each case sets the
- * limit. With a limit of 0 or 1, two or three timers cascade. A group is 6
- * timers that start together and act alike. A chunk has 4 slots. In the cases
- * "moved ahead", a bucket of more than two chunks is large, and two groups make
- * such a bucket.
+ * limit. With a limit of 0 or 1, two or three timers cascade. A group
+ * is one timer, or 6 timers that start together and act alike. A chunk has 4
+ * slots. In the cases "moved ahead", a bucket of more than two chunks is large,
+ * and two groups of six make such a bucket.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -77,8 +77,8 @@ static unsigned few, few_chunks;
 #include "../lib/oracle.h"
 #include "../lib/tap.h"
 
-#define GROUPS 3  /* most groups, or single timers, of a case */
-#define MEMBERS 6 /* timers in a group */
+#define GROUPS 3  /* most groups of a case */
+#define MEMBERS 6 /* most timers in a group */
 #define TIMERS (GROUPS * MEMBERS)
 #define VAIN (TIMERS + 32) /* most wake-ups in vain to expect */
 #define DELAYS 4           /* most delays of a callback */
@@ -93,7 +93,7 @@ static unsigned few, few_chunks;
 #define FEW_CAN_BE_SET false
 #endif
 
-enum kind { SINGLE, GROUPED };
+enum kind { OF_ONE, OF_SIX }; /* how many timers in a group */
 
 /* How wheels are tidied after each step. An empty bucket is like a bucket that
  * was never used, without a mark. No slot can be taken back. A bucket has no
@@ -116,7 +116,7 @@ typedef struct search {
     int soonest;        /* the earliest deadline of a start, in ticks from */
                         /* the clock: below 1, timers start overdue */
     int reach;          /* the longest delay and advance, in ticks */
-    unsigned postponed; /* timers or groups that may be postponed at a time */
+    unsigned postponed; /* groups that may be postponed at a time */
     bool reserved;      /* are all wheels there from the start? */
     bool whole_turns;   /* do states differ by the clock's bucket in the */
                         /* coarsest wheel? */
@@ -1720,8 +1720,8 @@ static bool begin_search(const search *what)
         has_overdue |= what->delay[i] < 1;
     steps_ahead = 0;
     steps_moved = 0;
-    cascades = what->kind != SINGLE || few < what->groups;
-    members = what->kind == GROUPED ? MEMBERS : 1;
+    cascades = what->kind != OF_ONE || few < what->groups;
+    members = what->kind == OF_SIX ? MEMBERS : 1;
     state_count = 0;
     table_size = 0;
     transitions = 0;
@@ -1809,7 +1809,7 @@ static void two_cascade_on_2(void)
 static void groups_on_2(void)
 {
     static const search what = {
-        .size = 2, .wheels = 3, .groups = 2, .kind = GROUPED, .few = 5,
+        .size = 2, .wheels = 3, .groups = 2, .kind = OF_SIX, .few = 5,
         .soonest = -1, .reach = 8, .reserved = true, .postponed = 2,
         .limits = 3, .delays = 2, .delay = {0, 1}, .most = 3, .most_full = 40,
     };
@@ -1880,18 +1880,18 @@ static void three_postponed(void)
 static void three_groups(void)
 {
     static const search what = {
-        .size = 2, .wheels = 2, .groups = 3, .kind = GROUPED, .few = 5,
+        .size = 2, .wheels = 2, .groups = 3, .kind = OF_SIX, .few = 5,
         .soonest = -1, .reach = 4, .reserved = true, .postponed = 3,
         .limits = 3, .delays = 1, .delay = {1}, .most = 3, .most_full = 40,
     };
     explore(&what);
 }
 
-/* Two groups in a bucket are moved ahead. */
+/* Two groups of six in a bucket are moved ahead. */
 static void groups_ahead_on_2(void)
 {
     static const search what = {
-        .size = 2, .wheels = 3, .groups = 2, .kind = GROUPED, .few = 5,
+        .size = 2, .wheels = 3, .groups = 2, .kind = OF_SIX, .few = 5,
         .ahead = true, .soonest = -1, .reach = 9, .reserved = true,
         .postponed = 1, .limits = 3, .delays = 1, .delay = {1}, .most = 4,
         .most_full = 40,
@@ -1902,7 +1902,7 @@ static void groups_ahead_on_2(void)
 static void groups_ahead_on_4(void)
 {
     static const search what = {
-        .size = 4, .wheels = 2, .groups = 2, .kind = GROUPED, .few = 5,
+        .size = 4, .wheels = 2, .groups = 2, .kind = OF_SIX, .few = 5,
         .ahead = true, .soonest = 5, .reach = 12, .reserved = true,
         .postponed = 1, .limits = 2, .delays = 1, .delay = {8}, .most = 4,
         .most_full = 30,
@@ -1910,11 +1910,11 @@ static void groups_ahead_on_4(void)
     explore(&what);
 }
 
-/* Some of three groups are moved ahead. The rest is sorted. */
+/* Some of three groups of six are moved ahead. The rest is sorted. */
 static void three_groups_ahead(void)
 {
     static const search what = {
-        .size = 4, .wheels = 2, .groups = 3, .kind = GROUPED, .few = 8,
+        .size = 4, .wheels = 2, .groups = 3, .kind = OF_SIX, .few = 8,
         .ahead = true, .soonest = 8, .reach = 11, .reserved = true,
         .limits = 2, .delays = 1, .delay = {8}, .most = 4, .most_full = 30,
     };
@@ -1924,7 +1924,7 @@ static void three_groups_ahead(void)
 static void groups_ahead_every_slot(void)
 {
     static const search what = {
-        .size = 2, .wheels = 2, .groups = 2, .kind = GROUPED, .few = 5,
+        .size = 2, .wheels = 2, .groups = 2, .kind = OF_SIX, .few = 5,
         .ahead = true, .tidiness = AS_LEFT, .soonest = 1, .reach = 5,
         .reserved = true, .postponed = 1, .limits = 2, .delays = 1,
         .delay = {1}, .most = 3, .most_full = 30,
@@ -1932,11 +1932,11 @@ static void groups_ahead_every_slot(void)
     explore(&what);
 }
 
-/* Groups are sorted in place, over two chunks. */
+/* Groups of six are sorted in place, over two chunks. */
 static void three_runs(void)
 {
     static const search what = {
-        .size = 4, .wheels = 2, .groups = 3, .kind = GROUPED, .few = 40,
+        .size = 4, .wheels = 2, .groups = 3, .kind = OF_SIX, .few = 40,
         .soonest = 1, .reach = 11, .reserved = true, .postponed = 1,
         .limits = 3, .delays = 1, .delay = {1}, .most = 3,
         .most_full = 40,
@@ -1987,7 +1987,7 @@ static void far_on_4(void)
 static void groups_on_4(void)
 {
     static const search what = {
-        .size = 4, .wheels = 3, .groups = 2, .kind = GROUPED, .few = 5,
+        .size = 4, .wheels = 3, .groups = 2, .kind = OF_SIX, .few = 5,
         .soonest = -1, .reach = 20, .reserved = true,
         .postponed = 2, .limits = 3, .delays = 2, .delay = {0, 8}, .most = 3,
         .most_full = 20,
@@ -2124,7 +2124,7 @@ static const tap_case cases[] = {
     {"wheels of 2, two timers, in place, postponed", in_place_on_2},
     {"wheels of 2, two timers, cascading, postponed", cascading_on_2},
     {"wheels of 2, two timers, two of them cascading", two_cascade_on_2},
-    {"wheels of 2, two groups, postponed", groups_on_2},
+    {"wheels of 2, two groups of six, postponed", groups_on_2},
     {"two wheels of 2, two timers, cascading, postponed, every slot",
      every_slot},
     {"wheels of 2, two timers, in place, postponed, every slot",
@@ -2134,18 +2134,20 @@ static const tap_case cases[] = {
     {"two wheels of 2, three timers, in place, postponed", three_in_place},
     {"two wheels of 2, three timers, cascading", three_cascading},
     {"two wheels of 2, three timers, cascading, postponed", three_postponed},
-    {"two wheels of 2, three groups, postponed", three_groups},
-    {"two wheels of 4, three groups, sorted in place", three_runs},
-    {"wheels of 2, two groups, moved ahead, postponed", groups_ahead_on_2},
-    {"two wheels of 4, two groups, moved ahead, postponed", groups_ahead_on_4},
-    {"two wheels of 4, three groups, moved ahead", three_groups_ahead},
-    {"two wheels of 2, two groups, moved ahead, every slot",
+    {"two wheels of 2, three groups of six, postponed", three_groups},
+    {"two wheels of 4, three groups of six, sorted in place", three_runs},
+    {"wheels of 2, two groups of six, moved ahead, postponed",
+     groups_ahead_on_2},
+    {"two wheels of 4, two groups of six, moved ahead, postponed",
+     groups_ahead_on_4},
+    {"two wheels of 4, three groups of six, moved ahead", three_groups_ahead},
+    {"two wheels of 2, two groups of six, moved ahead, every slot",
      groups_ahead_every_slot},
     {"wheels of 2, three timers, cascading", three_on_three},
     {"wheels of 4, two timers, in place", in_place_on_4},
     {"wheels of 4, two timers, cascading", cascading_on_4},
     {"wheels of 4, two timers, in place, far", far_on_4},
-    {"wheels of 4, two groups, postponed", groups_on_4},
+    {"wheels of 4, two groups of six, postponed", groups_on_4},
     {"wheels of 4, two timers, in place, one postponed", one_postponed_on_4},
     {"wheels of 4, two timers, cascading, postponed", cascading_postponed_on_4},
     {"wheels of 4, two timers, two of them cascading, postponed",

@@ -577,7 +577,7 @@ static void small_beside_others(void)
  * timers left. Allowed here: twice this share and a batch. */
 #define BATCH 500
 
-static void large_moved_in_parts(void)
+static void large_bucket_moved_in_parts(void)
 {
     uint64_t first = 3 * 65536, passed = 512;
     size_t left = 16000, before = 0;
@@ -715,7 +715,7 @@ static void small_limited(void)
 
 /* Most timers of a large bucket are cancelled: at most one move per timer
  * left. */
-static void large_cancelled(void)
+static void large_bucket_cancelled(void)
 {
     for (size_t kept = 2; kept <= 500; kept = kept * 3 / 2) {
         reset(256, 0);
@@ -1230,7 +1230,7 @@ static void one_of_twelve_left(size_t n)
             cancel(i);
 }
 
-static void large_worked_on(size_t n)
+static void large_bucket_worked_on(size_t n)
 {
     for (size_t i = 0; i < n; i++)
         start(i, 262144 + (i == 0 ? 0 : 1 + i % 60000));
@@ -1238,7 +1238,7 @@ static void large_worked_on(size_t n)
         advance(262144, 7);
 }
 
-static void large_ahead(size_t n)
+static void large_bucket_ahead(size_t n)
 {
     for (size_t i = 0; i < n; i++)
         start(i, 131072 + i * 7919 % 60000);
@@ -1246,9 +1246,9 @@ static void large_ahead(size_t n)
         advance(now, SIZE_MAX);
 }
 
-static void large_ahead_cancelled(size_t n)
+static void large_bucket_ahead_cancelled(size_t n)
 {
-    large_ahead(n);
+    large_bucket_ahead(n);
     cancel_but_few(n);
 }
 
@@ -1301,7 +1301,7 @@ static void many_wheels_sorted(size_t n)
 }
 
 /* The bucket is large for FEWER and MORE. The number of wheels differs. */
-static void large_beside_wheels(size_t n)
+static void large_bucket_beside_wheels(size_t n)
 {
     many_wheels(n);
     uint64_t now = tw_now(&w.tw), span = UINT64_C(1) << 20;
@@ -1365,15 +1365,16 @@ static const struct {
     {"one tick, cancelled", cancelled_in_one_tick, 256, false},
     {"one timer per bucket, cancelled", cancelled_in_all_buckets, 256, true},
     {"one bucket, one of twelve left", one_of_twelve_left, 256, true},
-    {"large bucket that a limited call works on", large_worked_on, 256, true},
-    {"large bucket of the next step", large_ahead, 256, true},
-    {"large bucket of the next step, cancelled", large_ahead_cancelled, 256,
+    {"large bucket that a limited call works on", large_bucket_worked_on, 256,
      true},
+    {"large bucket of the next step", large_bucket_ahead, 256, true},
+    {"large bucket of the next step, cancelled", large_bucket_ahead_cancelled,
+     256, true},
     {"sorted bucket far ahead", far_bucket_sorted, 256, false},
     {"one timer per wheel", many_wheels, 2, false},
     {"one timer per wheel, wheels of 4", many_wheels, 4, false},
-    {"large bucket of the next step, one timer per wheel", large_beside_wheels,
-     2, true},
+    {"large bucket of the next step, one timer per wheel",
+     large_bucket_beside_wheels, 2, true},
     {"one sorted bucket per wheel", many_wheels_sorted, 2, false},
     {"overdue", overdue, 256, false},
     {"overdue, cancelled", overdue_cancelled, 256, false},
@@ -1676,13 +1677,15 @@ static const tap_case cases[] = {
      small_beside_others},
     {"moves: 13 to 63 timers, spread: once per wheel", few_spread},
     {"moves: large buckets: once per wheel with a large bucket", large_buckets},
-    {"moves: a large bucket moves a part in each call", large_moved_in_parts},
+    {"moves: a large bucket moves a part in each call",
+     large_bucket_moved_in_parts},
     {"moves: none in a small bucket with a timer put in front",
      small_with_front},
     {"moves: no bucket is left after all timers were cancelled",
      no_bucket_after_cancel},
     {"moves: none in a small bucket fired with a limit", small_limited},
-    {"moves: only the timers left in a large bucket, once", large_cancelled},
+    {"moves: only the timers left in a large bucket, once",
+     large_bucket_cancelled},
     {"moves: one for ten postpones", postponed_lazily},
     {"moves: search for too many", random_moves},
 #ifdef WORK_BLOCKS

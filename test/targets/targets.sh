@@ -121,7 +121,8 @@ export WINEDEBUG
 PATH=$PATH:/usr/lib/wine
 target x86-64-glibc 64 '' gcc
 target x86-64-musl 64 '' musl-gcc -static
-target i686 32 "$(test/lib/runner32.sh)" gcc -m32 -I/usr/include/x86_64-linux-gnu
+target i686 32 "$(test/lib/runner32.sh)" \
+    gcc -m32 -I/usr/include/x86_64-linux-gnu
 target aarch64 64 qemu-aarch64 aarch64-linux-gnu-gcc -static
 target armhf 32 qemu-arm arm-linux-gnueabihf-gcc -static
 target riscv64 64 qemu-riscv64 riscv64-linux-gnu-gcc -static

@@ -196,7 +196,7 @@ static void by_halves(void)
 }
 
 /* One timer more than can be sorted makes a bucket large. */
-static void smallest_large(void)
+static void smallest_large_bucket(void)
 {
     for (size_t more = 0; more < 2; more++) {
         set_up();
@@ -936,7 +936,7 @@ static void restart_reserved(void)
 
 /* A large bucket under a reserve. Each timer is alone in its chunk when the
  * bucket moves ahead and is sorted. */
-static void reserved_large(void)
+static void reserved_large_bucket(void)
 {
     set_up();
     CHECK(tw_reserve(&tw, TIMERS, 8 * STEP) == TW_OK);
@@ -1551,7 +1551,7 @@ static const tap_case cases[] = {
     {"moving ahead: timers move in proportion to the time", tick_by_tick},
     {"moving ahead: half of the time left moves half of a large bucket",
      by_halves},
-    {"moving ahead: the smallest large bucket moves", smallest_large},
+    {"moving ahead: the smallest large bucket moves", smallest_large_bucket},
     {"moving ahead: the few timers left of a large bucket stay",
      not_large_any_more},
     {"moving ahead: a bucket that a cascade makes large moves",
@@ -1598,7 +1598,7 @@ static const tap_case cases[] = {
     {"memory: tw_dump counts stuck timers", stuck_in_dump},
     {"memory: a reserve is enough for restarts without end", restart_reserved},
     {"memory: a reserve is enough for a large bucket, one timer per chunk",
-     reserved_large},
+     reserved_large_bucket},
     {"memory: chunks without timers are swept", swept},
     {"memory: chunks that are well filled are not swept", not_swept},
     {"memory: chunks without timers are swept if memory is out",

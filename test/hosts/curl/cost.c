@@ -17,8 +17,6 @@
  * SPDX-License-Identifier: MIT */
 #include "handles.h"
 
-#include <time.h>
-
 static size_t bytes_allocated;
 
 static void *count_malloc(size_t size)

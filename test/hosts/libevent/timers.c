@@ -11,7 +11,7 @@
  *     timers [EVENTS]
  *
  * SPDX-License-Identifier: MIT */
-#define _POSIX_C_SOURCE 200809L /* nanosleep */
+#define _POSIX_C_SOURCE 200809L /* nanosleep, clock_gettime */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
