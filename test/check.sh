@@ -159,7 +159,7 @@ barrier
 part prove 'exec test/prove/prove.sh'
 part coverage 'exec test/coverage/coverage.sh'
 part targets 'exec test/targets/targets.sh'
-part hosts 'exec test/hosts/hosts.sh --tests libuv libevent tor frr'
+part hosts 'exec test/hosts/hosts.sh --tests libuv libevent tor'
 # shellcheck disable=SC2086
 {
     soak soak-1.O2 $((operations / 2)) "$((seed * 16 + 1))" gcc -O2
