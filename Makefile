@@ -94,7 +94,7 @@ SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 help:
 	@echo 'make demo        a server on epoll with 2,000 connections, for 10 s'
 	@echo 'make test        every test; needs a C compiler and make'
-	@echo 'make check       all of test/README.md: 20 to 30 minutes on two cores'
+	@echo 'make check       all of test/README.md: 25 to 40 minutes on two cores'
 	@echo 'make soak        200 million random operations against the oracle'
 	@echo 'make fuzz        libFuzzer on every call, against the oracle, a minute'
 	@echo 'make targets     one trace on other machines, emulated: the same hash'
