@@ -53,8 +53,7 @@ works() {
     runner=$1
     shift
     command -v "$1" >/dev/null 2>&1 &&
-        echo 'int main(void) { return 0; }' >"$build/works.c" &&
-        "$@" -o "$build/works" "$build/works.c" >/dev/null 2>&1 &&
+        "$@" -o "$build/works" test/compile/empty.c >/dev/null 2>&1 &&
         $runner "$build/works"
 }
 

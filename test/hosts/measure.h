@@ -1,4 +1,5 @@
-/* measure.h - random numbers and processor time, for benchmarks of hosts.
+/* measure.h - random numbers and processor time, for programs of our own on a
+ * host.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef MEASURE_H
@@ -17,7 +18,7 @@ static inline uint64_t next_random(void)
     return state >> 16;
 }
 
-/* Returns the processor time of this process. */
+/* Returns the processor time of this process, in seconds. */
 static inline double processor_seconds(void)
 {
     struct timespec time;

@@ -187,7 +187,7 @@ prove_known 'chunk without a timer leaves, every bucket of 1 to 3 chunks' \
 prove_known 'last chunk of overdue timers stays, every bucket of 2 chunks' \
     chunks dead_overdue
 for most in 1 2; do
-    prove_known "bucket of 1 to 3 chunks is large above $most" \
+    prove_known "bucket of 1 to 3 chunks is large above the limit of $most" \
         chunks large -DTWI_LARGE_CHUNKS=$most
 done
 unwind=6

@@ -50,10 +50,10 @@
  * A case of its own finds the same states with and without these steps.
  *
  * A bucket of few timers fires in place and never cascades. Each case sets the
- * limit. With a limit of 0 or 1, two or three timers cascade. A group
- * is one timer, or 6 timers that start together and act alike. A chunk has 4
- * slots. In the cases "moved ahead", a bucket of more than two chunks is large,
- * and two groups of six make such a bucket.
+ * limit. With a limit of 0 or 1, two or three timers cascade. A group is one
+ * timer, or six timers that start together and act alike. A chunk has 4 slots.
+ * In the cases "moved ahead", a bucket of more than two chunks is large, and
+ * two groups of six make such a bucket.
  *
  * SPDX-License-Identifier: MIT
  */

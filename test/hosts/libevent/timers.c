@@ -53,7 +53,7 @@ static void add_all(struct event *events, unsigned long count, uint64_t longest)
 static void lap(const char *what)
 {
     static double before;
-    double now = (double)clock() / CLOCKS_PER_SEC;
+    double now = processor_seconds();
     if (what != NULL)
         printf("%s %.2f\n", what, now - before);
     before = now;
