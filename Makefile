@@ -14,8 +14,7 @@ BUILD = .build
 TEST_SOURCES := $(shell test/lib/programs.sh)
 TESTS = $(basename $(notdir $(TEST_SOURCES)))
 TEST_PROGRAMS = $(TESTS:%=$(BUILD)/%)
-TEST_SCRIPTS = test/docs/install.sh test/docs/examples.sh test/search/work.sh \
-	test/unit/call.sh
+TEST_SCRIPTS = test/docs/examples.sh
 
 ifneq ($(words $(TESTS)),$(words $(sort $(TESTS))))
 $(error two test programs have the same name: $(TEST_SOURCES))
@@ -62,54 +61,18 @@ if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
 endif()
 endef
 
-# What `make check` needs beyond a C compiler: sanitizers, valgrind, static
-# analysis; coverage, proofs, mutation; the compilers and emulators of other
-# machines. gcc-12-multilib and not gcc-multilib, which cannot be there together
-# with cross compilers.
-CHECK_PACKAGES = clang clang-tidy libclang-rt-dev cppcheck valgrind \
-	universal-ctags clang-format shellcheck libc6-dev-i386 qemu-user \
-	gcc-$(shell gcc -dumpversion 2>/dev/null)-multilib \
-	clang-19 clang-tidy-19 libclang-rt-19-dev llvm-19 python3 \
-	frama-c-base why3 z3 tcc spin pkg-config cmake git meson gdb
-TARGETS_PACKAGES = musl-tools qemu-user qemu-system-arm gcc-avr avr-libc simavr \
-	gcc-arm-none-eabi libnewlib-arm-none-eabi \
-	gcc-s390x-linux-gnu libc6-dev-s390x-cross \
-	gcc-powerpc-linux-gnu libc6-dev-powerpc-cross \
-	gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
-	gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
-	gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
-	gcc-mingw-w64-x86-64-win32 wine64 emscripten
-# Event loops, for the recipes and for the engines of the bench.
-LOOP_PACKAGES = pkg-config liburing-dev libuv1-dev libev-dev libevent-dev \
-	libglib2.0-dev libsystemd-dev
-RECIPES_PACKAGES = $(LOOP_PACKAGES) libasio-dev g++ clang \
-	gcc-mingw-w64-x86-64-win32 wine64 emscripten \
-	gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
-HOSTS_PACKAGES = cmake dpkg-dev libssl-dev zlib1g-dev libevent-dev \
-	autoconf automake libtool bison flex python3-dev libelf-dev \
-	libyang2-dev libjson-c-dev libreadline-dev
-BENCH_PACKAGES = hyperfine gnuplot-nox libbsd-dev $(LOOP_PACKAGES)
-SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
-
 help:
-	@echo 'make demo        a server on epoll with 2,000 connections, for 10 s'
-	@echo 'make test        every test; needs a C compiler and make'
-	@echo 'make check       all of test/README.md: 25 to 40 minutes on two cores'
-	@echo 'make soak        200 million random operations against the oracle'
-	@echo 'make fuzz        libFuzzer on every call, against the oracle, a minute'
-	@echo 'make targets     one trace on other machines, emulated: the same hash'
-	@echo 'make coverage    lines, branches and MC/DC of the header (clang-19)'
-	@echo 'make prove       CBMC and Frama-C on the functions of the header'
-	@echo 'make mutate      do the tests notice when the header is changed?'
-	@echo 'make hosts       libuv, libevent, Tor, FRRouting: their tests on this'
-	@echo 'make bench       against heaps, trees and other loops, 30 min'
-	@echo 'make bench-full  the same with up to 100 million timers'
-	@echo 'make all         builds tests, demo and benchmark, runs nothing'
-	@echo 'make install     the header, for pkg-config and CMake, to $$PREFIX'
-	@echo '                 ($(PREFIX)); make uninstall takes it away again'
-	@echo 'make deps        apt-get installs what check and bench need (6 GB);'
-	@echo '                 or deps-check, -targets, -recipes, -hosts, -bench'
-	@echo 'make clean       removes what was built'
+	@echo 'make demo      a server on epoll with 2,000 connections, for 10 s'
+	@echo 'make test      every test: a minute; needs a C compiler and make'
+	@echo 'make check     all of test/README.md: 25 minutes on two cores'
+	@echo 'make fuzz      libFuzzer on every call, against the oracle, a minute'
+	@echo 'make coverage  lines, branches and MC/DC of the header (clang-19)'
+	@echo 'make mutate    do the tests notice when the header is changed?'
+	@echo 'make bench     against heaps, trees and other loops, 30 minutes'
+	@echo 'make install   the header, for pkg-config and CMake, to $$PREFIX'
+	@echo '               ($(PREFIX)); make uninstall takes it away again'
+	@echo 'make deps      apt-get installs what check and bench need (6 GB)'
+	@echo 'make clean     removes what was built'
 	@echo
 	@echo 'CC, CFLAGS and PREFIX can be overridden: make test CC=clang'
 
@@ -127,10 +90,12 @@ demo: $(DEMO)
 
 # The compiler takes longer than most of the tests: two of it at a time.
 test:
-	@$(MAKE) --no-print-directory \
+	@echo 'compiles $(words $(TESTS)) test programs'
+	@$(MAKE) -s --no-print-directory \
 	    $(if $(findstring j,$(MAKEFLAGS)),,-j2) $(TEST_PROGRAMS)
-	@CC='$(CC)' CFLAGS='$(CFLAGS)' \
-	    test/run.sh $(TEST_SCRIPTS) $(TEST_PROGRAMS)
+	@for command in $(TEST_SCRIPTS) $(TEST_PROGRAMS); do \
+	    echo "$$(basename $$command .sh) $$command"; \
+	done | CC='$(CC)' CFLAGS='$(CFLAGS)' test/run.sh
 
 check:
 	@test/check.sh
@@ -138,28 +103,10 @@ check:
 soak:
 	@ONLY='^soak' test/check.sh
 
-targets:
-	@test/targets/targets.sh
-
-fuzz:
-	@test/fuzz/fuzz.sh
-
-coverage:
-	@test/coverage/coverage.sh
-
-prove:
-	@test/prove/prove.sh
-
-mutate:
-	@test/mutate/mutate.sh
-
-hosts:
-	@test/hosts/hosts.sh $(HOSTS_OPTIONS)
+targets fuzz coverage prove mutate hosts:
+	@test/$@/$@.sh
 
 # The engine timeout comes from a source package, if Debian's can be had.
-bench-sources:
-	@bench/sources.sh
-
 bench bench-full:
 	@bench/sources.sh || true
 	@$(MAKE) -s --no-print-directory bench/timers
@@ -180,30 +127,28 @@ uninstall:
 	rm -f '$(INCLUDE_DIR)/timingwheel.h' '$(PKGCONFIG_DIR)/timingwheel.pc'
 	rm -rf '$(CMAKE_DIR)'
 
-# What to install is said by the name of the target. With
+# The packages of test/lib/packages.txt: all, or those of one kind. With
 # APT_OPTIONS='-o Dpkg::Options::=--force-unsafe-io' it is faster, where a power
 # cut would do no harm.
-deps: PACKAGES = $(CHECK_PACKAGES) $(TARGETS_PACKAGES) $(RECIPES_PACKAGES) \
-	$(HOSTS_PACKAGES) $(BENCH_PACKAGES)
-deps-check: PACKAGES = $(CHECK_PACKAGES)
-deps-targets: PACKAGES = $(TARGETS_PACKAGES)
-deps-recipes: PACKAGES = $(RECIPES_PACKAGES)
-deps-hosts: PACKAGES = $(HOSTS_PACKAGES)
-deps-bench: PACKAGES = $(BENCH_PACKAGES)
+KIND = $(patsubst deps-%,%,$(@:deps=[a-z]*))
 deps deps-check deps-targets deps-recipes deps-hosts deps-bench:
-	$(SUDO) apt-get update
-	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y \
-	    --no-install-recommends $(APT_OPTIONS) $(sort $(PACKAGES))
+	$(if $(filter 0,$(shell id -u)),,sudo) apt-get update
+	$(if $(filter 0,$(shell id -u)),,sudo) env DEBIAN_FRONTEND=noninteractive apt-get install -y \
+	    --no-install-recommends $(APT_OPTIONS) $(sort $(shell \
+	    sed -n 's/^$(KIND): //p' test/lib/packages.txt | \
+	    sed "s/GCC/$$(gcc -dumpversion)/"))
 
 clean:
 	rm -rf $(BUILD) bench/timers
 
-vpath %.c $(sort $(dir $(TEST_SOURCES)))
+VPATH = $(sort $(dir $(TEST_SOURCES)))
 
-$(BUILD)/%: %.c timingwheel.h $(wildcard test/lib/*.h) $(BUILD)/flags
-	$(CC) -std=$$(test/lib/standard.sh $<) $(CFLAGS) -o $@ $<
-
-$(BUILD)/portable: $(wildcard test/unit/*.c)
+$(TEST_PROGRAMS): timingwheel.h $(wildcard test/*/*.h) $(BUILD)/flags \
+    test/lib/compile.sh
+$(BUILD)/%: %.c
+	test/lib/compile.sh $@ $< '$(CC)' $(CFLAGS)
+$(BUILD)/%: %.cpp
+	test/lib/compile.sh $@ $< '$(CC)' $(CFLAGS)
 
 $(DEMO): test/recipes/epoll.c timingwheel.h $(BUILD)/flags
 	$(CC) -std=c99 $(CFLAGS) -o $@ $<
@@ -228,5 +173,5 @@ $(BUILD)/flags: FORCE
 	@echo '$(CC) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(CFLAGS)' >$@
 
 .PHONY: help all demo test check soak fuzz targets coverage prove mutate hosts \
-	bench bench-full bench-sources install uninstall clean FORCE \
+	bench bench-full install uninstall clean FORCE \
 	deps deps-check deps-targets deps-recipes deps-hosts deps-bench

@@ -1,17 +1,23 @@
 #!/bin/sh
-# programs.sh - prints the C files that are test programs: every C file in
-# test/unit, test/regression and test/search. `make test`, `make check`,
-# coverage, the gates and mutation take their tests from here. Run from the top
-# of the repository.
+# programs.sh - prints the test programs: every C and C++ file in test/contract,
+# test/internal and test/search. `make test`, `make check`, coverage, the gates
+# and mutation take their programs from here. Run from the top of the
+# repository.
 #
-#     test/lib/programs.sh             all of them
+#     test/lib/programs.sh             all programs
 #     test/lib/programs.sh NAME...     those with these names, without .c
 #
 # SPDX-License-Identifier: MIT
 set -eu
+folders=
+for folder in contract internal search unit regression; do
+    [ ! -d "test/$folder" ] || folders="$folders test/$folder"
+done
 [ $# != 0 ] || set -- '*'
 for name; do
-    found=$(find test/unit test/regression test/search -name "$name.c" | sort)
+    # shellcheck disable=SC2086
+    found=$(find $folders -name "$name.c" -o -name "$name.cpp" | sort |
+        grep -v 'unit/call\.cpp$' || :)
     if [ -z "$found" ]; then
         echo "there is no test program $name" >&2
         exit 1

@@ -1,0 +1,77 @@
+# judge.awk - reads what one command of run.sh has printed. Prints a line for
+# the command, and each failed case. Writes the number of passed cases and the
+# failed cases to the file RESULT. Variables: name, status, seconds, used,
+# result. The environment has COMMAND and LIMIT.
+#
+# SPDX-License-Identifier: MIT
+
+# The command that runs one case of a test program, or the whole script again.
+function alone(case_name) {
+    command = ENVIRON["COMMAND"]
+    if (command !~ /^\.build\/[a-z0-9_]*$/)
+        return command
+    gsub("'", "'\\''", case_name)
+    return "make -s " command " && " command (case_name != "" ? \
+        " '" case_name "'" : "")
+}
+
+function fail(what, case_name) {
+    failed++
+    failures = failures "not ok - " name ": " what "\n" notes \
+        "#   alone: " alone(case_name) "\n"
+    notes = ""
+}
+
+function remember(line) {
+    if (++remembered <= 40 || !/^#/)
+        notes = notes line "\n"
+}
+
+BEGIN {
+    plan = "no number"
+}
+
+/^1\.\.[0-9]/ {
+    plan = substr($1, 4) + 0
+    next
+}
+
+/^(not )?ok( |$)/ {
+    ran++
+    case_name = $0
+    sub(/^(not )?ok *[0-9]* *-? */, "", case_name)
+    if (/^not/)
+        fail(case_name, case_name)
+    else if (/# SKIP/)
+        skips = skips "*** SKIPPED: " name ": " case_name " ***\n"
+    else
+        passed++
+    if (/# SKIP/)
+        skipped++
+    notes = ""
+    remembered = 0
+    next
+}
+
+/^\*\*\* SKIPPED/ {
+    next
+}
+
+NF > 0 {
+    remember(/^#/ ? $0 : "# " $0)
+}
+
+END {
+    if (status == 124 && ENVIRON["LIMIT"] != "")
+        fail("took longer than " ENVIRON["LIMIT"] " s", "")
+    else if (status > 128)
+        fail("killed by signal " status - 128, "")
+    else if (status != 0 && failed == 0)
+        fail("exited with " status ", but no case failed", "")
+    else if (status == 0 && plan != ran + 0)
+        fail("ran " ran + 0 " of " plan " cases", "")
+    printf "%-4s %5d cases %5d s  %s\n%s", failed ? "FAIL" : "ok", ran, \
+        seconds, name, failures
+    printf "count %d %d %s %d\n%s%s", passed, skipped, used, seconds, skips, \
+        failures >result
+}
