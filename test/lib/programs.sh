@@ -17,7 +17,7 @@ done
 for name; do
     # shellcheck disable=SC2086
     found=$(find $folders -name "$name.c" -o -name "$name.cpp" | sort |
-        grep -v 'unit/call\.cpp$' || :)
+        grep -v 'unit/call\.cpp$' | awk -F / '!seen[$NF]++' || :)
     if [ -z "$found" ]; then
         echo "there is no test program $name" >&2
         exit 1
