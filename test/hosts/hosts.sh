@@ -1,29 +1,26 @@
 #!/bin/sh
-# hosts.sh - programs that people run, with their timers on timingwheel.h: the
-# host's own tests of timers, and the speed of its timers, each with the host
-# unchanged and with our adapter in place. Prints TAP and a table of figures.
-# Run from the top of the repository.
+# hosts.sh - five programs that people run, with their timers on timingwheel.h:
+# the host's own tests, a test of exactness, and the speed of the timers. Prints
+# TAP and a table of figures. Run from the top of the repository.
 #
 #     test/hosts/hosts.sh [OPTION] [HOST...]
 #
-#     without an option  the tests of timers, and the benchmarks
+#     without an option  the host's tests of timers, and the benchmark
 #     --tests            the tests of timers alone, for `make check`
-#     --all              every test of the host, and the benchmarks
-#
-# Each folder with a host.sh is a host. Without a HOST, all hosts run.
-# test/hosts/README.md says what a host.sh defines.
+#     --all              every test of the host, and the benchmark
 #
 # Each host is built from Debian's source package (get-sources.sh), in one
-# folder and twice: unchanged first, then with our files in place. The first
-# programs are kept in .build/hosts/HOST/before, the second ones in
-# .build/hosts/HOST/after.
+# folder and twice: first unchanged, then with HOST/HOST.patch and the adapter
+# in HOST/. The programs are in .build/hosts/HOST/before and .../after. A second
+# run builds only what has changed; `make clean` removes everything.
 #
-# A test passes if the test passes with our files, at the third attempt at the
-# latest: the tests measure real time, and a busy machine spoils real time. With
-# --all, some tests fail for want of a network, or because the user is root. A
-# test that fails in the unchanged host too is no failure.
+# A test has three attempts, because a busy machine disturbs tests in real time.
+# A test that fails with the adapter also runs in the unchanged host. A test
+# that fails in both counts as skipped: some tests need a network, and some
+# refuse root.
 #
 # SPDX-License-Identifier: MIT
+# shellcheck disable=SC2086,SC2154
 set -u
 
 mode=
@@ -33,99 +30,381 @@ case ${1:-} in
     shift
     ;;
 esac
-# shellcheck disable=SC2034
-warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
+wanted_hosts=${*:-libuv libevent tor frr curl}
+warnings='-Wall -Wextra -Wpedantic -Wshadow -Werror'
 unset MAKEFLAGS MAKELEVEL MFLAGS
 
 top=$PWD
 hosts=$top/.build/hosts
-sources=$hosts/sources
-build=$hosts # where tap.sh keeps what a command said
-rm -rf "$hosts"
+build=$hosts # where tap.sh keeps the output of a command
 mkdir -p "$hosts"
 # shellcheck disable=SC1091
 . test/lib/tap.sh
 
-# -------------------------------------------------------- for every host.sh ---
+# Sets the host's package, the pattern of the source's folder, the folder of the
+# adapter in the source, and the headers and programs that the build needs.
+describe() {
+    case $host in
+    libuv) set -- libuv1 'libuv1-1.44.*' src '' 'cmake' ;;
+    libevent) set -- libevent 'libevent-2.1.12-*' . '' 'cmake' ;;
+    tor)
+        set -- tor 'tor-0.4.*' src/lib/evloop \
+            'openssl/ssl.h event2/event.h zlib.h' 'make'
+        ;;
+    frr)
+        set -- frr 'frr-8.4.*' lib \
+            'libyang/libyang.h json-c/json.h readline/readline.h gelf.h' \
+            'autoconf automake libtoolize bison flex pkg-config'
+        ;;
+    curl) set -- curl 'curl-7.88.*' lib '' 'make perl' ;;
+    esac
+    package=$1 version=$2 folder=$3 headers=$4 programs="gcc patch $5"
+}
 
-# Configures a host that uses cmake, from $source to $build/work. Tests alone
-# need no optimiser, which takes long.
-configure_with_cmake() { # OPTION...
-    if [ "$mode" = --tests ]; then
-        set -- "$@" -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS=-O1
-    else
-        set -- "$@" -DCMAKE_BUILD_TYPE=Release
+# Compiles the program of test and benchmark, HOST/measure.c.
+compile_measure() { # FOLDER ARGUMENT...
+    measure_folder=$1
+    shift
+    gcc -O2 $warnings -o "$build/$measure_folder/measure" \
+        "$adapter/measure.c" "$@"
+}
+
+optimiser() { # tests alone need no optimiser, which takes long
+    if [ "$mode" = --tests ]; then echo -O1; else echo -O2; fi
+}
+
+make_in() { # FOLDER TARGET...
+    make_folder=$1
+    shift
+    make -s ${JOBS:--j2} -C "$build/$make_folder" "$@"
+}
+
+# ------------------------------------------------------------------ libuv ---
+
+export UV_RUN_AS_ROOT=1 # or libuv's tests refuse root
+
+libuv_configure() {
+    sed -i 's/CMAKE_C_STANDARD 90/CMAKE_C_STANDARD 99/' \
+        "$source/CMakeLists.txt" &&
+        cmake -S "$source" -B "$build/work" -DCMAKE_BUILD_TYPE=None \
+            -DCMAKE_C_FLAGS="$(optimiser)"
+}
+
+libuv_make() { # FOLDER
+    make_in work uv_run_tests_a &&
+        cp "$build/work/uv_run_tests_a" "$build/$1" &&
+        compile_measure "$1" -isystem "$source/include" \
+            "$build/work/libuv_a.a" -pthread -ldl
+}
+
+libuv_list() {
+    wanted=timer
+    [ "$mode" != --all ] || wanted=.
+    "$build/before/uv_run_tests_a" --list | awk '{ print $1 }' | grep "$wanted"
+}
+
+libuv_run() { # FOLDER NAME: some tests read files beside the source
+    (cd "$source" && timeout 120 "$build/$1/uv_run_tests_a" "$2")
+}
+
+# --------------------------------------------------------------- libevent ---
+
+libevent_configure() {
+    cmake -S "$source" -B "$build/work" -DEVENT__LIBRARY_TYPE=STATIC \
+        -DEVENT__DISABLE_OPENSSL=ON -DCMAKE_BUILD_TYPE=None \
+        -DCMAKE_C_FLAGS="$(optimiser)"
+}
+
+libevent_make() { # FOLDER
+    make_in work regress && cp "$build/work/bin/regress" "$build/$1" &&
+        compile_measure "$1" -isystem "$build/work/include" \
+            -isystem "$source/include" "$build/work/lib/libevent_core.a"
+}
+
+libevent_list() {
+    "$build/before/regress" --list-tests | grep -v 'Off by default' |
+        grep -o '[a-zA-Z]*/[a-zA-Z0-9_]*$' |
+        if [ "$mode" = --all ]; then
+            cat
+        else
+            grep 'heap/\|time\|active_\(by\|later\)\|/event_\|many_ev\|loopexit'
+        fi
+}
+
+libevent_run() { # FOLDER NAME
+    (cd "$build/$1" && timeout 120 ./regress "$2")
+}
+
+# -------------------------------------------------------------------- Tor ---
+
+# The groups of Tor's unit tests that use timers, and the files that they need.
+# The other 140 files of tests need not be compiled.
+tor_groups='channelpadding circuitpadding scheduler mainloop'
+tor_helpers='test fakecircs log_test_helpers hs_test_helpers opts_test_helpers
+    resolve_test_helpers rng_test_helpers test_helpers testing_common
+    testing_rsakeys test_channel test_connection'
+
+tor_configure() {
+    if [ "$mode" != --all ]; then
+        wanted=$(echo "$tor_groups" | tr ' ' '|')
+        sed -i -E "/^struct testgroup_t testgroups/,/END_OF_GROUPS/{
+            /\"($wanted)\/\"/b
+            /^  \{ \"/d
+        }" "$source/src/test/test.c"
     fi
-    cmake -S "$source" -B "$build/work" "$@"
+    cd "$build/work" && "$source/configure" --disable-asciidoc \
+        --disable-systemd --disable-seccomp --disable-libscrypt \
+        --disable-lzma --disable-zstd --disable-module-dirauth \
+        --disable-module-pow --disable-module-relay --disable-gcc-hardening \
+        --disable-linker-hardening --disable-gcc-warnings-advisory \
+        CFLAGS="$(optimiser)" && make -s micro-revision.i
 }
 
-row() { # MEASURE BEFORE AFTER
-    printf '%-9s %-38s %14s %14s\n' "$host" "$@" >>"$hosts/table"
-}
-
-median() { # of the lines of standard input that begin with NAME
-    awk -F '|' -v name="$1" '$1 == name { print $2 }' | sort -g |
-        awk '{ line[NR] = $1 } END { print line[int((NR + 1) / 2)] }'
-}
-
-# Measures before and after in turns. COMMAND FOLDER ARGUMENT... prints lines
-# "MEASURE|NUMBER". Adds a row for each measure, with the medians.
-compare_medians() { # RUNS COMMAND ARGUMENT...
-    runs=$1 command=$2
-    shift 2
-    rm -f "$build"/figures.*
-    for _ in $(seq "$runs"); do
-        for turn in before after; do
-            "$command" "$turn" "$@" >>"$build/figures.$turn" || return
-        done
+tor_objects() {
+    for name in $tor_helpers; do
+        echo "src/test/test-$name.o"
     done
-    cut -d '|' -f 1 "$build/figures.before" | awk '!seen[$0]++' |
-        while read -r name; do
-            row "$name" "$(median "$name" <"$build/figures.before")" \
-                "$(median "$name" <"$build/figures.after")"
-        done
+    for name in $tor_groups; do
+        echo "src/test/test-test_$name.o"
+    done
+    echo src/ext/test_test-tinytest.o
 }
 
-# ------------------------------------------------------------ the host runs ---
+tor_make() { # FOLDER
+    set -- "$1" src/test/test src/test/test-timers
+    [ "$mode" = --all ] ||
+        set -- "$@" "src_test_test_OBJECTS=$(tor_objects | tr '\n' ' ')"
+    tor_folder=$1
+    shift
+    make_in work "$@" && cp "$build/work/src/test/test" \
+        "$build/work/src/test/test-timers" "$build/$tor_folder" &&
+        compile_measure "$tor_folder" -DTOR_UNIT_TESTS -isystem "$build/work" \
+            -isystem "$source/src" -isystem "$source/src/ext" \
+            "$build/work/src/test/libtor-testing.a" \
+            -levent -lssl -lcrypto -lz -lm -pthread
+}
+
+tor_list() {
+    "$build/before/test" --list-tests |
+        awk 'known && NF == 1 { print $1 }; /^Known tests/ { known = 1 }'
+    echo test-timers
+}
+
+tor_run() { # FOLDER NAME
+    case $2 in
+    test-timers) timeout 120 "$build/$1/test-timers" ;;
+    *) timeout 120 "$build/$1/test" "$2" ;;
+    esac
+}
+
+# -------------------------------------------------------------- FRRouting ---
+
+frr_daemons='zebra bgpd ripd ripngd ospfd ospf6d ldpd nhrpd eigrpd babeld
+    watchfrr isisd pimd pim6d pbrd staticd fabricd vrrpd pathd bfdd ospfapi
+    ospfclient'
+
+frr_configure() {
+    # shellcheck disable=SC2046
+    cd "$source" && ./bootstrap.sh && cd "$build/work" &&
+        "$source/configure" $(printf -- '--disable-%s ' $frr_daemons) \
+            --disable-doc --disable-capabilities CFLAGS="$(optimiser)"
+}
+
+frr_make() { # FOLDER
+    make_in work lib/libfrr.la tests/lib/test_timer_correctness \
+        tests/lib/test_timer_performance &&
+        cp "$build/work"/tests/lib/.libs/test_timer_* \
+            "$build/work/lib/.libs/libfrr.so.0" "$build/$1" &&
+        compile_measure "$1" -Wno-unused-parameter -D_GNU_SOURCE \
+            -DHAVE_CONFIG_H -isystem "$build/work" -isystem "$source" \
+            -isystem "$source/lib" -isystem "$source/include" \
+            "$build/$1/libfrr.so.0" -Wl,-rpath,"$build/$1"
+}
+
+frr_list() {
+    echo test_timer_correctness
+    echo test_timer_performance
+}
+
+# If a timer is lost, test_timer_correctness ends without its last line, and
+# without an error.
+frr_run() { # FOLDER NAME
+    LD_LIBRARY_PATH=$build/$1 timeout 120 "$build/$1/$2" | tee "$build/last" &&
+        grep -q 'output match\|^Removing' "$build/last"
+}
+
+# ------------------------------------------------------------------- curl ---
+
+# Tests of multi handles, time-outs, retries, slow servers and unit tests. -e:
+# the curl program waits with curl_multi_socket_action. -t, torture mode: the
+# test runs once for each allocation, which fails.
+curl_tests='19 29 190 197 357 366 390 500 502 503 504 507 525 526 527 530 533
+535 564 585 704 1129 1130 1131 1206 1233 1238 1303 1309 1323 1399 1500 1501
+1502 1505 1506 1507 1508 1515 1550 1551 1554 1557 1564 1565'
+curl_events='1 29 100 190 197 357 1129 1130 1233'
+curl_torture='1 500 502 504 530 1500 1506 1557'
+
+export USER="${USER:-$(id -un)}" # or curl's tests end at the first SSH test
+
+# Tests need a libcurl with debugging code, and the benchmark one without. No
+# protocol that needs another library. lib/multi.c alone is compiled as C99. The
+# threaded resolver would end the torture mode.
+curl_configure() {
+    for curl_build in work fast; do
+        curl_debug=
+        [ $curl_build = fast ] || curl_debug=--enable-debug
+        mkdir -p "$build/$curl_build" && cd "$build/$curl_build" &&
+            "$source/configure" -q --disable-shared $curl_debug \
+                --disable-threaded-resolver --disable-manual --disable-ldap \
+                --disable-ntlm --without-ssl --without-zlib --without-brotli \
+                --without-zstd --without-libpsl --without-libidn2 \
+                --without-nghttp2 --without-librtmp --without-libgsasl &&
+            sed -i -e '/^libcurlu*_la-multi.lo: multi.c/i\
+libcurl_la-multi.lo libcurlu_la-multi.lo: CFLAGS += -std=gnu99' \
+                lib/Makefile || return
+    done
+}
+
+# Prints the programs that the chosen tests run.
+curl_programs() { # libtest or unit
+    for test in $curl_tests $curl_torture; do
+        if [ "$1" = libtest ]; then
+            sed -n '/<tool>/,/<\/tool>/p' "$source/tests/data/test$test" |
+                sed "s/%TESTNUMBER/$test/" | grep -o 'lib[0-9][0-9]*'
+        else
+            grep -q '^unittest$' "$source/tests/data/test$test" &&
+                echo "unit$test"
+        fi
+    done | sort -u
+}
+
+curl_make() { # FOLDER
+    libtest=all unit=all quiet='CHECKSRC=true '
+    [ "$mode" = --all ] || {
+        libtest="chkhostname chkdecimalpoint $(curl_programs libtest)"
+        unit=$(curl_programs unit)
+    }
+    make_in work/lib "$quiet" libcurl.la libcurlu.la &&
+        make_in work/src "$quiet" curl libcurltool.la &&
+        make_in work/tests/server "$quiet" all &&
+        make_in work/tests/libtest "$quiet" $libtest &&
+        make_in work/tests/unit "$quiet" $unit &&
+        make_in fast/lib "$quiet" libcurl.la &&
+        cp -a "$build/work" "$build/$1/curl" &&
+        compile_measure "$1" -DHAVE_CONFIG_H -DBUILDING_LIBCURL \
+            -DCURL_STATICLIB -isystem "$build/fast/lib" \
+            -isystem "$source/lib" -isystem "$source/include" \
+            "$build/fast/lib/.libs/libcurl.a"
+}
+
+curl_list() {
+    if [ "$mode" = --all ]; then
+        runtests before '!flaky' >"$build/before/results" 2>&1
+        sed -n 's/^\(PASS\|FAIL\): \([0-9]*\) .*/\2/p' "$build/before/results"
+        printf -- '-t %s\n' $curl_torture
+    else
+        printf '%s\n' $curl_tests
+    fi
+    printf -- '-e %s\n' $curl_events
+}
+
+# Runs curl's own script. With -am, the script prints "PASS: number - name" for
+# each test. Servers and clients use the loopback interface.
+runtests() { # FOLDER OPTION... TEST...
+    curl_folder=$build/$1/curl/tests
+    shift
+    (
+        cd "$curl_folder" && srcdir=$source/tests timeout 7200 \
+            perl -I"$source/tests" "$source/tests/runtests.pl" -a -am -n "$@"
+    )
+}
+
+# Runs all tests at once, which saves the start of servers for each test. A test
+# that failed among the others runs again alone.
+curl_run() { # FOLDER NAME
+    if ! [ -e "$build/$1/results.all" ]; then
+        all=$curl_tests
+        [ "$mode" != --all ] || all='!flaky'
+        {
+            runtests "$1" $all
+            runtests "$1" -e $curl_events | sed 's/^PASS: /PASS: -e /'
+        } >"$build/$1/results.all" 2>&1
+    fi
+    grep -q "^PASS: $2 " "$build/$1/results.all" && return
+    runtests "$1" $2 >"$build/alone" 2>&1
+    grep -a -v '^Killed\|^\*' "$build/alone"
+    grep -q '^TESTDONE: 1 tests out of 1' "$build/alone"
+}
+
+# -------------------------------------------------------------- every host ---
+
+# Copies the header and the adapter. The first time, also patches the source.
+place() {
+    cp "$top/timingwheel.h" "$source/$folder" || return
+    for file in "$adapter"/*.[ch]; do
+        [ "${file##*/}" = measure.c ] || cp "$file" "$source/$folder" || return
+    done
+    [ ! -e "$adapter/$host.patch" ] || [ -e "$build/patched" ] ||
+        patch -d "$source" -p1 <"$adapter/$host.patch" || return
+    touch "$build/patched"
+}
+
+build_both() {
+    if ! [ -e "$ready" ]; then
+        mkdir -p "$build/before" "$build/work" && ("${host}_configure") &&
+            "${host}_make" before && touch "$ready" || return
+    fi
+    rm -rf "$build/after" && mkdir "$build/after" && place &&
+        "${host}_make" after
+}
 
 attempt() { # FOLDER NAME
     for _ in 1 2 3; do
-        run_test "$1" "$2" >"$build/said" 2>&1 </dev/null && return
+        "${host}_run" "$1" "$2" >"$build/said" 2>&1 </dev/null && return
     done
     return 1
 }
 
-# Runs every test before and after. `before` and `after` count the tests that
-# passed.
-compare() {
-    number=0 before=0 after=0
-    list_tests >"$build/tests"
+# Runs every test of the host.
+run_tests() {
+    passed=0
+    "${host}_list" >"$build/tests"
     while read -r name; do
-        number=$((number + 1))
-        same=
-        if attempt before "$name"; then
-            before=$((before + 1))
-        elif [ "$mode" = --all ]; then
-            same=', which fails without our files as well'
-        fi
         if attempt after "$name"; then
-            after=$((after + 1))
+            passed=$((passed + 1))
             pass "$host: its test $name"
-        elif [ -n "$same" ]; then
-            pass "$host: its test $name$same"
+        elif cp "$build/said" "$build/why" && attempt before "$name"; then
+            fail "$host: its test $name" "$build/why"
         else
-            fail "$host: its test $name" "$build/said"
+            STRICT='' skip "$host: its test $name" 'fails without us as well'
         fi
     done <"$build/tests"
-    [ "$after" != 0 ] || fail "$host: a test passes"
-    row 'tests passed' "$before of $number" "$after of $number"
+    [ "$passed" != 0 ] || fail "$host: a test passes"
+    expect "$host: each timer fires once, in time" "$build/after/measure" exact
 }
 
-build_both() {
-    configure && make_programs before && place && make_programs after
+median() { # NAME FILE: of the lines "NAME|NUMBER"
+    awk -F '|' -v name="$1" '$1 == name { print $2 }' "$2" | sort -g |
+        awk '{ line[NR] = $1 } END { print line[int((NR + 1) / 2)] }'
 }
 
-# Prints the first program or header of the host's needs that is not there.
+# Measures before and after in turns, and adds the medians to the table.
+bench() {
+    rm -f "$build"/figures.*
+    for _ in 1 2 3; do
+        for turn in before after; do
+            "$build/$turn/measure" bench >>"$build/figures.$turn" || return
+        done
+    done
+    awk -F '|' '!seen[$1]++ { print $1 }' "$build/figures.before" |
+        while read -r name; do
+            printf '%-9s %-32s %9s %9s\n' "$host" "$name" \
+                "$(median "$name" "$build/figures.before")" \
+                "$(median "$name" "$build/figures.after")" >>"$hosts/table"
+        done
+}
+
+# Prints the first program or header that is missing.
 missing() {
     for program in $programs; do
         have "$program" || echo "$program is missing"
@@ -136,62 +415,42 @@ missing() {
     done
 }
 
+# Unpacks the source, unless the unchanged host is built already.
+get_source() {
+    ready=$build/before/ready$mode
+    [ -e "$ready" ] || {
+        rm -rf "$build"
+        test/hosts/get-sources.sh "$build/source" "$package" \
+            >"$hosts/$host.log" 2>&1 || return
+    }
+    for source in "$build/source"/$version; do :; done
+}
+
 run_host() {
-    host_title="$host with its timers on timingwheel.h"
+    title="$host with its timers on timingwheel.h"
     lacks=$(missing | head -n 1)
-    # shellcheck disable=SC2086,SC2154
-    for source in "$sources"/$version; do :; done
     if [ -n "$lacks" ]; then
-        skip "$host_title" "$lacks"
+        skip "$title" "$lacks"
+    elif ! get_source; then
+        tail -n 5 "$hosts/$host.log" | sed 's/^/# /'
+        skip "$title" 'the source package cannot be had'
     elif ! [ -d "$source" ]; then
-        skip "$host_title" "this Debian has another version than $version"
-    elif ! build_both >"$build/log" 2>&1; then
-        tail -n 25 "$build/log" >"$build/said"
-        fail "$host_title: compiles" "$build/said"
+        skip "$title" "this Debian has another version than $version"
+    elif ! build_both >"$hosts/$host.log" 2>&1; then
+        tail -n 25 "$hosts/$host.log" >"$hosts/said"
+        fail "$title: compiles" "$hosts/said"
     else
-        compare
-        more_tests
-        [ "$mode" = --tests ] || bench
+        run_tests
+        [ "$mode" = --tests ] || expect "$host: the benchmark runs" bench
     fi
 }
 
-# Defaults of what a host.sh may leave out.
-defaults() {
-    programs=gcc headers=
-    more_tests() { :; }
-    bench() { :; }
-}
-
-all_hosts() {
-    for file in test/hosts/*/host.sh; do
-        basename "$(dirname "$file")"
-    done
-}
-
-packages() { # HOST...
-    for host; do
-        # shellcheck disable=SC1090,SC2154
-        . "$top/test/hosts/$host/host.sh" && echo "$package"
-    done
-}
-
-# shellcheck disable=SC2046
-[ $# != 0 ] || set -- $(all_hosts)
-printf '%-9s %-38s %14s %14s\n' host '' before after >"$hosts/table"
-# shellcheck disable=SC2046
-if ! test/hosts/get-sources.sh "$sources" $(packages "$@") >"$hosts/log" 2>&1
-then
-    tail -n 5 "$hosts/log" | sed 's/^/# /'
-    skip "$*" 'the source packages cannot be had'
-else
-    for host; do
-        build=$hosts/$host adapter=$top/test/hosts/$host
-        mkdir -p "$build/before" "$build/after"
-        defaults
-        # shellcheck disable=SC1091
-        . "$adapter/host.sh"
-        run_host
-    done
-fi
+printf '%-9s %-32s %9s %9s\n' host 'ns per operation' before after \
+    >"$hosts/table"
+for host in $wanted_hosts; do
+    build=$hosts/$host adapter=$top/test/hosts/$host
+    describe
+    run_host
+done
 sed 's/^/# /' "$hosts/table"
 tap_end

@@ -1,6 +1,6 @@
 /* timers.c - the timers of libcurl 7.88's multi handles on timingwheel.h.
  *
- * lib/multi.c includes this file behind its other includes. multi.sed replaces
+ * lib/multi.c includes this file behind its other includes. curl.patch replaces
  * the calls of the splay tree by calls of the functions below. Every easy
  * handle has one tw_timer, for the first of its time-outs. README.md says how
  * the adapter works, and what differs.
@@ -17,11 +17,9 @@
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "timingwheel.h"
 
-/* A small wheel, because every curl_easy_perform has a multi handle of its own.
- * With 16 buckets, all wheels up to the largest deadline take 20 KB. */
-#ifndef TIMERS_WHEEL_SIZE
+/* A small wheel, because every curl_easy_perform has a multi handle of its own:
+ * the wheels for all deadlines take 40 KB. */
 #define TIMERS_WHEEL_SIZE 16
-#endif
 
 /* The wheel counts microseconds, like struct curltime. */
 #define TIMERS_SECOND UINT64_C(1000000)
@@ -31,28 +29,23 @@ static uint64_t timers_reading(struct curltime time)
     return (uint64_t)time.tv_sec * TIMERS_SECOND + (uint64_t)time.tv_usec;
 }
 
-static void timers_init(struct Curl_multi *multi)
+/* Reserves the wheels for all deadlines, because Curl_expire cannot fail. */
+static CURLMcode timers_init(struct Curl_multi *multi)
 {
     tw_config config = {0};
     config.start = timers_reading(Curl_now());
     config.wheel_size = TIMERS_WHEEL_SIZE;
     tw_init(&multi->timers, &config);
+    if (tw_reserve(&multi->timers, UINT64_MAX) == TW_OK)
+        return CURLM_OK;
+    tw_destroy(&multi->timers);
+    return CURLM_OUT_OF_MEMORY;
 }
 
 /* Pending timers become idle. The easy handles must still exist. */
 static void timers_destroy(struct Curl_multi *multi)
 {
     tw_destroy(&multi->timers);
-}
-
-/* Reserves memory for the timer of one more easy handle. After CURLM_OK,
- * timers_start cannot fail for any handle of `multi`. */
-static CURLMcode timers_reserve(struct Curl_multi *multi)
-{
-    size_t timers = (size_t)multi->num_easy + 1;
-    if (tw_reserve(&multi->timers, timers, UINT64_MAX) != TW_OK)
-        return CURLM_OUT_OF_MEMORY;
-    return CURLM_OK;
 }
 
 /* Starts the timer of `data` for state.expiretime. A pending timer moves. */

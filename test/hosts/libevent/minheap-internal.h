@@ -25,7 +25,7 @@
 
 #define MIN_HEAP_SECOND_ UINT64_C(1000000) /* the wheel counts microseconds */
 
-/* The contents of ev_room, a field that host.sh adds to every event. */
+/* The contents of ev_room, a field that libevent.patch adds to every event. */
 struct min_heap_room_ {
     tw_timer timer;
     struct min_heap *heap;

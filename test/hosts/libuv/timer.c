@@ -15,10 +15,14 @@
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "timingwheel.h"
 
-/* The tw_timer takes the place of the heap's node, which has three pointers.
- * (libuv is compiled with -fno-strict-aliasing.) */
-typedef char a_timer_fits_the_node
-    [sizeof(tw_timer) <= sizeof(((uv_timer_t *)0)->heap_node) ? 1 : -1];
+/* The tw_timer takes the place of the fields heap_node, timeout and repeat, and
+ * the field start_id keeps the repeat. So uv_timer_t keeps its size. (libuv is
+ * compiled with -fno-strict-aliasing.) */
+typedef char
+    a_timer_fits[sizeof(tw_timer) <= offsetof(uv_timer_t, start_id) -
+                                         offsetof(uv_timer_t, heap_node)
+                     ? 1
+                     : -1];
 
 /* The timers of one loop, behind loop->timer_heap.min. The first start of a
  * timer allocates the struct, and closing the last handle frees the struct.
@@ -86,8 +90,7 @@ int uv_timer_init(uv_loop_t *loop, uv_timer_t *handle)
     uv__handle_init(loop, (uv_handle_t *)handle, UV_TIMER);
     tw_timer_init(timer_of(handle), on_due);
     handle->timer_cb = NULL;
-    handle->timeout = 0;
-    handle->repeat = 0;
+    handle->start_id = 0;
     loop->timer_heap.nelts++;
     return 0;
 }
@@ -115,8 +118,7 @@ int uv_timer_start(uv_timer_t *handle, uv_timer_cb callback, uint64_t timeout,
                  deadline_in_wheel(timers, deadline)) != TW_OK)
         return UV_ENOMEM;
     handle->timer_cb = callback;
-    handle->timeout = deadline;
-    handle->repeat = repeat;
+    handle->start_id = repeat;
     uv__handle_start(handle);
     return 0;
 }
@@ -134,26 +136,27 @@ int uv_timer_again(uv_timer_t *handle)
 {
     if (handle->timer_cb == NULL)
         return UV_EINVAL;
-    if (handle->repeat == 0)
+    if (handle->start_id == 0)
         return 0;
-    return uv_timer_start(handle, handle->timer_cb, handle->repeat,
-                          handle->repeat);
+    return uv_timer_start(handle, handle->timer_cb, handle->start_id,
+                          handle->start_id);
 }
 
 void uv_timer_set_repeat(uv_timer_t *handle, uint64_t repeat)
 {
-    handle->repeat = repeat;
+    handle->start_id = repeat;
 }
 
 uint64_t uv_timer_get_repeat(const uv_timer_t *handle)
 {
-    return handle->repeat;
+    return handle->start_id;
 }
 
 uint64_t uv_timer_get_due_in(const uv_timer_t *handle)
 {
     uint64_t now = handle->loop->time;
-    return handle->timeout > now ? handle->timeout - now : 0;
+    uint64_t deadline = tw_deadline((tw_timer *)(void *)handle->heap_node);
+    return deadline > now ? deadline - now : 0;
 }
 
 /* Returns how long the loop may sleep, in milliseconds; -1 without a timer. */
