@@ -24,7 +24,7 @@ case $source in
     fi
     ;;
 *)
-    standard=c99
+    standard='c99'
     ! grep -q 'define TIMINGWHEEL_THREADS' "$source" || standard=c11
     ;;
 esac
