@@ -29,8 +29,7 @@ typedef enum bench_workload {
     BENCH_LIMIT,
     BENCH_CALLBACK_RESTART,
     BENCH_CALLBACK_POSTPONE,
-    BENCH_OBJECT_RESTART,
-    BENCH_OBJECT_CANCEL,
+    BENCH_CANCEL,
     BENCH_CALLS_MINUTE,
     BENCH_CALLS_HOUR,
     BENCH_CALLS_IDLE,
@@ -40,11 +39,11 @@ typedef enum bench_workload {
 /* One call of a recorded program: start or cancel a timer. */
 typedef struct bench_call {
     uint64_t moment; /* microseconds since the first call */
-    uint64_t due;    /* due time, by the same clock, or BENCH_CANCEL */
+    uint64_t due;    /* due time, by the same clock, or BENCH_CALL_CANCEL */
     uint32_t timer;  /* number of the timer */
 } bench_call;
 
-#define BENCH_CANCEL UINT64_MAX
+#define BENCH_CALL_CANCEL UINT64_MAX
 
 /* A recording, and the timers that a replay must fire. */
 typedef struct bench_trace {
@@ -64,7 +63,7 @@ typedef struct bench_job {
     const bench_trace *trace;
     uint64_t longest; /* calls-*: ticks, the longest delay */
     uint64_t packets; /* calls-idle: packets per tick; 0 in the others */
-    size_t object;    /* object-*: bytes per object; 0 = the timer alone */
+    size_t object;    /* bytes per object; 0 = 64, or more if needed */
 } bench_job;
 
 /* A part of a run. Phases that do not count prepare the others. */
@@ -173,6 +172,9 @@ static inline uint64_t bench_below(uint64_t random, uint64_t limit)
     return ((random >> 32) * limit) >> 32;
 }
 
+/* The clock of the engine's event loop, in milliseconds, or NULL (loop.c). */
+extern uint64_t *bench_loop_clock;
+
 /* Returns process time in nanoseconds. */
 static inline double bench_process_time(void)
 {
@@ -182,12 +184,18 @@ static inline double bench_process_time(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
+#ifdef CLOCK_MONOTONIC_RAW
+#define BENCH_WALL_CLOCK CLOCK_MONOTONIC_RAW /* see loop.c */
+#else
+#define BENCH_WALL_CLOCK CLOCK_MONOTONIC
+#endif
+
 /* Returns wall clock time in nanoseconds: cheap to read, for short spans. */
 static inline uint64_t bench_wall_time(void)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(BENCH_WALL_CLOCK, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 

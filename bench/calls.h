@@ -128,7 +128,7 @@ static void on_call(engine *e, node *t)
 
     note_fired(it);
     if (calls.packets == 0)
-        delay = calls_delay(bench_next(&it->user.random));
+        delay = calls_delay(bench_next(&it->random));
     if (!calls.over)
         engine_start(e, t, run.now + delay);
 }
@@ -164,7 +164,7 @@ static void calls_begin(const bench_job *job, bench_result *result)
     build_items(job->seed, on_call);
     phase_begin();
     for (i = 0; i < run.n; i++)
-        engine_start(&run.engine, &run.items[i].user.timer,
+        engine_start(&run.engine, &item_at(i)->timer,
                      calls_delay(bench_random(&run.random)));
     phase_end(result, "fill", run.n, false);
     note_bytes(result);
@@ -180,6 +180,7 @@ static bool calls_slice(void)
     double began = bench_process_time();
     size_t i;
 
+    set_loop_clock();
     for (i = 0; i < CALLS_PER_SLICE && calls.left > 0; i++, calls.left--) {
         uint64_t moved = engine_moved(&run.engine), fired = run.fired;
         uint32_t ns = timed_call();
@@ -203,6 +204,7 @@ static void calls_end(bench_result *result)
     run.began = bench_process_time() - calls.ns;
     phase_end(result, "calls", calls.total, true);
     calls.over = true;
+    set_loop_clock();
     while (sleep_to_next())
         continue;
     result->calls = calls.count;

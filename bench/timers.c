@@ -37,8 +37,7 @@ static const struct {
     [BENCH_LIMIT]               = {"limit",             10000000, 10000000},
     [BENCH_CALLBACK_RESTART]    = {"callback-restart",   3000000,  2000000},
     [BENCH_CALLBACK_POSTPONE]   = {"callback-postpone",  3000000,  2000000},
-    [BENCH_OBJECT_RESTART]      = {"object-restart",     6000000,  4000000},
-    [BENCH_OBJECT_CANCEL]       = {"object-cancel",      6000000,  4000000},
+    [BENCH_CANCEL]              = {"cancel",             6000000,  4000000},
     [BENCH_CALLS_MINUTE]        = {"calls-minute",        500000,   500000},
     [BENCH_CALLS_HOUR]          = {"calls-hour",         3600000,  3600000},
     [BENCH_CALLS_IDLE]          = {"calls-idle",          600000,   600000},
@@ -46,7 +45,7 @@ static const struct {
 // clang-format on
 
 #define MOST_ENGINES 32
-#define MOST_OBJECT 4096 /* bytes of an object in object-* */
+#define MOST_OBJECT 4096 /* bytes of an object */
 
 typedef struct options {
     const bench_engine *engines[MOST_ENGINES];
@@ -77,7 +76,7 @@ static void usage(FILE *out)
           "options:\n"
           "  --seed S      other random numbers\n"
           "  --rounds R    a round is N operations\n"
-          "  --object B    object-*: B bytes per object, not the timer alone\n"
+          "  --object B    B bytes per object with a timer, instead of 64\n"
           "  --json        prints one line of JSON\n"
           "  --log FILE    adds this line to a file\n\nengines:\n",
           out);

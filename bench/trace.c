@@ -60,7 +60,7 @@ static bool parse_line(const char *line, uint64_t *clock, bench_call *call)
         return false;
     *clock += delta;
     call->moment = *clock;
-    call->due = kind == 'S' ? *clock + delay : BENCH_CANCEL;
+    call->due = kind == 'S' ? *clock + delay : BENCH_CALL_CANCEL;
     return true;
 }
 
@@ -110,7 +110,7 @@ static void work_out(bench_trace *trace, uint64_t seed)
     size_t i;
 
     for (i = 0; i < trace->timers; i++)
-        due[i] = BENCH_CANCEL;
+        due[i] = BENCH_CALL_CANCEL;
     for (i = 0; i < trace->count; i++) {
         const bench_call *call = &trace->calls[i];
 
@@ -119,7 +119,7 @@ static void work_out(bench_trace *trace, uint64_t seed)
         due[call->timer] = call->due;
     }
     for (i = 0; i < trace->timers; i++)
-        if (due[i] != BENCH_CANCEL)
+        if (due[i] != BENCH_CALL_CANCEL)
             expect(trace, seed, (uint32_t)i, due[i]);
     free(due);
 }

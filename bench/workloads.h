@@ -26,7 +26,9 @@
  *                     Instead of engine_next, _advance and _bytes there are
  *                     engine_pending (is a timer pending, and for when?) and
  *                     engine_turn (one turn of the loop that does not wait).
- *   ENGINE_HAS_INSIDE engine_inside runs the work of callback-* in a callback
+ *   ENGINE_HAS_SLEEP  the engine is an event loop that sleeps by itself, and its
+ *                     clock is run.now (loop.c). Instead of engine_next there
+ *                     is engine_sleep. Not for sparse and trace.
  *
  * All engines see the same timers, calls and random numbers. Each timer has
  * random numbers of its own, and the checksum is a sum. So the result does not
@@ -35,21 +37,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An object of the user with a timer: one cache line, for every engine. */
-typedef struct user {
+/* An object of the user with a timer. Objects are `stride` bytes apart: one
+ * cache line, or --object. */
+typedef struct item {
     node timer;
     uint64_t random; /* random numbers of this timer, and the key */
-} user;
-
-typedef union item {
-    user user;
-    char line[64];
 } item;
 
 /* The current run. A process runs one workload once. */
 static struct {
     engine engine;
-    item *items;
+    char *items;
+    size_t stride;
     uint32_t *order; /* the items in random memory order, or NULL */
     size_t n;
     uint64_t random; /* random numbers of the program */
@@ -64,12 +63,25 @@ static struct {
 
 static inline item *item_of(node *t)
 {
-    return (item *)(void *)((char *)t - offsetof(user, timer));
+    return (item *)(void *)t;
+}
+
+static inline item *item_at(size_t i)
+{
+    return (item *)(void *)(run.items + i * run.stride);
 }
 
 static inline uint64_t random_delay(uint64_t random)
 {
     return 1 + bench_below(random, BENCH_LONGEST);
+}
+
+/* The loop of an engine reads its time from run.now. */
+static inline void set_loop_clock(void)
+{
+#ifdef ENGINE_HAS_SLEEP
+    bench_loop_clock = &run.now;
+#endif
 }
 
 /* Prepares a run with n items, all memory touched once. */
@@ -79,8 +91,13 @@ static void build(const bench_job *job, bench_result *result)
     memset(&run, 0, sizeof(run));
     run.n = job->n;
     run.random = job->seed;
-    run.items = bench_alloc((run.n + 1) * sizeof(item));
-    memset(run.items, 0, (run.n + 1) * sizeof(item));
+    run.stride = job->object != 0 ? job->object : 64;
+    if (run.stride < sizeof(item))
+        run.stride = sizeof(item);
+    run.stride = (run.stride + 7) / 8 * 8;
+    run.items = bench_alloc((run.n + 1) * run.stride);
+    memset(run.items, 0, (run.n + 1) * run.stride);
+    set_loop_clock();
     engine_init(&run.engine);
 }
 
@@ -89,8 +106,8 @@ static void build_items(uint64_t seed, void (*callback)(engine *, node *))
     size_t i;
 
     for (i = 0; i < run.n + 1; i++) {
-        node_init(&run.engine, &run.items[i].user.timer, callback);
-        run.items[i].user.random = bench_key(seed, i);
+        node_init(&run.engine, &item_at(i)->timer, callback);
+        item_at(i)->random = bench_key(seed, i);
     }
 }
 
@@ -123,11 +140,11 @@ static void phase_end(bench_result *result, const char *name,
 /* Notes the memory of the engine, while all n timers are pending. */
 static void note_bytes(bench_result *result)
 {
-#ifndef ENGINE_HAS_CLOCK /* the memory of a library is unknown */
+#if defined(ENGINE_HAS_CLOCK) || defined(ENGINE_HAS_SLEEP)
+    (void)result; /* the memory of a library is unknown */
+#else
     result->bytes = engine_bytes(&run.engine);
     result->timer_size = sizeof(node);
-#else
-    (void)result;
 #endif
 }
 
@@ -145,7 +162,7 @@ static void finish(bench_result *result)
 static inline void note_fired(const item *it)
 {
     run.fired++;
-    run.checksum += run.now * it->user.random;
+    run.checksum += run.now * it->random;
 }
 
 static void on_once(engine *e, node *t)
@@ -161,7 +178,7 @@ static void fill(bench_result *result)
 
     phase_begin();
     for (i = 0; i < run.n; i++)
-        engine_start(&run.engine, &run.items[i].user.timer,
+        engine_start(&run.engine, &item_at(i)->timer,
                      run.now + random_delay(bench_random(&run.random)));
     phase_end(result, "fill", run.n, false);
     note_bytes(result);
@@ -190,7 +207,7 @@ static void pass(uint64_t operations, void (*operate)(uint64_t),
 
 static inline node *random_timer(uint64_t random)
 {
-    return &run.items[bench_below(random, run.n)].user.timer;
+    return &item_at(bench_below(random, run.n))->timer;
 }
 
 /* restart: cancels a random timer and starts the timer for another deadline.
@@ -222,7 +239,7 @@ static void postpone_for(uint64_t operations)
 /* startstop: starts and cancels one more timer while n are pending. */
 static void startstop_for(uint64_t operations)
 {
-    node *t = &run.items[run.n].user.timer;
+    node *t = &item_at(run.n)->timer;
     uint64_t i;
 
     for (i = 0; i < operations; i++) {
@@ -250,6 +267,10 @@ static inline uint64_t engine_moved(const engine *e)
  * timer is pending. */
 static inline bool sleep_to_next(void)
 {
+#ifdef ENGINE_HAS_SLEEP
+    run.wakeups++;
+    return engine_sleep(&run.engine);
+#else
     uint64_t deadline;
 
     if (!engine_next(&run.engine, &deadline))
@@ -259,17 +280,20 @@ static inline bool sleep_to_next(void)
     run.wakeups++;
     engine_advance(&run.engine, run.now);
     return true;
+#endif
 }
 
 /* Moves the clock by one tick, because packets keep the loop awake. Counts a
  * wake-up if a timer is due. */
 static inline void move_one_tick(void)
 {
+    run.now++;
+#ifndef ENGINE_HAS_SLEEP
     uint64_t deadline;
 
-    run.now++;
     if (engine_next(&run.engine, &deadline) && deadline <= run.now)
         run.wakeups++;
+#endif
     engine_advance(&run.engine, run.now);
 }
 
@@ -278,7 +302,7 @@ static void on_rearm(engine *e, node *t)
     item *it = item_of(t);
 
     note_fired(it);
-    engine_start(e, t, run.now + random_delay(bench_next(&it->user.random)));
+    engine_start(e, t, run.now + random_delay(bench_next(&it->random)));
 }
 
 static void on_put_off(engine *e, node *t)
@@ -301,8 +325,8 @@ static void see_pending(void)
     size_t i;
 
     for (i = 0; i < run.n + 1; i++)
-        if (engine_pending(&run.engine, &run.items[i].user.timer, &run.now))
-            note_fired(&run.items[i]);
+        if (engine_pending(&run.engine, &item_at(i)->timer, &run.now))
+            note_fired(item_at(i));
 }
 
 /* Makes a turn of the loop. All deadlines are an hour away, so any timer that
@@ -330,46 +354,16 @@ static void take_turn(bench_result *result)
 
 #endif
 
-#ifndef ENGINE_HAS_INSIDE
-
-static void engine_inside(engine *e, void (*work)(void *), void *context)
-{
-    (void)e;
-    work(context);
-}
-
-#endif
-
-typedef struct callback_work {
-    const char *name;
-    void (*operate)(uint64_t operations);
-    uint64_t operations;
-    bench_result *result;
-} callback_work;
-
-static void do_callback_work(void *context)
-{
-    const callback_work *work = context;
-
-    fill(work->result);
-    phase_begin();
-    work->operate(work->operations);
-    phase_end(work->result, work->name, work->operations, true);
-    see_pending();
-}
-
 static void stand_still(const bench_job *job, bench_result *result,
                         const char *name, void (*operate)(uint64_t))
 {
-    callback_work work;
-
     build(job, result);
     build_items(job->seed, on_once);
-    work.name = name;
-    work.operate = operate;
-    work.operations = job->n * job->rounds;
-    work.result = result;
-    engine_inside(&run.engine, do_callback_work, &work);
+    fill(result);
+    phase_begin();
+    operate(job->n * job->rounds);
+    phase_end(result, name, job->n * job->rounds, true);
+    see_pending();
     take_turn(result);
     if (result->fired != 0 || run.fired != run.n)
         result->failure = "a timer fired, or was lost, while the clock stood";
@@ -513,7 +507,7 @@ static void start_all_in_order(void)
     size_t i;
 
     for (i = 0; i < run.n; i++)
-        engine_start(&run.engine, &run.items[run.order[i]].user.timer,
+        engine_start(&run.engine, &item_at(run.order[i])->timer,
                      run.now + random_delay(bench_random(&run.random)));
 }
 
@@ -523,7 +517,7 @@ static void start_all_at_once(void)
     size_t i;
 
     for (i = 0; i < run.n; i++)
-        engine_start(&run.engine, &run.items[i].user.timer, deadline);
+        engine_start(&run.engine, &item_at(i)->timer, deadline);
 }
 
 /* Starts all timers and lets all fire, in rounds. With few timers, a round is
@@ -635,7 +629,8 @@ static void workload_postpone(const bench_job *job, bench_result *result)
     finish(result);
 }
 
-#if !defined(ENGINE_HAS_TICK) && !defined(ENGINE_HAS_RANGE)
+#if !defined(ENGINE_HAS_TICK) && !defined(ENGINE_HAS_RANGE) && \
+    !defined(ENGINE_HAS_SLEEP)
 
 /* sparse: as hold, with ticks of 1 ns and delays from 1 us to 1 h. There are as
  * many delays from 1 to 2 us as from 30 to 60 minutes. SPARSE_STEPS powers are
@@ -686,7 +681,7 @@ static void on_sparse(engine *e, node *t)
     item *it = item_of(t);
 
     note_fired(it);
-    engine_start(e, t, run.now + sparse_delay(bench_next(&it->user.random)));
+    engine_start(e, t, run.now + sparse_delay(bench_next(&it->random)));
 }
 
 static void workload_sparse(const bench_job *job, bench_result *result)
@@ -698,7 +693,7 @@ static void workload_sparse(const bench_job *job, bench_result *result)
     build_sparse_delays();
     phase_begin();
     for (i = 0; i < run.n; i++)
-        engine_start(&run.engine, &run.items[i].user.timer,
+        engine_start(&run.engine, &item_at(i)->timer,
                      sparse_delay(bench_random(&run.random)));
     phase_end(result, "fill", run.n, false);
     note_bytes(result);
@@ -711,6 +706,8 @@ static void workload_sparse(const bench_job *job, bench_result *result)
 #else
 #define workload_sparse NULL
 #endif
+
+#ifndef ENGINE_HAS_SLEEP
 
 /* Fires the timers due up to a moment, each at its time. Then moves the clock
  * to the moment, because a call of the trace woke the loop. */
@@ -733,10 +730,10 @@ static void replay(const bench_trace *trace)
 
     for (i = 0; i < trace->count; i++) {
         const bench_call *call = &trace->calls[i];
-        node *t = &run.items[call->timer].user.timer;
+        node *t = &item_at(call->timer)->timer;
 
         move_to(base + call->moment);
-        if (call->due == BENCH_CANCEL)
+        if (call->due == BENCH_CALL_CANCEL)
             engine_cancel(&run.engine, t);
         else
             engine_postpone(&run.engine, t, base + call->due);
@@ -769,8 +766,59 @@ static void workload_trace(const bench_job *job, bench_result *result)
     finish(result);
 }
 
+#else
+#define workload_trace NULL
+#endif
+
+/* cancel: starts n timers in a random order, and cancels all in another random
+ * order. Starting does not count. Then the clock passes all deadlines, which
+ * counts, because some engines leave work of a cancel to that moment. */
+static void workload_cancel(const bench_job *job, bench_result *result)
+{
+    static const char *const names[] = {"start", "cancel", "pass"};
+    double ns[3] = {0, 0, 0};
+    uint32_t *order = bench_alloc(job->n * sizeof(*order));
+    uint64_t operations = job->n * job->rounds, round, i;
+    size_t k;
+
+    build(job, result);
+    build_items(job->seed, on_once);
+    build_order();
+    shuffle(order, run.n, &run.random);
+    for (round = 0; round < job->rounds; round++) {
+        double t[4];
+
+        t[0] = bench_process_time();
+        start_all_in_order();
+        t[1] = bench_process_time();
+        for (i = 0; i < run.n; i++)
+            engine_cancel(&run.engine, &item_at(order[i])->timer);
+        t[2] = bench_process_time();
+        run.now += 2 * BENCH_LONGEST;
+        engine_advance(&run.engine, run.now);
+        t[3] = bench_process_time();
+        for (k = 0; k < 3; k++)
+            ns[k] += t[k + 1] - t[k];
+    }
+    for (k = 0; k < 3; k++) {
+        bench_phase phase = {names[k], operations, ns[k], k > 0};
+
+        result->phases[result->phase_count++] = phase;
+    }
+    result->operations = operations;
+    result->ns = ns[1] + ns[2];
+    if (run.fired > 0)
+        result->failure = "a cancelled timer fired";
+    start_all_in_order();
+    for (i = 0; i < run.n / 2; i++)
+        engine_cancel(&run.engine, &item_at(order[i])->timer);
+    while (sleep_to_next())
+        continue;
+    free(order);
+    finish(result);
+}
+
 #include "calls.h"
-#include "objects.h"
 
 #else
 #define CALLS_TABLE NULL
@@ -782,8 +830,7 @@ static void workload_trace(const bench_job *job, bench_result *result)
 #define workload_burst NULL
 #define workload_trace NULL
 #define workload_limit NULL
-#define workload_object_restart NULL
-#define workload_object_cancel NULL
+#define workload_cancel NULL
 #endif
 
 /* ---------------------------------------------------------------- table --- */
@@ -803,8 +850,7 @@ static bench_engine bench_this_engine = {
         workload_limit,
         workload_callback_restart,
         workload_callback_postpone,
-        workload_object_restart,
-        workload_object_cancel,
+        workload_cancel,
     },
     CALLS_TABLE,
     NULL,

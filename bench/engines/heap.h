@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * heap.h - a heap in an array with HEAP_ARITY children per node, for the
- * engines heap2 and heap4.
+ * engines heap2, heap4 and heap4_lazy.
  *
  * An entry is a deadline and a pointer, so a comparison touches no timer. The
  * timer holds the index of its entry, for cancelling. The array begins
@@ -10,6 +10,10 @@
  * each entry once. Finding the smallest child takes no branch. On the way down
  * from the top, the engine prefetches grandchildren, and the timer that fires
  * next.
+ *
+ * With HEAP_LAZY, to postpone a pending timer to a later time only writes the
+ * deadline into the timer. The entry moves when the entry is at the top and its
+ * old deadline has come.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +27,9 @@ typedef void node_callback(engine *e, node *t);
 struct node {
     size_t index; /* of the entry; HEAP_NONE: not pending */
     node_callback *callback;
+#ifdef HEAP_LAZY
+    uint64_t deadline; /* that of the entry, or later */
+#endif
 };
 
 typedef struct entry {
@@ -189,6 +196,9 @@ static inline void engine_start(engine *e, node *t, uint64_t deadline)
 {
     entry value;
 
+#ifdef HEAP_LAZY
+    t->deadline = deadline;
+#endif
     value.deadline = deadline;
     value.timer = t;
     if (t->index != HEAP_NONE) {
@@ -202,9 +212,16 @@ static inline void engine_start(engine *e, node *t, uint64_t deadline)
 
 static inline void engine_postpone(engine *e, node *t, uint64_t deadline)
 {
+#ifdef HEAP_LAZY
+    if (t->index != HEAP_NONE && deadline >= t->deadline) {
+        t->deadline = deadline;
+        return;
+    }
+#endif
     engine_start(e, t, deadline);
 }
 
+/* With HEAP_LAZY, the time is too early if the first timer was postponed. */
 static inline bool engine_next(engine *e, uint64_t *deadline)
 {
     if (e->count == 0)
@@ -213,9 +230,9 @@ static inline bool engine_next(engine *e, uint64_t *deadline)
     return true;
 }
 
-/* Removes and returns the earliest timer. The first step down finds the next
+/* Removes the earliest timer. The first step down finds the next
  * timer to fire, and prefetches the timer during the remaining steps. */
-static inline node *heap_pop(engine *e)
+static inline void heap_pop(engine *e)
 {
     entry *heap = e->heap;
     node *t = heap[0].timer;
@@ -230,19 +247,27 @@ static inline node *heap_pop(engine *e)
             BENCH_PREFETCH(heap[child].timer);
             heap_put(heap, 0, heap[child]);
             heap_sift_down(heap, count, child, last, true);
-            return t;
+            return;
         }
     }
     if (count > 0)
         heap_put(heap, 0, last);
-    return t;
 }
 
 static inline void engine_advance(engine *e, uint64_t now)
 {
     while (e->count > 0 && e->heap[0].deadline <= now) {
-        node *t = heap_pop(e);
+        node *t = e->heap[0].timer;
 
+#ifdef HEAP_LAZY
+        if (t->deadline > e->heap[0].deadline) {
+            entry value = {t->deadline, t};
+
+            heap_sift_down(e->heap, e->count, 0, value, true);
+            continue;
+        }
+#endif
+        heap_pop(e);
         t->callback(e, t);
     }
 }

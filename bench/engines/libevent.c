@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * libevent.c - the engine "libevent": an event base of libevent and its timer
- * events, by public functions. A tick is a millisecond.
+ * events, by public functions, in virtual time (loop.c). A tick is a
+ * millisecond.
  *
  * needs event2/event.h libevent_core -levent_core
  * from apt-get install libevent-dev
@@ -27,14 +28,11 @@ struct node {
 
 struct engine {
     struct event_base *base;
-    void (*work)(void *);
-    void *context;
 };
 
 #define ENGINE_NAME "libevent"
 #define ENGINE_WHAT "timer events: a binary array heap"
-#define ENGINE_HAS_CLOCK 1
-#define ENGINE_HAS_INSIDE 1
+#define ENGINE_HAS_SLEEP 1
 
 static inline void engine_init(engine *e)
 {
@@ -66,7 +64,7 @@ static inline void node_init(engine *e, node *t, node_callback *callback)
 
 static inline void engine_start(engine *e, node *t, uint64_t deadline)
 {
-    uint64_t ms = BENCH_FAR_MS + deadline;
+    uint64_t now = *bench_loop_clock, ms = deadline > now ? deadline - now : 0;
     struct timeval after;
 
     (void)e;
@@ -87,46 +85,15 @@ static inline void engine_postpone(engine *e, node *t, uint64_t deadline)
     engine_start(e, t, deadline);
 }
 
-static inline uint64_t libevent_microseconds(const struct timeval *time)
+static inline void engine_advance(engine *e, uint64_t now)
 {
-    return (uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec;
-}
-
-static inline bool engine_pending(engine *e, node *t, uint64_t *deadline)
-{
-    struct timeval now, due = {0, 0};
-    bool pending = event_pending(&t->event, EV_TIMEOUT, &due);
-
-    event_base_gettimeofday_cached(e->base, &now);
-    *deadline =
-        (libevent_microseconds(&due) - libevent_microseconds(&now)) / 1000 -
-        BENCH_FAR_MS;
-    return pending;
-}
-
-static inline void engine_turn(engine *e)
-{
+    (void)now;
     event_base_loop(e->base, EVLOOP_NONBLOCK);
 }
 
-static void libevent_inside(evutil_socket_t fd, short events, void *context)
+static inline bool engine_sleep(engine *e)
 {
-    engine *e = context;
-
-    (void)fd;
-    (void)events;
-    e->work(e->context);
-}
-
-/* Runs the work in a callback, as a program would. Outside of the loop,
- * libevent asks the system for the time at every start. */
-static inline void engine_inside(engine *e, void (*work)(void *), void *context)
-{
-    e->work = work;
-    e->context = context;
-    if (event_base_once(e->base, -1, EV_TIMEOUT, libevent_inside, e, NULL) != 0)
-        bench_out_of_memory();
-    event_base_loop(e->base, EVLOOP_ONCE);
+    return event_base_loop(e->base, EVLOOP_ONCE) == 0;
 }
 
 #include "../workloads.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * libuv.c - the engine "libuv": a loop of libuv and its uv_timer_t, by public
- * functions. A tick is a millisecond.
+ * functions, in virtual time (loop.c). A tick is a millisecond.
  *
  * needs uv.h libuv -luv
  * from apt-get install libuv1-dev
@@ -29,7 +29,7 @@ struct engine {
 
 #define ENGINE_NAME "libuv"
 #define ENGINE_WHAT "uv_timer_t: a binary heap of linked nodes"
-#define ENGINE_HAS_CLOCK 1
+#define ENGINE_HAS_SLEEP 1
 
 static inline void engine_init(engine *e)
 {
@@ -65,8 +65,10 @@ static void libuv_fired(uv_timer_t *timer)
 
 static inline void engine_start(engine *e, node *t, uint64_t deadline)
 {
-    (void)e;
-    uv_timer_start(&t->timer, libuv_fired, BENCH_FAR_MS + deadline, 0);
+    uint64_t now = uv_now(&e->loop);
+
+    uv_timer_start(&t->timer, libuv_fired, deadline > now ? deadline - now : 0,
+                   0);
 }
 
 static inline void engine_cancel(engine *e, node *t)
@@ -80,16 +82,15 @@ static inline void engine_postpone(engine *e, node *t, uint64_t deadline)
     engine_start(e, t, deadline);
 }
 
-static inline bool engine_pending(engine *e, node *t, uint64_t *deadline)
+static inline void engine_advance(engine *e, uint64_t now)
 {
-    (void)e;
-    *deadline = uv_timer_get_due_in(&t->timer) - BENCH_FAR_MS;
-    return uv_is_active((uv_handle_t *)&t->timer);
+    (void)now;
+    uv_run(&e->loop, UV_RUN_NOWAIT);
 }
 
-static inline void engine_turn(engine *e)
+static inline bool engine_sleep(engine *e)
 {
-    uv_run(&e->loop, UV_RUN_NOWAIT);
+    return uv_loop_alive(&e->loop) && (uv_run(&e->loop, UV_RUN_ONCE), true);
 }
 
 #include "../workloads.h"

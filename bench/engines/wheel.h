@@ -73,7 +73,7 @@ static inline size_t engine_bytes(const engine *e)
     tw_stats stats;
 
     tw_get_stats(e, &stats);
-    return stats.bytes_held + sizeof(*e);
+    return stats.bytes + sizeof(*e);
 }
 
 #include "../workloads.h"

@@ -5,7 +5,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#define TWI_BATCH UINT32_MAX /* chunks, so that no batch is ever due */
+#define TWI_LARGE UINT32_MAX /* timers; no bucket is so large */
 #define ENGINE_NAME "wheel-late"
 #define ENGINE_WHAT "timingwheel.h, no bucket cascaded ahead of time"
 
