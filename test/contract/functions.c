@@ -1,0 +1,317 @@
+/* functions.c - init, destroy, NULL arguments, statuses and TW_OWNER, beyond
+ * functions.script.
+ *
+ *     functions [CASE...]
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "../lib/cases.h"
+
+/* --------------------------------------------------- init and destroy --- */
+
+static void sizes_and_version(void)
+{
+#if TW_VERSION_MAJOR < 2 || TW_VERSION_MINOR < 0 || TW_VERSION_PATCH < 0
+    CHECK(!"the version is no integer the preprocessor can compare");
+#endif
+    CHECK(TW_OK == 0);
+    CHECK(TW_EINVAL < 0 && TW_ENOMEM < 0 && TW_EFULL < 0 && TW_EBUSY < 0);
+    CHECK(sizeof(void *) != 8 || sizeof(tw_timer) <= 40);
+}
+
+static void init_defaults(void)
+{
+    static const tw_config zero;
+    for (int i = 0; i < 2; i++) {
+        timingwheel wheel;
+        tw_timer timers[20];
+        memset((void *)&wheel, 0xa5, sizeof wheel); /* whatever was there */
+        CHECK(tw_init(&wheel, i == 0 ? NULL : &zero) == TW_OK);
+        CHECK(tw_now(&wheel) == 0 && tw_count(&wheel) == 0);
+        for (uint64_t j = 0; j < 20; j++) {
+            tw_timer_init(&timers[j], NULL);
+            CHECK(tw_start(&wheel, &timers[j], j * j) == TW_OK); /* no limit */
+        }
+        CHECK(tw_advance_clock(&wheel, 100) == 11); /* a tick is one unit */
+        CHECK(tw_check(&wheel));
+        tw_destroy(&wheel);
+        CHECK(heap_by_default.blocks == 0);
+    }
+}
+
+static void init_memory(void)
+{
+    set_up();
+    CHECK(memory.calls == 0 && stats().bytes == 0);
+    CHECK(start('a', 1000) == TW_OK);
+    CHECK(memory.calls > 0); /* counted in the heap of alloc_context */
+    tear_down();
+}
+
+static void init_wheel_sizes(void)
+{
+    for (uint32_t size = 2; size <= 4096; size *= 2) {
+        set_up_with(1, 0, size, 0);
+        START_EACH(1000000, 1);
+        FIRES(1000000, "ba");
+        tear_down();
+    }
+}
+
+static void bad_wheel_sizes(void)
+{
+    static const uint32_t sizes[] = {
+        1, 3, 5, 7, 100, 4095, 4097, 8192, 6000, 255, 1U << 31U, UINT32_MAX};
+    set_up();
+    start('a', 5);
+    remember();
+    for (size_t i = 0; i < LENGTH(sizes); i++) {
+        tw_config config = {1, 0, sizes[i], 0, &memory};
+        CHECK(tw_init(&tw, &config) == TW_EINVAL);
+        CHECK(unchanged());
+    }
+    tear_down();
+}
+
+static void destroy_makes_idle(void)
+{
+    set_up();
+    START_EACH(1, 2, 0, 5, 5000000);
+    cancel('b');
+    CHECK(tw_poll(&tw, 0) == timer_of('c') && tw_poll(&tw, 1) == timer_of('a'));
+    start('c', 0); /* overdue, behind a poll */
+    tw_destroy(&tw);
+    tw_destroy(&tw);
+    CHECK(state_of('a') == TW_FIRED && state_of('b') == TW_CANCELLED);
+    for (char name = 'c'; name <= 'e'; name++)
+        CHECK(state_of(name) == TW_IDLE && !tw_is_pending(timer_of(name)));
+    CHECK(memory.blocks == 0);
+    set_up_at(10); /* the wheel can be used again */
+    CHECK(start('a', 15) == TW_OK);
+    FIRES(15, "a");
+    tear_down();
+}
+
+static void visit_nobody(tw_timer *timer, void *context)
+{
+    (void)context;
+    CHECK(timer == NULL);
+}
+
+/* Zero memory, and a destroyed wheel. */
+static void no_wheel_refuses(void)
+{
+    static const tw_stats none;
+    for (int i = 0; i < 2; i++) {
+        tw_stats s;
+        set_up();
+        tw_destroy(&tw);
+        if (i == 0)
+            memset((void *)&tw, 0, sizeof tw);
+        CHECK(start('a', 5) == TW_EINVAL);
+        CHECK(postpone('a', 5) == TW_EINVAL);
+        CHECK(tw_start_within(&tw, timer_of('a'), 5, 9) == TW_EINVAL);
+        CHECK(tw_reserve(&tw, 5) == TW_EINVAL);
+        CHECK(!cancel('a') && !tw_is_pending(timer_of('a')));
+        CHECK(tw_foreach(&tw, visit_nobody, NULL) == 0);
+        CHECK(tw_drain(&tw, visit_nobody, NULL) == 0);
+        CHECK(tw_advance_clock(&tw, 5) == 0 && tw_poll(&tw, 5) == NULL);
+        CHECK(tw_count(&tw) == 0);
+        tw_trim(&tw);
+        tw_destroy(&tw);
+        memset(&s, 1, sizeof s);
+        tw_get_stats(&tw, &s);
+        CHECK(memcmp(&s, &none, sizeof s) == 0);
+        CHECK(memory.calls == 0);
+    }
+}
+
+static void null_wheel(void)
+{
+    tw_timer timer = TW_TIMER_INIT(NULL);
+    uint64_t deadline = 42;
+    tw_stats s;
+    CHECK(tw_init(NULL, NULL) == TW_EINVAL);
+    tw_destroy(NULL);
+    CHECK(tw_start(NULL, &timer, 5) == TW_EINVAL);
+    CHECK(tw_start_within(NULL, &timer, 5, 9) == TW_EINVAL);
+    CHECK(tw_postpone(NULL, &timer, 5) == TW_EINVAL);
+    CHECK(tw_reserve(NULL, 5) == TW_EINVAL);
+    CHECK(!tw_cancel(NULL, &timer));
+    CHECK(tw_advance_clock(NULL, 5) == 0);
+    CHECK(tw_advance_clock_limit(NULL, 5, 5) == 0);
+    CHECK(tw_poll(NULL, 5) == NULL);
+    CHECK(!tw_next_deadline(NULL, &deadline) && deadline == 42);
+    CHECK(tw_wait(NULL, 5, 77) == 77);
+    CHECK(tw_now(NULL) == 0 && tw_count(NULL) == 0 && !tw_check(NULL));
+    CHECK(tw_foreach(NULL, NULL, NULL) == 0 && tw_drain(NULL, NULL, NULL) == 0);
+    tw_trim(NULL);
+    memset(&s, 1, sizeof s);
+    tw_get_stats(NULL, &s);
+    CHECK(s.pending == 0 && s.fired == 0 && s.bytes == 0);
+    CHECK(tw_timer_state(&timer) == TW_IDLE);
+}
+
+static void null_timer_or_result(void)
+{
+    set_up();
+    start('a', 5);
+    remember();
+    CHECK(tw_start(&tw, NULL, 5) == TW_EINVAL);
+    CHECK(tw_start_within(&tw, NULL, 5, 9) == TW_EINVAL);
+    CHECK(tw_postpone(&tw, NULL, 5) == TW_EINVAL);
+    CHECK(!tw_cancel(&tw, NULL) && !tw_is_pending(NULL));
+    CHECK(tw_timer_state(NULL) == TW_IDLE && tw_deadline(NULL) == 0);
+    CHECK(tw_remaining(NULL, 5) == 0);
+    tw_timer_init(NULL, NULL);
+    CHECK(!tw_next_deadline(&tw, NULL));
+    CHECK(tw_foreach(&tw, NULL, NULL) == 0);
+    tw_get_stats(&tw, NULL);
+    CHECK(unchanged());
+    tear_down();
+}
+
+/* ------------------------------------------------------------- timers --- */
+
+static void timer_initialisers(void)
+{
+    static const tw_timer zero;
+    tw_timer timer = zero;
+    item one = {TW_TIMER_INIT(on_fire), 'z', NULL, NULL, 0, 0};
+    set_up();
+    CHECK(tw_timer_state(&timer) == TW_IDLE && !tw_is_pending(&timer));
+    CHECK(tw_deadline(&timer) == 0 && !tw_cancel(&tw, &timer));
+    CHECK(tw_start(&tw, &timer, 5) == TW_OK && tw_poll(&tw, 5) == &timer);
+    CHECK(tw_timer_state(&one.timer) == TW_IDLE);
+    CHECK(tw_start(&tw, &one.timer, 6) == TW_OK);
+    FIRES(6, "z");
+    tw_timer_init(&one.timer, on_fire); /* a fired timer becomes idle */
+    CHECK(tw_timer_state(&one.timer) == TW_IDLE);
+    CHECK(tw_deadline(&one.timer) == 0);
+    tear_down();
+}
+
+struct owner {
+    char name[5];
+    tw_timer first, second;
+    int after;
+};
+
+static const struct owner *owner_of(const tw_timer *timer)
+{
+    return TW_OWNER(timer, const struct owner, second);
+}
+
+static void timer_owner(void)
+{
+    static struct owner owners[2];
+    for (int i = 0; i < 2; i++) {
+        struct owner *owner = &owners[i];
+        const struct owner *constant = owner;
+        CHECK(TW_OWNER(&owner->first, struct owner, first) == owner);
+        CHECK(owner_of(&constant->second) == constant);
+        TW_OWNER(&owner->second, struct owner, second)->after = 8 + i;
+        CHECK(owner_of(&owner->second)->after == 8 + i);
+    }
+}
+
+/* The wheel may be a member of a server, which a callback needs. */
+static void owner_of_a_wheel(void)
+{
+    static struct server {
+        int port;
+        timingwheel wheel;
+    } server;
+    CHECK(TW_OWNER(&server.wheel, struct server, wheel) == &server);
+}
+
+static void wheels_are_independent(void)
+{
+    timingwheel second;
+    tw_timer timer = TW_TIMER_INIT(NULL);
+    heap own = {0};
+    tw_config config = {5, 1000, 8, 0, &own};
+    set_up();
+    CHECK(tw_init(&second, &config) == TW_OK);
+    start('a', 50);
+    CHECK(tw_start(&second, &timer, 2000) == TW_OK);
+    CHECK(own.blocks > 0 && own.bytes != memory.bytes);
+    CHECK(tw_advance_clock(&second, 1999) == 0 && tw_now(&tw) == 0);
+    FIRES(50, "a");
+    CHECK(tw_now(&second) == 1999 && tw_advance_clock(&second, 2000) == 1);
+    tw_destroy(&second);
+    CHECK(own.blocks == 0 && own.strays == 0);
+    tear_down();
+}
+
+static void strerror_sentences(void)
+{
+    static const int statuses[] = {TW_OK, TW_EINVAL, TW_ENOMEM, TW_EFULL,
+                                   TW_EBUSY};
+    static const int others[] = {1, -5, 42, INT_MAX, INT_MIN};
+    for (int i = 0; i < 5; i++) {
+        const char *text = tw_strerror(statuses[i]);
+        CHECK(text[0] >= 'A' && text[strlen(text) - 1] == '.');
+        CHECK(i == 0 || strlen(text) > 30); /* says what to do */
+        for (int j = 0; j < i; j++)
+            CHECK(strcmp(text, tw_strerror(statuses[j])) != 0);
+        text = tw_strerror(others[i]);
+        CHECK(text != NULL && text[0] != '\0');
+        CHECK(strcmp(text, tw_strerror(TW_OK)) != 0);
+    }
+}
+
+/* Calls or polls fire the crowd, every `step` ticks. Returns timers moved. */
+static uint64_t fire_crowd(uint64_t span, uint64_t step, bool by_polls)
+{
+    const size_t count = 3000;
+    set_up_with(1, 0, 2, 0);
+    for (size_t i = 0; i < count; i++)
+        start_numbered(i, 1 + scatter(i, span));
+    for (uint64_t now = step; now <= span; now += step)
+        if (!by_polls)
+            (void)tw_advance_clock(&tw, now);
+        else
+            for (tw_timer *t; (t = tw_poll(&tw, now)) != NULL;)
+                on_numbered(&tw, t);
+    CHECK(stats().fired == count && misplaced == 0);
+    uint64_t moved = stats().cascaded;
+    tear_down();
+    return moved;
+}
+
+/* The timers are due far apart, or are in a large bucket. In the third row, the
+ * large bucket moves ahead. */
+static void poll_as_advance(void)
+{
+    static const uint64_t spans[] = {60000, 24576, 24576};
+    static const uint64_t steps[] = {60000, 24576, 1024};
+    for (size_t i = 0; i < LENGTH(spans); i++) {
+        uint64_t by_calls = fire_crowd(spans[i], steps[i], false);
+        CHECK(by_calls > 0);
+        CHECK(fire_crowd(spans[i], steps[i], true) == by_calls);
+    }
+}
+
+static const tap_case cases[] = {
+    {"sizes, version and statuses", sizes_and_version},
+    {"tw_init: NULL and zeros mean the defaults, in any memory", init_defaults},
+    {"tw_init: allocates nothing, hands on alloc_context", init_memory},
+    {"tw_init: every power of two from 2 to 4096 is a wheel size",
+     init_wheel_sizes},
+    {"tw_init: any other size is refused", bad_wheel_sizes},
+    {"tw_destroy: pending timers become idle", destroy_makes_idle},
+    {"zero memory and a destroyed wheel refuse every call", no_wheel_refuses},
+    {"NULL for a wheel does nothing", null_wheel},
+    {"NULL for a timer, a result or a visitor does nothing",
+     null_timer_or_result},
+    {"tw_timer: {0}, TW_TIMER_INIT and tw_timer_init", timer_initialisers},
+    {"TW_OWNER: returns the enclosing struct of a timer", timer_owner},
+    {"TW_OWNER: returns the enclosing struct of a wheel", owner_of_a_wheel},
+    {"two wheels share nothing", wheels_are_independent},
+    {"tw_strerror: returns a sentence for each status", strerror_sentences},
+    {"tw_poll: fires in the order of tw_advance_clock, and moves as few timers",
+     poll_as_advance},
+};
+
+TAP_MAIN(cases)

@@ -1,0 +1,353 @@
+/* cases.h - a wheel `tw`, the timers a to z, and a crowd of numbered timers, for
+ * the tests of the contract.
+ *
+ * A case begins with set_up() and ends with tear_down(). start('a', 100) starts
+ * timer a. FIRES(100, "ab") advances the clock to 100, and checks that timer a
+ * fired, then timer b, and no other timer. Each timer of the crowd checks its
+ * tick and its place in the order when it fires.
+ *
+ * Includes the header with its implementation, and the heap of heap.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef CASES_H
+#define CASES_H
+
+#include "heap.h"
+
+#define TW_STATIC
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "../../timingwheel.h"
+
+#include "tap.h"
+
+#include <limits.h>
+
+#define LENGTH(array) (sizeof(array) / sizeof(*(array)))
+
+static heap memory;
+static timingwheel tw;
+
+/* ------------------------------------------------------- the timers a to z */
+
+typedef struct item {
+    tw_timer timer;
+    char name;
+    void (*act)(struct item *self); /* in the callback; may be NULL */
+    struct item *other;             /* the timer to act on */
+    uint64_t value;                 /* the deadline or delay for `other` */
+    int status;                     /* result of the action */
+} item;
+
+static item items[26];
+
+/* The timers fired in the last call, and the clock in each callback. */
+static char fired[64];
+static uint64_t fired_at[sizeof fired];
+static size_t fired_count;
+
+static inline item *named(char name)
+{
+    return &items[name - 'a'];
+}
+
+static inline tw_timer *timer_of(char name)
+{
+    return &named(name)->timer;
+}
+
+static inline void note_fired(const tw_timer *timer)
+{
+    if (fired_count == sizeof fired - 1)
+        return;
+    fired_at[fired_count] = tw_now(&tw);
+    fired[fired_count++] = TW_OWNER(timer, const item, timer)->name;
+    fired[fired_count] = '\0';
+}
+
+static inline void forget_fired(void)
+{
+    fired_count = 0;
+    fired[0] = '\0';
+}
+
+static inline void on_fire(timingwheel *wheel, tw_timer *timer)
+{
+    item *self = TW_OWNER(timer, item, timer);
+    CHECK(wheel == &tw);
+    note_fired(timer);
+    if (self->act != NULL)
+        self->act(self);
+}
+
+/* ------------------------------------------------------------------- crowd */
+
+#define CROWD 20000
+
+typedef struct numbered {
+    tw_timer timer;
+    uint64_t tick;  /* the tick in which the timer must fire */
+    uint64_t order; /* the number of the timer's start, from 1 */
+    bool any_place; /* postponed: any place in its tick */
+} numbered;
+
+static numbered crowd[CROWD];
+static uint64_t tick_length;
+static uint64_t starts;     /* of crowd timers */
+static uint64_t last_tick;  /* of the last fired timer */
+static uint64_t last_order; /* of the tick's last timer with a fixed place */
+static size_t misplaced;    /* timers fired in a wrong tick or place */
+
+static inline uint64_t tick_of(uint64_t deadline)
+{
+    return deadline / tick_length + (deadline % tick_length != 0);
+}
+
+static inline void on_numbered(timingwheel *wheel, tw_timer *timer)
+{
+    numbered *self = TW_OWNER(timer, numbered, timer);
+    bool is_same = self->tick == last_tick;
+    misplaced += tw_now(wheel) / tick_length != self->tick ||
+                 self->tick < last_tick ||
+                 (is_same && !self->any_place && self->order < last_order);
+    if (!is_same || !self->any_place)
+        last_order = self->any_place ? 0 : self->order;
+    last_tick = self->tick;
+}
+
+static inline int start_numbered(size_t i, uint64_t deadline)
+{
+    int status = tw_start(&tw, &crowd[i].timer, deadline);
+    if (status == TW_OK) {
+        crowd[i].tick = tick_of(deadline);
+        crowd[i].order = ++starts;
+        crowd[i].any_place = false;
+    }
+    return status;
+}
+
+static inline int postpone_numbered(size_t i, uint64_t deadline)
+{
+    int status = tw_postpone(&tw, &crowd[i].timer, deadline);
+    if (status == TW_OK) {
+        crowd[i].tick = tick_of(deadline);
+        crowd[i].any_place = true;
+    }
+    return status;
+}
+
+/* Checks that every pending timer fires by `now`, in its tick and in order. */
+static inline void fire_all(uint64_t now)
+{
+    size_t pending = tw_count(&tw);
+    CHECK(tw_check(&tw));
+    CHECK(tw_advance_clock(&tw, now) == pending);
+    CHECK(misplaced == 0 && tw_count(&tw) == 0);
+}
+
+/* A number below `limit` that looks random; the same for the same i. */
+static inline uint64_t scatter(uint64_t i, uint64_t limit)
+{
+    i = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    i = (i ^ (i >> 29)) * UINT64_C(0xbf58476d1ce4e5b9);
+    return (i ^ (i >> 32)) % limit;
+}
+
+/* ------------------------------------------------ beginning and end of cases */
+
+/* Begins a case with a fresh wheel and idle timers. */
+static inline void set_up_with(uint64_t tick, uint64_t clock,
+                               uint32_t wheel_size, size_t max_pending)
+{
+    static const heap empty_heap;
+    static const item idle;
+    static const numbered none;
+    tw_config config = {tick, clock, wheel_size, max_pending, &memory};
+    memory = empty_heap;
+    CHECK(tw_init(&tw, &config) == TW_OK);
+    for (int i = 0; i < 26; i++) {
+        items[i] = idle;
+        items[i].name = (char)('a' + i);
+        tw_timer_init(&items[i].timer, on_fire);
+    }
+    for (size_t i = 0; i < CROWD; i++) {
+        crowd[i] = none;
+        tw_timer_init(&crowd[i].timer, on_numbered);
+    }
+    tick_length = tick;
+    starts = last_tick = last_order = 0;
+    misplaced = 0;
+    forget_fired();
+}
+
+static inline void set_up(void)
+{
+    set_up_with(1, 0, 0, 0);
+}
+
+static inline void set_up_at(uint64_t clock)
+{
+    set_up_with(1, clock, 0, 0);
+}
+
+/* Ends a case: the wheel is sound and gives all memory back. */
+static inline void tear_down(void)
+{
+    CHECK(tw_check(&tw));
+    tw_destroy(&tw);
+    CHECK(memory.blocks == 0);
+    CHECK(memory.bytes == 0);
+    CHECK(memory.strays == 0);
+}
+
+/* ------------------------------------------------------- steps of the cases */
+
+static inline int start(char name, uint64_t deadline)
+{
+    return tw_start(&tw, timer_of(name), deadline);
+}
+
+static inline int postpone(char name, uint64_t deadline)
+{
+    return tw_postpone(&tw, timer_of(name), deadline);
+}
+
+static inline bool cancel(char name)
+{
+    return tw_cancel(&tw, timer_of(name));
+}
+
+static inline tw_state state_of(char name)
+{
+    return tw_timer_state(timer_of(name));
+}
+
+/* Starts timers a, b and so on. */
+static inline void start_each(const uint64_t *deadlines, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        CHECK(start((char)('a' + i), deadlines[i]) == TW_OK);
+}
+
+#define START_EACH(...)                         \
+    start_each((const uint64_t[]){__VA_ARGS__}, \
+               sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+static inline bool has_fired(const char *expected, const char *what, int line)
+{
+    if (strcmp(fired, expected) == 0)
+        return true;
+    printf("# line %d: %s fired \"%s\", not \"%s\"\n", line, what, fired,
+           expected);
+    return false;
+}
+
+static inline bool advance_fires(uint64_t now, size_t limit,
+                                 const char *expected, int line)
+{
+    forget_fired();
+    size_t count = tw_advance_clock_limit(&tw, now, limit);
+    return has_fired(expected, "the call", line) && count == fired_count &&
+           tw_check(&tw);
+}
+
+static inline bool polls(uint64_t now, const char *expected, int line)
+{
+    const tw_timer *timer;
+    forget_fired();
+    while ((timer = tw_poll(&tw, now)) != NULL && fired_count < 60)
+        note_fired(timer);
+    return has_fired(expected, "polling", line) && tw_check(&tw);
+}
+
+#define FIRES(now, expected) \
+    CHECK(advance_fires((now), SIZE_MAX, (expected), __LINE__))
+#define FIRES_AT_MOST(limit, now, expected) \
+    CHECK(advance_fires((now), (limit), (expected), __LINE__))
+#define POLLS(now, expected) CHECK(polls((now), (expected), __LINE__))
+
+static inline tw_stats stats(void)
+{
+    tw_stats s;
+    tw_get_stats(&tw, &s);
+    return s;
+}
+
+/* What a refused call must not change: timers, clock and counts. A start that
+ * finds no memory may have created finer wheels. */
+typedef struct snapshot {
+    item items[26];
+    uint64_t now, next, fired, cascaded;
+    size_t count, buckets;
+} snapshot;
+
+static inline void take_snapshot(snapshot *shot)
+{
+    tw_stats s = stats();
+    memset(shot, 0, sizeof *shot);
+    memcpy(shot->items, items, sizeof items);
+    shot->now = tw_now(&tw);
+    (void)tw_next_deadline(&tw, &shot->next);
+    shot->fired = s.fired;
+    shot->cascaded = s.cascaded;
+    shot->count = tw_count(&tw);
+    shot->buckets = s.buckets;
+}
+
+static snapshot before;
+
+static inline void remember(void)
+{
+    take_snapshot(&before);
+}
+
+static inline bool unchanged(void)
+{
+    static snapshot after;
+    take_snapshot(&after);
+    return memcmp(&before, &after, sizeof before) == 0 && tw_check(&tw);
+}
+
+/* ----------------------------------------------- what callbacks here can do */
+
+static inline void when_fired(char name, void (*act)(item *), char other,
+                              uint64_t value)
+{
+    named(name)->act = act;
+    named(name)->other = named(other);
+    named(name)->value = value;
+}
+
+static inline void act_start(item *self)
+{
+    self->status = tw_start(&tw, &self->other->timer, self->value);
+}
+
+static inline void act_start_after(item *self)
+{
+    uint64_t deadline = tw_after(tw_now(&tw), self->value);
+    self->status = tw_start(&tw, &self->other->timer, deadline);
+}
+
+static inline void act_postpone(item *self)
+{
+    self->status = tw_postpone(&tw, &self->other->timer, self->value);
+}
+
+static inline void act_cancel(item *self)
+{
+    self->status = tw_cancel(&tw, &self->other->timer);
+}
+
+/* Moves `other` to the timer z. */
+static inline void act_move(item *self)
+{
+    tw_move(&tw, &self->other->timer, timer_of('z'));
+}
+
+static inline void act_drain(item *self)
+{
+    self->status = (int)tw_drain(&tw, NULL, NULL);
+}
+
+#endif
