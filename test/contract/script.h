@@ -12,7 +12,7 @@
  *
  *     wheel tick 10 start 5 size 4 max 3    a new wheel instead of the old one
  *     start a 50          within a 10 20    postpone a 90
- *     cancel a            move a b          init a          bare a (no callback)
+ *     cancel a            move a b          init a
  *     reserve 1000        trim
  *     fail 2              the second allocation from now fails; fail: all fail
  *     memory              allocations work again
@@ -58,44 +58,44 @@
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
 
-/* On the AVR, the text of the scripts is in flash memory, and a wheel of the
- * default size does not fit. */
+/* On the AVR, the text of the scripts is in flash memory, a wheel of the default
+ * size does not fit, and a case runs with the first combinations of `each`. */
 #ifdef __AVR__
+#include <avr/io.h>
 #include <avr/pgmspace.h>
 #define SCRIPT_CHAR(pointer) ((char)pgm_read_byte(pointer))
-#define SCRIPT_WHEEL_SIZE 4
-enum { SCRIPT_LINE = 100, SCRIPT_LOG = 30 };
+enum { SCRIPT_WHEEL_SIZE = 4, SCRIPT_LINE = 100, SCRIPT_LOG = 30 };
+#define SCRIPT_PASSES 20
+
+/* Writes to the serial line, which the simulator prints. */
+static void script_put(const char *text)
+{
+    for (UCSR0B |= 1 << TXEN0; *text != '\0'; text++) {
+        while ((UCSR0A & 1 << UDRE0) == 0)
+            ;
+        UDR0 = (uint8_t)*text;
+    }
+}
 #else
+#include <stdio.h>
 #define SCRIPT_CHAR(pointer) (*(pointer))
-#define SCRIPT_WHEEL_SIZE TW_DEFAULT_WHEEL_SIZE
-enum { SCRIPT_LINE = 200, SCRIPT_LOG = 5000 };
+enum { SCRIPT_WHEEL_SIZE = 0, SCRIPT_LINE = 200, SCRIPT_LOG = 5000 };
+#define SCRIPT_PASSES 1000000
+
+static void script_put(const char *text)
+{
+    fputs(text, stdout);
+    fflush(stdout);
+}
 #endif
 
-/* Prints a line of a report. */
-typedef void script_writer(const char *line);
-
-/* How the result of an expression is printed. */
-enum script_kind { SCRIPT_NUMBER, SCRIPT_STATUS, SCRIPT_STATE, SCRIPT_TRUTH };
-
-static const struct {
-    const char *name;
-    enum script_kind kind;
-    int value;
-} script_constants[] = {
-    {"TW_OK", SCRIPT_STATUS, TW_OK},
-    {"TW_EINVAL", SCRIPT_STATUS, TW_EINVAL},
-    {"TW_ENOMEM", SCRIPT_STATUS, TW_ENOMEM},
-    {"TW_EFULL", SCRIPT_STATUS, TW_EFULL},
-    {"TW_EBUSY", SCRIPT_STATUS, TW_EBUSY},
-    {"idle", SCRIPT_STATE, TW_IDLE},
-    {"pending", SCRIPT_STATE, TW_PENDING},
-    {"fired", SCRIPT_STATE, TW_FIRED},
-    {"cancelled", SCRIPT_STATE, TW_CANCELLED},
-    {"true", SCRIPT_TRUTH, true},
-    {"false", SCRIPT_TRUTH, false},
-    {"none", SCRIPT_TRUTH, 2},
-};
-#define SCRIPT_CONSTANTS (sizeof script_constants / sizeof *script_constants)
+/* The names of states, statuses and truth values. Their numbers are far from
+ * all times and counts of the cases. */
+static const uint64_t script_named = UINT64_C(0xa5c3e1f200000000);
+static const char *const script_names[] = {
+    "idle",      "fired",    "cancelled", "pending", "TW_OK", "TW_EINVAL",
+    "TW_ENOMEM", "TW_EFULL", "TW_EBUSY",  "false",   "true",  "none"};
+enum { SCRIPT_STATE = 0, SCRIPT_OK = 4, SCRIPT_FALSE = 9, SCRIPT_NAMES = 12 };
 
 typedef struct script_line {
     const char *text; /* in the script */
@@ -107,29 +107,30 @@ typedef struct script_timer {
     script_line action; /* statements; .text is NULL without an action */
 } script_timer;
 
-/* The running case. */
+static const char *script_file;
+static unsigned long script_pass; /* number of the combination of `each` */
+
+/* The running pass of a case. */
 static struct {
-    const char *file;
-    script_writer *write;
     timingwheel wheel;
     heap memory;
     script_timer timers[26];
     script_line visitor;
-    uint64_t variables[26];     /* A to Z */
-    uint32_t is_given;          /* a bit for each variable that has a value */
-    unsigned long pass, passes; /* over the values of `each` */
-    script_line line;           /* that runs */
-    char *copy;                 /* of the line, without its comment */
-    const char *at;             /* the rest of the statement, in the copy */
-    enum script_kind kind;      /* of the last value */
-    uint64_t self;              /* the timer that fires or is visited */
-    size_t allocations;         /* by starts and reserves */
-    uint64_t wakes, idle;       /* calls of `sleep`, and calls without effect */
-    size_t logged;              /* timers fired or visited */
+    uint64_t variables[26]; /* A to Z */
+    uint32_t is_given;      /* a bit for each variable that has a value */
+    unsigned long passes;   /* number of combinations of `each` */
+    script_line line;       /* that runs */
+    const char *copy;       /* of the line, without its comment */
+    const char *at;         /* the rest of the statement, in the copy */
+    uint64_t self;          /* the timer that fires or is visited */
+    size_t allocations;     /* by starts and reserves */
+    uint64_t wakes, idle;   /* calls of `sleep`; calls that fired nothing */
+    size_t logged;          /* timers fired or visited */
     char log[SCRIPT_LOG];
     uint64_t log_clock[SCRIPT_LOG];
-    bool has_postponed;            /* so that calls that advance may allocate */
-    bool has_failed, is_too_small; /* the machine has too little memory */
+    bool has_postponed; /* so that calls that advance may allocate */
+    bool has_failed;
+    bool is_too_small; /* the machine has too little memory for the case */
 } script;
 
 static bool script_has_ended(void)
@@ -139,18 +140,13 @@ static bool script_has_ended(void)
 
 /* ------------------------------------------------------------ reporting --- */
 
-static char script_out[SCRIPT_LINE + 100];
-
-static void script_put(const char *text)
-{
-    size_t length = strlen(script_out), more = strlen(text);
-    if (length + more < sizeof script_out)
-        memcpy(script_out + length, text, more + 1);
-}
-
 static void script_put_number(uint64_t number)
 {
     char digits[21], *first = digits + 20;
+    if (number - script_named < SCRIPT_NAMES) {
+        script_put(script_names[number - script_named]);
+        return;
+    }
     *first = '\0';
     do
         *--first = (char)('0' + number % 10);
@@ -158,75 +154,39 @@ static void script_put_number(uint64_t number)
     script_put(first);
 }
 
-static void script_put_value(uint64_t value)
+static void script_put_row(const char *before, uint64_t number)
 {
-    for (size_t i = 0; i < SCRIPT_CONSTANTS; i++)
-        if (script.kind != SCRIPT_NUMBER &&
-            script_constants[i].kind == script.kind &&
-            (uint64_t)script_constants[i].value == value) {
-            script_put(script_constants[i].name);
-            return;
-        }
-    script_put_number(value);
+    script_put(before);
+    script_put_number(number);
+    script_put("\n");
 }
 
-static void script_put_log(size_t first, bool has_clocks)
-{
-    for (size_t i = first; i < script.logged; i++) {
-        char name[3] = {' ', script.log[i], '\0'};
-        script_put(i == first ? name + 1 : name);
-        if (has_clocks) {
-            script_put("@");
-            script_put_number(script.log_clock[i]);
-        }
-    }
-    script_put(first == script.logged ? "nothing" : "");
-}
-
-static void script_end_line(void)
-{
-    script.write(script_out);
-    script_out[0] = '\0';
-}
-
-/* Ends the case. The caller may add lines about what was got. */
+/* Ends the case, and prints what was expected. Returns true if the caller may
+ * print what was got. */
 static bool script_fail(const char *expected)
 {
     if (script_has_ended())
         return false;
     script.has_failed = true;
-    script_out[0] = '\0';
     script_put("# ");
-    script_put(script.file);
-    script_put(":");
-    script_put_number(script.line.number);
-    script_put(": ");
+    script_put(script_file);
+    script_put_row(":", script.line.number);
+    script_put("#   line:     ");
     script_put(script.copy);
-    script_end_line();
     for (unsigned i = 0; i < 26; i++)
         if ((script.is_given >> i & 1) != 0) {
-            char name[] = "#   with A = ";
-            name[9] = (char)('A' + i);
+            char name[] = ", A = ";
+            name[2] = (char)('A' + i);
             script_put(name);
             script_put_number(script.variables[i]);
-            script_end_line();
         }
-    script_put("#   expected: ");
-    script_put(expected[0] == '\0' ? "nothing" : expected);
-    script_end_line();
+    script_put("\n#   expected: ");
+    script_put(expected + (*expected == ' '));
+    script_put(*expected == '\0' ? "nothing\n" : "\n");
     return true;
 }
 
-static void script_fail_value(const char *expected, uint64_t got)
-{
-    if (!script_fail(expected))
-        return;
-    script_put("#   got:      ");
-    script_put_value(got);
-    script_end_line();
-}
-
-/* ----------------------------------------------------------- expressions --- */
+/* ---------------------------------------------------------- expressions --- */
 
 static char script_peek(void)
 {
@@ -242,6 +202,12 @@ static bool script_accept(const char *symbol)
         return false;
     script.at += strlen(symbol);
     return true;
+}
+
+static void script_expect(const char *symbol)
+{
+    if (!script_accept(symbol))
+        script_fail(symbol);
 }
 
 static bool script_is_letter(char c)
@@ -266,45 +232,31 @@ static tw_timer *script_timer_at(uint64_t index)
     return &script.timers[index % 26].timer;
 }
 
-static uint64_t script_of_kind(enum script_kind kind, uint64_t value)
-{
-    script.kind = kind;
-    return value;
-}
-
 #define SCRIPT_IS(word) (strcmp(name, word) == 0)
 
-static uint64_t script_constant(const char *name)
-{
-    for (size_t i = 0; i < SCRIPT_CONSTANTS; i++)
-        if (SCRIPT_IS(script_constants[i].name))
-            return script_of_kind(script_constants[i].kind,
-                                  (uint64_t)script_constants[i].value);
-    script_fail("a command or a function");
-    return 0;
-}
-
-/* Returns the value of a function or of a constant. */
-static uint64_t script_value(const char *name, uint64_t a, uint64_t b,
-                             uint64_t c)
+/* Returns the value of a function, of a state, a status or a truth value. */
+static uint64_t script_value(const char *name, const uint64_t *argument)
 {
     const timingwheel *tw = &script.wheel;
+    uint64_t a = argument[0], b = argument[1], c = argument[2];
     const tw_timer *timer = script_timer_at(a);
-    uint64_t next = 0, missed = 0, period = tw_next_period(a, b, c, &missed);
-    bool has_next = tw_next_deadline(tw, &next);
+    uint64_t next = script_named + SCRIPT_FALSE + 2, missed = 0;
+    uint64_t period = tw_next_period(a, b, c, &missed);
+    uint64_t state = script_named + (uint64_t)tw_timer_state(timer);
+    uint64_t is_pending = script_named + SCRIPT_FALSE + tw_is_pending(timer);
     tw_stats stats;
     tw_get_stats(tw, &stats);
-    script.kind = SCRIPT_NUMBER;
-    if (SCRIPT_IS("next") && !has_next)
-        return script_of_kind(SCRIPT_TRUTH, 2);
-    if (SCRIPT_IS("state"))
-        return script_of_kind(SCRIPT_STATE, (uint64_t)tw_timer_state(timer));
-    if (SCRIPT_IS("is_pending"))
-        return script_of_kind(SCRIPT_TRUTH, tw_is_pending(timer));
-    return SCRIPT_IS("now")           ? tw_now(tw)
-           : SCRIPT_IS("next")        ? next
+    (void)tw_next_deadline(tw, &next);
+    for (unsigned i = 0; i < SCRIPT_NAMES; i++)
+        if (SCRIPT_IS(script_names[i]))
+            return script_named + i;
+    if (SCRIPT_IS("now"))
+        return tw_now(tw);
+    return SCRIPT_IS("next")          ? next
            : SCRIPT_IS("count")       ? tw_count(tw)
            : SCRIPT_IS("wait")        ? tw_wait(tw, a, b)
+           : SCRIPT_IS("state")       ? state
+           : SCRIPT_IS("is_pending")  ? is_pending
            : SCRIPT_IS("deadline")    ? tw_deadline(timer)
            : SCRIPT_IS("remaining")   ? tw_remaining(timer, b)
            : SCRIPT_IS("after")       ? tw_after(a, b)
@@ -320,31 +272,35 @@ static uint64_t script_value(const char *name, uint64_t a, uint64_t b,
            : SCRIPT_IS("wakes")       ? script.wakes
            : SCRIPT_IS("idle_wakes")  ? script.idle
            : SCRIPT_IS("self")        ? script.self
-                                      : script_constant(name);
+                                      : script_fail("a command or a function");
 }
 
 static uint64_t script_sum(void);
 
-/* Reads a timer, a variable, a constant, or a function with its arguments. The
- * value of a timer's name is the timer's index. */
+/* Reads a timer, a variable, or a name with its arguments. The value of a
+ * timer's name is the timer's index. */
 static uint64_t script_name(void)
 {
     char name[16];
     uint64_t arguments[3] = {0, 0, 0};
     size_t count = 0;
     (void)script_word(name);
-    if (name[1] == '\0')
-        return name[0] >= 'a' ? (uint64_t)(name[0] - 'a')
-                              : script.variables[(name[0] - 'A') % 26];
+    if (name[1] == '\0' && name[0] >= 'a')
+        return (uint64_t)(name[0] - 'a');
+    if (name[1] == '\0') {
+        unsigned variable = (unsigned)(name[0] - 'A') % 26;
+        if ((script.is_given >> variable & 1) == 0)
+            script_fail("a variable with a value");
+        return script.variables[variable];
+    }
     if (*script.at == '(') {
         do {
             script.at++;
             arguments[count++] = script_sum();
         } while (count < 3 && script_peek() == ',');
-        if (!script_accept(")"))
-            script_fail("a closing parenthesis");
+        script_expect(")");
     }
-    return script_value(name, arguments[0], arguments[1], arguments[2]);
+    return script_value(name, arguments);
 }
 
 static uint64_t script_primary(void)
@@ -352,15 +308,13 @@ static uint64_t script_primary(void)
     uint64_t number = 0;
     if (script_accept("(")) {
         number = script_sum();
-        if (!script_accept(")"))
-            script_fail("a closing parenthesis");
+        script_expect(")");
         return number;
     }
     if (script_is_letter(script_peek()))
         return script_name();
     if (*script.at < '0' || *script.at > '9')
         script_fail("a number");
-    script.kind = SCRIPT_NUMBER;
     for (; *script.at >= '0' && *script.at <= '9'; script.at++)
         number = number * 10 + (uint64_t)(*script.at - '0');
     return number;
@@ -368,11 +322,10 @@ static uint64_t script_primary(void)
 
 static uint64_t script_power(void)
 {
-    uint64_t number = script_primary(), base = number, exponent;
+    uint64_t base = script_primary(), number = 1;
     if (!script_accept("^"))
-        return number;
-    exponent = script_primary();
-    for (number = 1; exponent != 0; exponent--)
+        return base;
+    for (uint64_t exponent = script_primary(); exponent != 0; exponent--)
         number *= base;
     return number;
 }
@@ -381,18 +334,17 @@ static uint64_t script_product(void)
 {
     uint64_t number = script_power();
     for (;;) {
-        bool is_product = script_accept("*");
-        bool is_quotient = !is_product && script_accept("/");
-        uint64_t other;
-        if (!is_product && !is_quotient && !script_accept("%"))
+        char operation = script_peek();
+        if (operation != '*' && operation != '/' && operation != '%')
             return number;
-        other = script_power();
-        if (is_product)
+        script.at++;
+        uint64_t other = script_power();
+        if (operation == '*')
             number *= other;
         else if (other == 0)
-            script_fail("no division by 0");
+            return (uint64_t)script_fail("no division by 0");
         else
-            number = is_quotient ? number / other : number % other;
+            number = operation == '/' ? number / other : number % other;
     }
 }
 
@@ -408,39 +360,40 @@ static uint64_t script_sum(void)
             return number;
 }
 
-/* --------------------------------------------------------------- results --- */
+/* -------------------------------------------------------------- results --- */
+
+static bool script_is_comparison(void)
+{
+    return script_peek() == '=' || *script.at == '<' || *script.at == '>';
+}
 
 /* Compares a result with what the rest of the statement expects, or with
  * `usual` if the statement expects nothing. */
 static void script_compare(uint64_t got, uint64_t usual)
 {
-    enum script_kind kind = script.kind;
-    bool is_less = script_accept("<"), is_greater = script_accept(">");
-    bool is_equal = script_accept("=");
+    bool is_usual = !script_is_comparison();
+    char operation = '=';
+    if (!is_usual)
+        operation = *script.at++;
     const char *text = script.at;
-    bool is_usual = !is_less && !is_greater && !is_equal;
     uint64_t expected = is_usual ? usual : script_sum();
-    bool same_kind =
-        is_usual || (script.kind == kind) || script.kind == SCRIPT_NUMBER;
-    if (same_kind &&
-        ((got == expected && (is_equal || is_usual)) ||
-         (is_less && got < expected) || (is_greater && got > expected)))
-        return;
-    script.kind = kind;
-    script_fail_value(is_usual ? "success" : text, got);
+    if (!(operation == '<'   ? got < expected
+          : operation == '>' ? got > expected
+                             : got == expected) &&
+        script_fail(is_usual ? "success" : text))
+        script_put_row("#   got:      ", got);
 }
 
-/* Compares a result of a start or of a reserve, which may allocate. */
+/* Compares the result of a start or of a reserve, which may allocate. */
 static void script_compare_status(int status, size_t calls_before)
 {
     script.allocations += script.memory.calls - calls_before;
-    if (status == TW_ENOMEM && script.memory.fail_at == 0)
-        script.is_too_small = true;
-    script_compare(script_of_kind(SCRIPT_STATUS, (uint64_t)status), TW_OK);
+    script.is_too_small |= status == TW_ENOMEM && script.memory.fail_at == 0;
+    script_compare(script_named + SCRIPT_OK + (uint64_t)-status,
+                   script_named + SCRIPT_OK);
 }
 
-/* True if `names` of the rest of the statement are in the log from `first`
- * on. */
+/* True if the names in the rest of the statement are the log from `first` on. */
 static bool script_names_match(size_t first, bool in_any_order)
 {
     size_t at = first;
@@ -449,9 +402,8 @@ static bool script_names_match(size_t first, bool in_any_order)
         size_t i = at;
         while (in_any_order && i < script.logged && script.log[i] != name)
             i++;
-        if (i >= script.logged || script.log[i] != name)
-            return false;
-        if (script_accept("@") && script.log_clock[i] != script_sum())
+        if (i >= script.logged || script.log[i] != name ||
+            (script_accept("@") && script.log_clock[i] != script_sum()))
             return false;
         script.log[i] = script.log[at];
         script.log_clock[i] = script.log_clock[at];
@@ -460,71 +412,67 @@ static bool script_names_match(size_t first, bool in_any_order)
     return at == script.logged;
 }
 
-/* Compares the timers in the log from `first` on with the rest of the
- * statement, and clears this part of the log. */
+/* Compares the timers in the log from `first` on, and the number of timers that
+ * the library counted, with the rest of the statement. Clears this part of the
+ * log. */
 static void script_compare_log(size_t first, uint64_t count)
 {
     bool in_any_order = script_accept("any");
-    script.kind = SCRIPT_NUMBER;
-    if (script_peek() != '\0' && strchr("=<>", *script.at) != NULL) {
+    if (script_is_comparison()) {
         script_compare(count, 0);
     } else {
         const char *names = script_accept(":") ? script.at : "";
-        bool has_clocks = strchr(names, '@') != NULL;
-        if ((!script_names_match(first, in_any_order) ||
-             count != script.logged - first) &&
-            script_fail(names + (*names == ' '))) {
-            script_put("#   got:      ");
-            script_put_log(first, has_clocks);
-            script_end_line();
-            if (count != script.logged - first)
-                script_fail_value("that number of timers as result", count);
+        if (!script_names_match(first, in_any_order) && script_fail(names)) {
+            script_put("#   got:     ");
+            for (size_t i = first; i < script.logged; i++) {
+                char name[] = " a@";
+                name[1] = script.log[i];
+                script_put(name);
+                script_put_number(script.log_clock[i]);
+            }
+            script_put(first == script.logged ? " nothing\n" : "\n");
         }
+        if (count != script.logged - first &&
+            script_fail("that number of timers from the call"))
+            script_put_row("#   got:      ", count);
     }
     script.logged = first;
 }
 
-/* ------------------------------------------------------------- callbacks --- */
+/* ------------------------------------------------------------ callbacks --- */
 
 static void script_run_line(script_line line);
 
-static void script_log_timer(uint64_t index)
-{
-    if (script.logged == SCRIPT_LOG)
-        return;
-    script.log_clock[script.logged] = tw_now(&script.wheel);
-    script.log[script.logged++] = (char)('a' + index);
-}
-
 /* Runs the action of a timer that fires, is polled or is visited. */
-static void script_act(script_line action, uint64_t index)
+static void script_act(script_line action, const tw_timer *timer)
 {
-    uint64_t self = script.self;
-    script_log_timer(index);
-    if (action.text == NULL || script_has_ended())
-        return;
-    script.self = index;
-    script_run_line(action);
-    script.self = self;
+    const script_timer *owner = (const script_timer *)timer;
+    uint64_t self_before = script.self;
+    script.self = (uint64_t)(owner - script.timers);
+    if (script.logged < SCRIPT_LOG) {
+        script.log_clock[script.logged] = tw_now(&script.wheel);
+        script.log[script.logged++] = (char)('a' + script.self);
+    }
+    if (action.text != NULL && !script_has_ended())
+        script_run_line(action);
+    script.self = self_before;
 }
 
 static void script_on_fire(timingwheel *tw, tw_timer *timer)
 {
-    const script_timer *self = (const script_timer *)timer;
     if (tw_deadline(timer) > tw_now(tw) || tw_timer_state(timer) != TW_FIRED)
-        script_fail("a callback at or after its deadline");
-    script_act(self->action, (uint64_t)(self - script.timers));
+        script_fail("a fired timer, and no earlier than its deadline");
+    script_act(((const script_timer *)timer)->action, timer);
 }
 
 static void script_on_visit(tw_timer *timer, void *context)
 {
-    const script_timer *self = (const script_timer *)timer;
     if (context != &script)
-        script_fail("a visit with its context");
-    script_act(script.visitor, (uint64_t)(self - script.timers));
+        script_fail("the context for the visitor");
+    script_act(script.visitor, timer);
 }
 
-/* -------------------------------------------------------------- commands --- */
+/* ------------------------------------------------------------- commands --- */
 
 /* Begins with a wheel as configured by the rest of the statement. */
 static void script_wheel(void)
@@ -543,8 +491,7 @@ static void script_wheel(void)
         else
             script_fail("tick, start, size or max");
     tw_destroy(&script.wheel);
-    (void)script_of_kind(SCRIPT_STATUS, 0);
-    script_compare((uint64_t)tw_init(&script.wheel, &config), TW_OK);
+    script_compare_status(tw_init(&script.wheel, &config), script.memory.calls);
 }
 
 /* Starts, starts within a window, or postpones. */
@@ -568,38 +515,37 @@ static void script_poll(void)
 {
     uint64_t now = script_sum(), count = 0, wanted = 0;
     size_t first = script.logged;
+    const tw_timer *timer;
     for (const char *c = script.at; *c != '\0' && *c != ';'; c++)
         wanted += *c == ' ' && c[1] >= 'a' && c[1] <= 'z';
     do {
-        const tw_timer *timer = tw_poll(&script.wheel, now);
-        const script_timer *self = (const script_timer *)timer;
-        if (timer == NULL)
+        if ((timer = tw_poll(&script.wheel, now)) == NULL)
             break;
-        count++;
-        script_act(self->action, (uint64_t)(self - script.timers));
-    } while (count < wanted);
+        script_act(((const script_timer *)timer)->action, timer);
+    } while (++count < wanted);
     script_compare_log(first, count);
 }
 
 static void script_sleep(void)
 {
     uint64_t until = script_sum(), now = tw_now(&script.wheel), count = 0;
-    size_t first = script.logged;
-    uint64_t turns = 0;
+    size_t first = script.logged, turns = 0;
     do {
         now += tw_wait(&script.wheel, now, until - now);
         size_t fired = tw_advance_clock(&script.wheel, now);
         count += fired;
         script.wakes += fired != 0 || now < until;
         script.idle += fired == 0 && now < until;
-    } while (now < until && ++turns < 10000 && !script_has_ended());
+        if (++turns == 10000)
+            script_fail("fewer than 10,000 wake-ups");
+    } while (now < until && !script_has_ended());
     script_compare_log(first, count);
 }
 
 /* Sets an action: the rest of the line. */
 static void script_set_action(script_line *action)
 {
-    (void)script_accept(":");
+    script_expect(":");
     *action = script.line;
     action->text += script.at - script.copy;
     if (script_peek() == '\0')
@@ -607,30 +553,38 @@ static void script_set_action(script_line *action)
     script.at += strlen(script.at);
 }
 
-static void script_set_variable(char name, uint64_t value)
+static char script_variable(void)
 {
-    if (name < 'A' || name > 'Z') {
+    char name = script_peek();
+    if (name < 'A' || name > 'Z')
         script_fail("a variable");
-        return;
-    }
-    script.variables[name - 'A'] = value;
-    script.is_given |= UINT32_C(1) << (name - 'A');
+    script.at++;
+    return name;
 }
 
-/* Sets a variable to its value for the current pass. */
-static void script_each(char variable)
+static void script_let(char variable, uint64_t value)
 {
+    unsigned index = (unsigned)(variable - 'A') % 26;
+    script.variables[index] = value;
+    script.is_given |= UINT32_C(1) << index;
+}
+
+/* Sets a variable to its value for the current pass: first counts the values,
+ * then goes to the value. */
+static void script_each(void)
+{
+    char variable = script_variable();
     const char *values = script.at;
-    uint64_t count = 1, chosen = UINT64_MAX;
-    for (int round = 0; round < 2; round++) {
+    uint64_t count = 0, chosen = UINT64_MAX;
+    for (int round = 0; round < 2 && !script.has_failed; round++) {
         script.at = values;
-        if (round == 1)
-            chosen = script.pass / script.passes % count;
+        if (count != 0)
+            chosen = script_pass / script.passes % count;
         for (count = 0; script_peek() != '\0' && !script.has_failed;) {
             uint64_t from = script_sum();
             uint64_t to = script_accept("..") ? script_sum() : from;
             if (chosen >= count && chosen - count <= to - from)
-                script_set_variable(variable, from + (chosen - count));
+                script_let(variable, from + (chosen - count));
             count += to - from + 1;
         }
     }
@@ -654,12 +608,12 @@ static bool script_command(const char *name)
 {
     timingwheel *tw = &script.wheel;
     size_t first = script.logged, calls = script.memory.calls;
-    char variable[16];
     if (SCRIPT_IS("start") || SCRIPT_IS("within") || SCRIPT_IS("postpone")) {
         script_start(name);
     } else if (SCRIPT_IS("cancel")) {
         bool was_pending = tw_cancel(tw, script_timer_at(script_sum()));
-        script_compare(script_of_kind(SCRIPT_TRUTH, was_pending), true);
+        script_compare(script_named + SCRIPT_FALSE + was_pending,
+                       script_named + SCRIPT_FALSE + true);
     } else if (SCRIPT_IS("advance")) {
         script_compare_log(first, tw_advance_clock(tw, script_sum()));
     } else if (SCRIPT_IS("limit")) {
@@ -683,25 +637,23 @@ static bool script_command(const char *name)
         tw_move(tw, from, script_timer_at(script_sum()));
     } else if (SCRIPT_IS("init")) {
         tw_timer_init(script_timer_at(script_sum()), script_on_fire);
-    } else if (SCRIPT_IS("bare")) {
-        tw_timer_init(script_timer_at(script_sum()), NULL);
     } else if (SCRIPT_IS("reserve")) {
         script_compare_status(tw_reserve(tw, script_sum()), calls);
     } else if (SCRIPT_IS("trim")) {
         tw_trim(tw);
     } else if (SCRIPT_IS("fail")) {
         bool for_ever = script_peek() < '0' || *script.at > '9';
-        heap_fail(&script.memory, for_ever ? 1 : (size_t)script_sum(),
-                  for_ever);
+        size_t nth = for_ever ? 1 : (size_t)script_sum();
+        heap_fail(&script.memory, nth, for_ever);
     } else if (SCRIPT_IS("memory")) {
         heap_fail(&script.memory, 0, false);
     } else if (SCRIPT_IS("wheel")) {
         script_wheel();
     } else if (SCRIPT_IS("each")) {
-        script_each(script_word(variable)[0]);
+        script_each();
     } else if (SCRIPT_IS("let")) {
-        (void)script_word(variable);
-        script_set_variable(variable[0], script_sum());
+        char variable = script_variable();
+        script_let(variable, script_sum());
     } else if (SCRIPT_IS("repeat")) {
         script_repeat(script_sum());
     } else {
@@ -710,39 +662,32 @@ static bool script_command(const char *name)
     return true;
 }
 
-static void script_statement(void)
-{
-    char name[16];
-    const char *begin = script.at;
-    bool is_command;
-    (void)script_word(name);
-    do
-        is_command = script_command(name);
-    while (is_command && script_accept(","));
-    if (!is_command) {
-        script.at = begin;
-        uint64_t value = script_sum();
-        if (strchr("=<>", script_peek()) == NULL || *script.at == '\0')
-            script_fail("=, < or >");
-        else
-            script_compare(value, 0);
-    }
-    if (script_peek() != '\0' && *script.at != ';')
-        script_fail("the end of the statement");
-}
-
 static void script_statements(void)
 {
     while (script_peek() != '\0' && !script_has_ended()) {
-        script_statement();
-        (void)script_accept(";");
+        char name[16];
+        const char *begin = script.at;
+        bool is_command;
+        (void)script_word(name);
+        do
+            is_command = script_command(name);
+        while (is_command && script_accept(","));
+        if (!is_command) {
+            script.at = begin;
+            uint64_t value = script_sum();
+            if (!script_is_comparison())
+                script_fail("=, < or >");
+            script_compare(value, 0);
+        }
+        if (script_peek() != '\0')
+            script_expect(";");
     }
 }
 
-/* ----------------------------------------------------------------- cases --- */
+/* ---------------------------------------------------------------- cases --- */
 
-/* Copies a line without its comment. False if the line is too long. */
-static bool script_copy_line(char *copy, const char *text)
+/* Copies a line without its comment. */
+static void script_copy_line(char *copy, const char *text)
 {
     size_t length = 0;
     for (char c; (c = SCRIPT_CHAR(text)) != '\0' && c != '\n' && c != '#' &&
@@ -752,18 +697,18 @@ static bool script_copy_line(char *copy, const char *text)
     while (length != 0 && copy[length - 1] == ' ')
         length--;
     copy[length] = '\0';
-    return length < SCRIPT_LINE - 1;
 }
 
 /* Runs a line, which may be the action of a timer while a line runs. */
 static void script_run_line(script_line line)
 {
-    char copy[SCRIPT_LINE], *copy_before = script.copy;
-    const char *at_before = script.at;
+    char copy[SCRIPT_LINE];
+    const char *copy_before = script.copy, *at_before = script.at;
     script_line line_before = script.line;
+    script_copy_line(copy, line.text);
     script.line = line;
     script.at = script.copy = copy;
-    if (!script_copy_line(copy, line.text))
+    if (strlen(copy) == SCRIPT_LINE - 1)
         script_fail("a shorter line");
     script_statements();
     script.line = line_before;
@@ -786,68 +731,57 @@ static bool script_next_line(script_line *line)
 /* True if the line begins a case. Copies the name of the case. */
 static bool script_is_case(script_line line, char *name)
 {
-    for (const char *word = "case "; *word != '\0'; word++, line.text++)
-        if (SCRIPT_CHAR(line.text) != *word)
-            return false;
-    (void)script_copy_line(name, line.text);
+    script_copy_line(name, line.text);
+    if (strncmp(name, "case ", 5) != 0)
+        return false;
+    script_copy_line(name, line.text + 5);
     return true;
-}
-
-static void script_begin_pass(void)
-{
-    const char *file = script.file;
-    script_writer *write = script.write;
-    unsigned long pass = script.pass;
-    memset(&script, 0, sizeof script);
-    script.file = file;
-    script.write = write;
-    script.pass = pass;
-    script.passes = 1;
-    script.copy = script_out;
-    script.at = "";
-    script_wheel();
-    for (int i = 0; i < 26; i++)
-        tw_timer_init(&script.timers[i].timer, script_on_fire);
 }
 
 /* Checks what must hold after each line. */
 static void script_check(script_line line, const char *what, bool holds)
 {
-    static char after[] = "(after this line)";
     script.line = line;
-    script.copy = after;
+    script.copy = "after this line";
     if (!holds)
         script_fail(what);
 }
 
-/* Runs the case whose first line is `line`. Returns true unless it failed. If
- * the machine has too little memory, script.is_too_small is set. */
-static bool script_run(const char *file, script_line line, script_writer *write)
+/* Runs the case with the current combination of the values of `each`. */
+static void script_run_pass(script_line line)
 {
-    const script_line first = line;
     char name[SCRIPT_LINE];
-    script.file = file;
-    script.write = write;
-    script.pass = 0;
-    do {
-        const heap *memory = &script.memory;
-        script_begin_pass();
-        line = first;
-        while (script_next_line(&line) && !script_is_case(line, name) &&
-               !script_has_ended()) {
-            script_run_line(line);
-            script_check(line, "true from tw_check", tw_check(&script.wheel));
-            script_check(line, "allocations in starts and reserves alone",
-                         memory->calls == script.allocations ||
-                             script.has_postponed);
-        }
-        if (!script.has_failed)
-            tw_destroy(&script.wheel);
-        script_check(line, "all memory back from tw_destroy",
-                     memory->blocks == 0 && memory->bytes == 0 &&
-                         memory->strays == 0);
-        script.pass++;
-    } while (script.pass < script.passes && !script_has_ended());
+    const heap *memory = &script.memory;
+    memset(&script, 0, sizeof script);
+    script.passes = 1;
+    script.copy = script.at = "";
+    (void)tw_init(&script.wheel, NULL);
+    script_wheel();
+    for (unsigned i = 0; i < 26; i++)
+        tw_timer_init(script_timer_at(i), script_on_fire);
+    while (script_next_line(&line) && !script_is_case(line, name) &&
+           !script_has_ended()) {
+        script_run_line(line);
+        script_check(line, "true from tw_check", tw_check(&script.wheel));
+        script_check(line, "allocations in starts and reserves alone",
+                     memory->calls == script.allocations ||
+                         script.has_postponed);
+    }
+    if (!script.has_failed)
+        tw_destroy(&script.wheel);
+    script_check(line, "all memory back from tw_destroy",
+                 memory->blocks + memory->bytes + memory->strays == 0);
+}
+
+/* Runs the case whose first line is `line`. Returns false if the case failed.
+ * script.is_too_small is true if the machine has too little memory. */
+static bool script_run(script_line line)
+{
+    script_pass = 0;
+    do
+        script_run_pass(line);
+    while (++script_pass < script.passes && script_pass < SCRIPT_PASSES &&
+           !script_has_ended());
     return !script.has_failed;
 }
 
