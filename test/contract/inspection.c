@@ -1,0 +1,225 @@
+/* inspection.c - tw_get_stats and tw_dump.
+ *
+ *     inspection [CASE...]
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "../lib/cases.h"
+
+static void stats_count(void)
+{
+    tw_stats s;
+    set_up();
+    s = stats();
+    CHECK(s.pending == 0 && s.fired == 0 && s.cascaded == 0);
+    CHECK(s.wheels == 0 && s.buckets == 0 && s.bytes == 0);
+    START_EACH(10, 10, 20, 5000, 5000, 9);
+    cancel('e');
+    s = stats();
+    CHECK(s.pending == 5 && s.buckets == 4 && s.wheels == 2);
+    CHECK(s.bytes == memory.bytes && s.bytes > 0);
+    FIRES(10, "fab");
+    CHECK(tw_poll(&tw, 20) == timer_of('c') && tw_poll(&tw, 20) == NULL);
+    s = stats();
+    CHECK(s.pending == 1 && s.fired == 4 && s.buckets == 1);
+    cancel('d');
+    start('g', 30);
+    tw_drain(&tw, NULL, NULL);
+    s = stats(); /* neither is fired */
+    CHECK(s.pending == 0 && s.fired == 4 && s.buckets == 0);
+    tw_trim(&tw);
+    CHECK(stats().wheels == 0 && stats().bytes == 0);
+    tear_down();
+}
+
+static void stats_every_bucket(void)
+{
+    for (uint64_t tick = 1; tick <= 512; tick++) {
+        set_up_with(1, tick - 1, 256, 0);
+        start('a', tick);
+        CHECK(stats().buckets == 1);
+        start('b', tick + 511);
+        CHECK(stats().buckets == 2);
+        tear_down();
+    }
+}
+
+/* All timers are in one bucket, and move down once. Nothing else moves. */
+static void stats_cascaded(void)
+{
+    set_up_with(1, 0, 256, 0);
+    for (size_t i = 0; i < 3000; i++)
+        CHECK(start_numbered(i, 900 + i % 100) == TW_OK);
+    CHECK(stats().buckets == 1 && stats().cascaded == 0);
+    CHECK(tw_advance_clock(&tw, 900) == 30);
+    CHECK(stats().cascaded == 3000 && stats().buckets == 99);
+    fire_all(1000);
+    CHECK(stats().cascaded == 3000 && stats().fired == 3000);
+    tear_down();
+}
+
+/* A timer that is postponed is placed again once, for any number of
+ * postpones. */
+static void stats_postponed(void)
+{
+    set_up();
+    start('a', 10);
+    for (uint64_t i = 0; i < 100; i++)
+        CHECK(postpone('a', 100 + i) == TW_OK);
+    CHECK(stats().cascaded == 0);
+    FIRES(199, "a");
+    CHECK(stats().cascaded == 1);
+    tear_down();
+}
+
+/* -------------------------------------------------------------- tw_dump --- */
+
+static char drawing[16384];
+static size_t drawn_lines, longest_line;
+
+static void draw(const char *line, void *context)
+{
+    size_t length = strlen(line);
+    CHECK(context == drawing);
+    drawn_lines++;
+    longest_line = length > longest_line ? length : longest_line;
+    if (CHECK(strlen(drawing) + length + 2 < sizeof drawing))
+        strcat(strcat(drawing, line), "\n");
+}
+
+static const char *drawing_of(const timingwheel *wheel)
+{
+    size_t calls = memory.calls;
+    drawing[0] = '\0';
+    drawn_lines = longest_line = 0;
+    tw_dump(wheel, draw, drawing);
+    CHECK(memory.calls == calls && longest_line <= 100);
+    return drawing;
+}
+
+/* True if the drawing contains each of the texts, in this order. Otherwise
+ * prints the drawing. */
+static bool draws(const timingwheel *wheel, const char *const *texts,
+                  size_t count)
+{
+    const char *at = drawing_of(wheel);
+    for (size_t i = 0; i < count; i++) {
+        const char *found = strstr(at, texts[i]);
+        if (found == NULL) {
+            printf("# not drawn: %s, in:\n", texts[i]);
+            for (at = drawing; *at != '\0'; at += strcspn(at, "\n") + 1)
+                printf("# %.*s\n", (int)strcspn(at, "\n"), at);
+            return false;
+        }
+        at = found + strlen(texts[i]);
+    }
+    return true;
+}
+
+#define DRAWS(wheel, ...)                                          \
+    tap_check(draws((wheel), (const char *const[]){__VA_ARGS__},   \
+                    LENGTH(((const char *const[]){__VA_ARGS__}))), \
+              "the drawing", __FILE__, __LINE__)
+
+static void dump_of_no_wheel(void)
+{
+    set_up();
+    DRAWS(&tw, "clock: 0 ", "0 pending, 0 fired, 0 cascaded");
+    tw_dump(&tw, NULL, drawing); /* nobody to tell */
+    tw_dump(NULL, NULL, NULL);
+    tear_down();
+    DRAWS(&tw, "no wheel");
+    DRAWS(NULL, "no wheel");
+}
+
+/* Ticks of 10 units, wheels of 4 steps, and a clock within a tick. Of two
+ * equal ticks, the coarser wheel is the head of the queue. */
+static void dump_of_wheels(void)
+{
+    set_up_with(10, 57, 4, 0);
+    START_EACH(60, 75, 80, 180, 180, 700, 3);
+    DRAWS(&tw, "clock: 57 (tick 5, of 10 time units)\n",
+          "7 pending, 0 fired, 0 cascaded\n",
+          "wheel 0: step 1, ticks 5 to 12\n", "[.1.2....] holds 3\n",
+          "wheel 1: step 4, ticks 4 to 35\n", "[...2....] holds 2\n",
+          "wheel 2: step 16, ticks 0 to 127\n", "[....1...] holds 1\n",
+          "queue: wheel 0 at tick 6\n", "queue: wheel 1 at tick 18\n",
+          "queue: wheel 2 at tick 70\n", "in no wheel: 1\n");
+    FIRES(170, "gabc");
+    start('g', 180);
+    DRAWS(&tw, "4 pending, 4 fired, 0 cascaded\n",
+          "wheel 0: step 1, ticks 17 to 24\n", "[.1......] holds 1\n",
+          "wheel 1: step 4, ticks 16 to 47\n", "[2.......] holds 2\n",
+          "] holds 1\n", "queue: wheel 1 at tick 18\n");
+    tw_drain(&tw, NULL, NULL);
+    tear_down();
+}
+
+/* 9, 10, 99 and 100 timers in a place of the drawing. 512 buckets share 64
+ * places, and the first place begins with the clock's bucket. */
+static void dump_of_full_places(void)
+{
+    static const size_t many[] = {9, 10, 99, 100};
+    size_t i = 0;
+    set_up_with(1, 1000, 256, 0);
+    for (uint64_t place = 0; place < 4; place++)
+        for (size_t j = 0; j < many[place]; j++)
+            start_numbered(i++, 1000 + 16 * place + 1 + j % 3);
+    DRAWS(&tw, "218 pending", "wheel 0: step 1, ticks 1000 to 1511\n",
+          "[9.+.+.#....", "] holds 218\n");
+    tear_down();
+}
+
+/* No line is above 100 columns with the longest ticks and clocks; and the last
+ * wheel's window ends with the 64 bits. */
+static void dump_at_the_end_of_time(void)
+{
+    for (uint32_t size = 2; size <= 4096; size *= 2)
+        for (int i = 0; i < 2; i++) {
+            set_up_with(1, i == 0 ? UINT64_MAX - 1 : 0, size, 0);
+            for (unsigned j = 0; j < 26; j++)
+                start((char)('a' + j), UINT64_MAX >> (i == 0 ? 0 : j * 5 / 2));
+            DRAWS(&tw, "to 18446744073709551615\n[");
+            CHECK(drawn_lines > 4 + 2 * stats().wheels);
+            tear_down();
+        }
+}
+
+static void act_dump(item *self)
+{
+    (void)self;
+    DRAWS(&tw, "clock: 10 ", "1 pending, 1 fired");
+}
+
+static void visit_dump(tw_timer *timer, void *context)
+{
+    (void)timer, (void)context;
+    DRAWS(&tw, "1 pending");
+}
+
+static void dump_from_inside(void)
+{
+    set_up();
+    START_EACH(10, 20);
+    when_fired('a', act_dump, 'a', 0);
+    FIRES(10, "a");
+    CHECK(tw_foreach(&tw, visit_dump, NULL) == 1);
+    tear_down();
+}
+
+static const tap_case cases[] = {
+    {"tw_get_stats: counts timers, buckets, wheels and bytes", stats_count},
+    {"tw_get_stats: counts the first and the last bucket", stats_every_bucket},
+    {"tw_get_stats: counts cascaded timers", stats_cascaded},
+    {"tw_get_stats: counts a postponed timer once", stats_postponed},
+    {"tw_dump: says that there is no wheel, or nothing pending",
+     dump_of_no_wheel},
+    {"tw_dump: draws wheels from the clock's bucket, and the queue",
+     dump_of_wheels},
+    {"tw_dump: draws how full the buckets are", dump_of_full_places},
+    {"tw_dump: draws at most 100 columns, up to 2^64 - 1",
+     dump_at_the_end_of_time},
+    {"tw_dump: works in a callback and in a visitor", dump_from_inside},
+};
+
+TAP_MAIN(cases)

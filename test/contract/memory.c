@@ -1,0 +1,279 @@
+/* memory.c - promises 14 and 15 with many timers: how much memory a wheel takes,
+ * reserves that last, and allocations that fail one after the other.
+ *
+ *     memory [CASE...]
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "../lib/cases.h"
+
+/* ----------------------------------------------------- promise 14: blocks --- */
+
+/* A million timers all over 64 bits take a block per wheel. Cancel, postpone and
+ * advance take none. */
+static void million_timers(void)
+{
+    const size_t count = 1000000;
+    tw_timer *timers = (tw_timer *)calloc(count, sizeof *timers);
+    size_t cancelled = 0, fired_by_calls = 0;
+    if (!CHECK(timers != NULL))
+        return;
+    set_up_with(1, 0, 256, 0);
+    for (size_t i = 0; i < count; i++)
+        CHECK(tw_start(&tw, &timers[i], UINT64_MAX >> (i % 64)) == TW_OK);
+    CHECK(memory.calls == 8 && stats().wheels == 8);
+    CHECK(memory.bytes == stats().bytes);
+    CHECK(sizeof(void *) != 8 || memory.bytes <= 8 * 34000);
+    heap_fail(&memory, 1, true);
+    for (size_t i = 0; i < count; i += 3)
+        cancelled += tw_cancel(&tw, &timers[i]);
+    for (size_t i = 1; i < count; i += 3)
+        CHECK(tw_postpone(&tw, &timers[i], UINT64_MAX >> (i % 32)) == TW_OK);
+    for (uint64_t now = 1; now < UINT64_MAX / 4; now *= 3)
+        fired_by_calls += tw_advance_clock_limit(&tw, now, 100000);
+    fired_by_calls += tw_advance_clock(&tw, UINT64_MAX);
+    CHECK(cancelled + fired_by_calls == count && memory.calls == 8);
+    tear_down();
+    free(timers);
+}
+
+static void restarts_do_not_grow(void)
+{
+    set_up();
+    CHECK(start('a', 30000) == TW_OK && start('b', 300) == TW_OK);
+    size_t calls = memory.calls;
+    for (uint64_t i = 0; i < 1000000; i++) {
+        start('a', 30000 + i % 7 * 1000);
+        cancel('a');
+        start('b', tw_now(&tw) + 300);
+        if (i % 100 == 0)
+            tw_advance_clock(&tw, i / 100);
+    }
+    CHECK(memory.calls == calls);
+    tear_down();
+}
+
+/* ------------------------------------------- promise 14: reserves that last --- */
+
+static uint64_t horizon;
+
+static void start_again(timingwheel *wheel, tw_timer *timer)
+{
+    uint64_t deadline = tw_now(wheel) + scatter(tw_now(wheel), 5000);
+    CHECK(tw_start(wheel, timer, deadline < horizon ? deadline : horizon) ==
+          TW_OK);
+}
+
+/* After the reserve, TW_MALLOC fails. Many starts up to the horizon, of 20,000
+ * timers, near and far from a clock that moves, all succeed. */
+static void reserve_lasts_for(uint32_t size, uint64_t tick, uint64_t span,
+                              size_t starts_wanted)
+{
+    size_t refused = 0;
+    set_up_with(tick, 12345 * tick, size, 0);
+    horizon = tw_now(&tw) + span;
+    CHECK(tw_reserve(&tw, horizon) == TW_OK);
+    size_t calls = memory.calls;
+    heap_fail(&memory, 1, true);
+    for (size_t i = 0; i < starts_wanted; i++) {
+        uint64_t now = tw_now(&tw);
+        uint64_t delay = scatter(i, horizon - now + 1) >> scatter(i, 20);
+        tw_timer *timer = &crowd[i * 7 % CROWD].timer;
+        if (i < 100)
+            tw_timer_init(timer, start_again);
+        if (i < CROWD)
+            timer->callback = i < 100 ? start_again : NULL;
+        refused += tw_start(&tw, timer, now + delay) != TW_OK;
+        if (i % 5 == 0)
+            refused += tw_postpone(&tw, timer, horizon) != TW_OK;
+        if (i % 11 == 0)
+            tw_cancel(&tw, timer);
+        if (i % 1000 == 500 && now < horizon)
+            tw_advance_clock_limit(&tw, now + (horizon - now) / 100,
+                                   i % 3000 == 500 ? 50 : SIZE_MAX);
+        if (i == starts_wanted / 2)
+            (void)tw_drain(&tw, NULL, NULL);
+    }
+    CHECK(refused == 0 && memory.calls == calls);
+    CHECK(tw_check(&tw));
+    (void)tw_drain(&tw, NULL, NULL);
+    tear_down();
+}
+
+static void reserve_lasts(void)
+{
+    static const uint32_t sizes[] = {2, 16, 4096};
+    for (size_t i = 0; i < LENGTH(sizes); i++)
+        reserve_lasts_for(sizes[i], 1000, 3600000, 20000);
+    reserve_lasts_for(256, 1, 600, 20000);
+    reserve_lasts_for(256, 1, UINT64_C(1) << 40, 300000);
+}
+
+/* ---------------------------------------- promise 15: allocations that fail --- */
+
+static bool fails_for_ever;
+
+/* Starts a timer of the crowd. A refused start changes nothing, and succeeds
+ * once memory is back. */
+static void must_start(size_t i, uint64_t deadline)
+{
+    tw_timer was = crowd[i].timer;
+    size_t count = tw_count(&tw), failures = memory.failures;
+    int status = start_numbered(i, deadline);
+    if (status == TW_OK)
+        return;
+    CHECK(status == TW_ENOMEM && memory.failures > failures);
+    CHECK(memcmp(&was, &crowd[i].timer, sizeof was) == 0);
+    CHECK(tw_count(&tw) == count && tw_check(&tw));
+    if (!fails_for_ever)
+        CHECK(start_numbered(i, deadline) == TW_OK);
+}
+
+/* One timer in each wheel, restarts, and all wake-ups in turn. */
+static void play_starts(void)
+{
+    for (unsigned i = 0; i < 60; i++)
+        must_start(i, tw_now(&tw) + (UINT64_C(3) << i));
+    for (unsigned i = 0; i < 60; i++)
+        must_start(i * 7 % 60, tw_now(&tw) + (UINT64_C(7) << i));
+    for (unsigned i = 0; i < 30; i++) {
+        uint64_t next = tw_now(&tw);
+        (void)tw_next_deadline(&tw, &next);
+        (void)tw_advance_clock(&tw, next);
+    }
+}
+
+/* A large bucket that moves ahead, and timers that start meanwhile. */
+static void play_large_bucket(void)
+{
+    for (size_t i = 0; i < 3000; i++)
+        must_start(i, 262144 + scatter(i, 3000));
+    for (uint64_t now = 190000; now < 262144; now += 1500) {
+        (void)tw_advance_clock_limit(&tw, now, 200);
+        must_start(3000 + (size_t)(now % 100), 262144 + scatter(now, 3000));
+    }
+}
+
+/* Timers that are postponed again and again, near and far. */
+static void play_postpones(void)
+{
+    for (size_t i = 0; i < 100; i++)
+        must_start(i, 300 + i);
+    for (uint64_t now = 0; now < 4000; now += 40) {
+        (void)tw_advance_clock(&tw, now);
+        for (uint64_t i = 0; i < 10; i++) {
+            size_t at = (size_t)scatter(now + i, 100);
+            uint64_t delay = UINT64_C(50) << scatter(now * i, 50);
+            uint64_t deadline = now + 400 + delay;
+            if (!tw_is_pending(&crowd[at].timer))
+                must_start(at, deadline);
+            else if (deadline > tw_deadline(&crowd[at].timer))
+                CHECK(postpone_numbered(at, deadline) == TW_OK);
+        }
+    }
+}
+
+/* Trims, drains and polls in between. */
+static void play_trims(void)
+{
+    for (unsigned round = 0; round < 12; round++) {
+        uint64_t now = tw_now(&tw);
+        for (size_t i = 0; i < 90; i++)
+            must_start(i, now + 1 + scatter(i, UINT64_C(1) << (2 + 3 * round)));
+        for (size_t i = 0; i < 90; i += 1 + round % 3)
+            tw_cancel(&tw, &crowd[i].timer);
+        tw_trim(&tw);
+        for (tw_timer *t; (t = tw_poll(&tw, now + 50)) != NULL;)
+            on_numbered(&tw, t);
+        if (round == 7)
+            (void)tw_drain(&tw, NULL, NULL);
+        tw_trim(&tw);
+        CHECK(tw_reserve(&tw, now + 5000) == TW_OK || memory.failures > 0);
+    }
+}
+
+/* In run n, the nth allocation of `play` fails, once alone and once with all
+ * later ones. Pending timers fire in time and in order all the same. */
+static void inject(void (*play)(void), uint64_t clock)
+{
+    static const uint32_t sizes[] = {2, 4, 16, 256};
+    for (size_t i = 0; i < 2 * LENGTH(sizes); i++) {
+        size_t nth = 1;
+        for (bool has_failed = true; has_failed; nth++) {
+            set_up_with(1, clock, sizes[i / 2], 0);
+            fails_for_ever = i % 2 != 0;
+            heap_fail(&memory, nth, fails_for_ever);
+            play();
+            has_failed = memory.failures != 0;
+            CHECK(stats().bytes == memory.bytes);
+            if (i % 4 != 0)
+                heap_fail(&memory, 0, false);
+            fire_all(UINT64_MAX);
+            tear_down();
+        }
+        CHECK(nth > 2); /* an allocation could fail */
+    }
+}
+
+static void starts_in_all_wheels(void)
+{
+    inject(play_starts, 0);
+    inject(play_starts, 123456789);
+}
+
+static void large_bucket(void)
+{
+    inject(play_large_bucket, 0);
+}
+
+static void postpones(void)
+{
+    inject(play_postpones, 0);
+}
+
+static void trims_and_polls(void)
+{
+    inject(play_trims, 0);
+}
+
+/* Timers wait outside of the wheels until their ticks. The work of a call does
+ * not grow with the time that the call passes. */
+static void waiting_costs_nothing(void)
+{
+    const size_t count = 1000;
+    set_up_with(1, 0, 256, 0);
+    for (size_t i = 0; i < count; i++)
+        start_numbered(i, 10);
+    for (size_t i = 0; i < count; i++)
+        postpone_numbered(i, (UINT64_C(1) << 40) + i * (UINT64_C(1) << 30));
+    heap_fail(&memory, 1, true);
+    CHECK(tw_advance_clock(&tw, 10) == 0);
+    uint64_t moved = stats().cascaded;
+    CHECK(moved <= 2 * count);
+    for (uint64_t now = 11; now < UINT64_C(1) << 40; now *= 2)
+        CHECK(tw_advance_clock(&tw, now) == 0);
+    CHECK(stats().cascaded == moved);
+    CHECK(tw_wait(&tw, tw_now(&tw), UINT64_MAX) != 0);
+    fire_all(UINT64_MAX);
+    CHECK(stats().wheels == 1);
+    tear_down();
+}
+
+static const tap_case cases[] = {
+    {"promise 14: a million timers over 64 bits take 8 blocks, calls take none",
+     million_timers},
+    {"promise 14: a million restarts and cancels take nothing",
+     restarts_do_not_grow},
+    {"promise 14: after tw_reserve none of 300,000 starts fails",
+     reserve_lasts},
+    {"promise 15: starts in all wheels, an allocation fails",
+     starts_in_all_wheels},
+    {"promise 15: a large bucket, an allocation fails", large_bucket},
+    {"promise 15: postpones, an allocation fails", postpones},
+    {"promise 15: trims, drains and polls, an allocation fails",
+     trims_and_polls},
+    {"promise 15: timers that wait for memory cost no call anything",
+     waiting_costs_nothing},
+};
+
+TAP_MAIN(cases)
