@@ -33,6 +33,7 @@ static unsigned large; /* a bucket with more timers moves ahead of time */
 
 #define ITEMS 1024
 #define TRACE 48
+#define CALM_LEVELS 4 /* wheels above wheel 0 in use in calm rounds */
 
 /* Returns a number from 0 to below - 1; any 64 bits if `below` is 0. */
 static uint64_t draw(uint64_t below);
@@ -104,6 +105,9 @@ static struct {
     size_t attempts, attempts_allowed; /* allocations */
     unsigned long long blocks, blocks_allowed;
     bool counting;
+    uint64_t began_with; /* timers pending before the call */
+    size_t wheels;       /* before the call */
+    uint64_t leaves;     /* ticks that timers had left and the clock passed */
     trace_entry trace[TRACE];
     unsigned long long traced;
 } run;
@@ -180,13 +184,59 @@ static bool refuses(void)
     return run.s.failing != 0 && draw(16) < run.s.failing;
 }
 
-/* Levels that a wheel of this size can have. */
-static unsigned levels(void)
+static unsigned size_bits(void)
 {
     unsigned bits = 1;
     while ((UINT32_C(2) << bits) <= run.s.wheel_size)
         bits++;
-    return (64 + bits - 1) / bits;
+    return bits;
+}
+
+/* The number of wheels that 64 bits can need. */
+static unsigned levels(void)
+{
+    return (64 + size_bits() - 1) / size_bits();
+}
+
+/* Promise 16 in calm rounds. A call that moves the clock by d ticks, to r ticks
+ * before the step of a large bucket, moves the share d / (d + r) of the
+ * bucket. Buckets that are not large move when they come up. A loop that slept
+ * through the step before pays for a bucket in one call, but for one bucket of
+ * each wheel only. Timers moved in such a call have come late to their new
+ * bucket: the shares count from that call. */
+static struct {
+    uint64_t since;                /* the last such call */
+    bool slept[CALM_LEVELS];       /* through the step before this one */
+    size_t left_over[CALM_LEVELS]; /* share of this step's bucket */
+} calm;
+
+static void check_calm(uint64_t from, size_t timers, uint64_t moved)
+{
+    uint64_t clock = run.oracle.clock, passed = clock - from;
+    uint64_t allowed = 0;
+    for (unsigned i = 0; i < CALM_LEVELS; i++) {
+        uint64_t shift = (i + 1) * size_bits(), own = from >> shift << shift;
+        uint64_t next = own + (UINT64_C(1) << shift);
+        uint64_t span = next - (calm.since > own ? calm.since : own);
+        size_t share =
+            passed >= span ? timers : (size_t)(timers * passed / span) + 1;
+        if (clock >= next) {
+            calm.slept[i] = share >= timers / 2;
+            calm.left_over[i] = calm.slept[i] ? 0 : share;
+        }
+        allowed += large + share + calm.left_over[i];
+    }
+    if (moved <= 2 * allowed)
+        return;
+    unsigned i = 0;
+    while (i < CALM_LEVELS && !calm.slept[i])
+        i++;
+    if (i == CALM_LEVELS)
+        fail("a call over %" PRIu64 " ticks moves %" PRIu64 " of %zu timers, "
+             "more than %" PRIu64,
+             passed, moved, timers, 2 * allowed);
+    calm.slept[i] = false;
+    calm.since = clock;
 }
 
 /* ----------------------------------------------------------------- checks -- */
@@ -247,10 +297,7 @@ static uint64_t cascaded(void)
 /* Returns the ticks of a step of some wheel. */
 static uint64_t draw_step(void)
 {
-    unsigned bits = 1;
-    while ((UINT32_C(2) << bits) <= run.s.wheel_size)
-        bits++;
-    uint64_t shift = (draw(8) == 0 ? draw(levels()) : draw(3)) * bits;
+    uint64_t shift = (draw(8) == 0 ? draw(levels()) : draw(3)) * size_bits();
     return shift < 64 ? UINT64_C(1) << shift : UINT64_C(1) << 63;
 }
 
@@ -449,13 +496,24 @@ static void op_postpone(void)
     check_timer(id);
 }
 
-static void op_cancel(void)
+static void cancel(uint32_t id)
 {
-    uint32_t id = draw_id();
     trace("cancel", id, 0, 0);
     allow_allocations(0);
     REQUIRE(tw_cancel(&run.tw, timer_of(id)) == oracle_cancel(&run.oracle, id));
     check_timer(id);
+}
+
+static void op_cancel(void)
+{
+    cancel(draw_id());
+}
+
+static void op_cancel_many(void)
+{
+    uint32_t id = draw_id();
+    for (uint64_t count = draw(run.s.items); count != 0; count--)
+        cancel(id = (id + 1) % run.s.items);
 }
 
 static void op_move(void)
@@ -692,8 +750,30 @@ static void call_begin(void)
     allow_allocations((pending + 30) * (pending + 30));
     run.cascaded = cascaded();
     run.blocks = 0;
-    run.blocks_allowed = ~0ULL;
+    run.blocks_allowed = 100000000;
+    run.wheels = run.heap.blocks;
+    run.leaves = run.oracle.leaves - run.oracle.left_count;
+    run.began_with = pending;
     run.counting = true;
+}
+
+/* Judges the work of a call. Each timer moves down once per wheel, and once
+ * for each postpone. Timers that find no memory are tried again at each of
+ * their ticks. */
+static void check_work(uint64_t fired)
+{
+    uint64_t moved = cascaded() - run.cascaded, timers = run.began_with + 80;
+    uint64_t most = timers * (run.heap.failures != 0 ? timers : levels() + 1);
+    if (moved > most)
+        fail("a call moves %" PRIu64 " timers, more than %" PRIu64, moved,
+             most);
+    run.blocks_allowed = 100 + 10 * levels() +
+                         12 * (run.oracle.leaves - run.leaves) +
+                         (fired + moved + 1) * (200 + run.s.wheel_size / 8) +
+                         30 * run.s.wheel_size * (run.heap.blocks - run.wheels);
+    if (run.blocks > run.blocks_allowed)
+        fail("a call takes %llu basic blocks, more than %llu", run.blocks,
+             run.blocks_allowed);
 }
 
 static void call_end(bool complete, bool polled, uint64_t moved)
@@ -706,13 +786,16 @@ static void call_end(bool complete, bool polled, uint64_t moved)
 
 static void advance(uint64_t now)
 {
-    uint64_t fired = run.oracle.fired;
+    uint64_t fired = run.oracle.fired, clock = run.oracle.clock;
     trace("advance", 0, now, 0);
     oracle_call(&run.oracle, now);
     call_begin();
     size_t count = tw_advance_clock(&run.tw, now);
     call_end(true, false, 0);
     REQUIRE(count == run.oracle.fired - fired);
+    check_work(count);
+    if (run.s.calm)
+        check_calm(clock, run.began_with, cascaded() - run.cascaded);
 }
 
 /* A limited call may leave the oracle unsure. */
@@ -725,6 +808,14 @@ static void resolve(void)
 static void op_advance(void)
 {
     advance(draw_now());
+}
+
+/* Sleeps now and then, for a part of a step or for some steps. Otherwise looks
+ * every few ticks. */
+static void op_advance_calmly(void)
+{
+    uint64_t ticks = draw(300) != 0 ? 1 + draw(3) : draw(3 * draw_step());
+    advance(tw_after(run.oracle.now, ticks * run.s.tick));
 }
 
 static void op_limit(void)
@@ -745,6 +836,7 @@ static void op_limit(void)
              count, moved);
     call_end(count + moved < limit, false, moved);
     REQUIRE(count == run.oracle.fired - fired);
+    check_work(count);
     resolve();
 }
 
@@ -763,46 +855,64 @@ static void op_poll(void)
         judge(oracle_fire(&run.oracle, id));
     }
     call_end(timer == NULL, true, 0);
+    check_work(timer != NULL);
     resolve();
 }
 
 /* ------------------------------------------------------------------ rounds -- */
 
+/* An operation, with its weight outside of calls, in callbacks and visitors,
+ * and in calm rounds. */
 typedef struct operation {
     void (*run)(void);
-    unsigned weight;     /* usual weight */
-    bool in_callback;    /* allowed in callbacks */
-    bool only_callbacks; /* and nowhere else */
-    bool calm;           /* allowed in calm rounds */
+    unsigned outside, inside, calm;
 } operation;
 
 static const operation operations[] = {
-    {op_start, 24, true, false, true},   {op_start_many, 2, false, false, true},
-    {op_within, 4, true, false, false},  {op_postpone, 10, true, false, false},
-    {op_cancel, 8, true, false, false},  {op_move, 2, true, false, false},
-    {op_replace, 2, true, false, false}, {op_reserve, 1, true, false, false},
-    {op_foreach, 1, true, false, false}, {op_drain, 1, true, false, false},
-    {op_refused, 1, true, true, false},  {op_advance, 10, false, false, true},
-    {op_limit, 8, false, false, false},  {op_poll, 6, false, false, false},
-    {op_trim, 1, false, false, false},
+    {op_start, 24, 24, 1},        /* */
+    {op_start_many, 2, 0, 2},     /* */
+    {op_within, 4, 4, 0},         /* */
+    {op_postpone, 10, 10, 0},     /* */
+    {op_cancel, 8, 8, 0},         /* */
+    {op_cancel_many, 1, 1, 0},    /* */
+    {op_move, 2, 2, 0},           /* */
+    {op_replace, 2, 2, 0},        /* */
+    {op_reserve, 1, 1, 0},        /* */
+    {op_foreach, 1, 1, 0},        /* */
+    {op_drain, 1, 1, 0},          /* */
+    {op_refused, 0, 1, 0},        /* */
+    {op_advance, 10, 0, 0},       /* */
+    {op_limit, 8, 0, 0},          /* */
+    {op_poll, 6, 0, 0},           /* */
+    {op_trim, 1, 0, 0},           /* */
+    {op_advance_calmly, 0, 0, 99} /* */
 };
 #define OPERATIONS (sizeof operations / sizeof *operations)
 
-static unsigned weights[OPERATIONS], weight_sum[2]; /* outside, in callbacks */
+/* The weights of a round: outside and inside. */
+static unsigned weights[2][OPERATIONS], weight_sum[2];
 
-static bool is_allowed(size_t i)
+static void draw_weights(bool is_calm)
 {
-    return run.depth != 0 ? operations[i].in_callback
-                          : !operations[i].only_callbacks;
+    weight_sum[0] = weight_sum[1] = 0;
+    for (size_t i = 0; i < OPERATIONS; i++) {
+        unsigned usual = draw(4) == 0 ? (unsigned)draw(10) : 3;
+        const operation *o = &operations[i];
+        weights[0][i] = is_calm ? o->calm : o->outside * usual + (i == 0);
+        weights[1][i] = o->inside * usual + (i == 0);
+        weight_sum[0] += weights[0][i];
+        weight_sum[1] += weights[1][i];
+    }
 }
 
 static void take_steps(unsigned count)
 {
+    bool inside = run.depth != 0;
     for (; count != 0; count--) {
-        unsigned at = (unsigned)draw(weight_sum[run.depth != 0]);
+        unsigned at = (unsigned)draw(weight_sum[inside]);
         size_t i = 0;
-        for (; !is_allowed(i) || at >= weights[i]; i++)
-            at -= is_allowed(i) ? weights[i] : 0;
+        while (at >= weights[inside][i])
+            at -= weights[inside][i++];
         run.total++;
         operations[i].run();
     }
@@ -824,6 +934,24 @@ static uint64_t draw_start(uint64_t tick)
     return i == 3 ? draw(0) >> draw(20) : i == 4 ? 0 - 1 - off : 0 - off * 100;
 }
 
+/* Hundreds of timers in blocks of near ticks, and a clock that seldom leaps. */
+static void draw_calm(settings *s)
+{
+    s->calm = true;
+    s->start = draw(2) == 0 ? 0 : draw(0) >> (1 + draw(40));
+    s->wheel_size = UINT32_C(16) << draw(4);
+    s->items = (uint32_t)(ITEMS / 2 + draw(ITEMS / 2));
+    s->steps = 4000;
+    s->max_pending = 0;
+    s->failing = s->active = 0;
+    s->block = 1 + draw(s->wheel_size * 2);
+    large = 4 + (unsigned)draw(4);
+    memset(s->delays, 0, sizeof s->delays);
+    s->delays[DELAY_BLOCK] = 1;
+    memset(&calm, 0, sizeof calm);
+    calm.since = s->start / s->tick;
+}
+
 static void draw_settings(settings *s)
 {
     memset(s, 0, sizeof *s);
@@ -843,16 +971,9 @@ static void draw_settings(settings *s)
         s->delays[i] = draw(3) == 0 ? 0 : (unsigned)draw(8);
     s->delays[DELAY_TINY]++;
     s->delays[DELAY_END] = draw(4) == 0 ? 1 : 0;
-    weight_sum[0] = weight_sum[1] = 0;
-    for (size_t i = 0; i < OPERATIONS; i++) {
-        weights[i] =
-            operations[i].weight * (draw(4) == 0 ? (unsigned)draw(10) : 3);
-        weight_sum[0] += operations[i].only_callbacks ? 0 : weights[i];
-        weight_sum[1] += operations[i].in_callback ? weights[i] : 0;
-    }
-    weights[0]++;
-    weight_sum[0]++;
-    weight_sum[1]++;
+    if (draw(8) == 0)
+        draw_calm(s);
+    draw_weights(s->calm);
 }
 
 /* Plays one round. */

@@ -62,7 +62,8 @@ typedef struct oracle {
      * loop once */
     uint64_t left[ORACLE_LEFT];
     size_t left_count;
-    bool left_full; /* more ticks than the heap has room for */
+    bool left_full;  /* more ticks than the heap has room for */
+    uint64_t leaves; /* number of ticks left so far */
 } oracle;
 
 static inline void oracle_init(oracle *o, uint64_t tick, uint64_t start,
@@ -104,6 +105,7 @@ static inline size_t oracle_pending(const oracle *o)
 
 static inline void oracle_leave_tick(oracle *o, uint64_t tick)
 {
+    o->leaves++;
     if (o->left_count == ORACLE_LEFT) {
         o->left_full = true;
         return;

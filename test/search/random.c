@@ -11,6 +11,7 @@
  */
 #include "../lib/operations.h"
 #include "../lib/random.h"
+#include <signal.h>
 #include <time.h>
 
 static uint64_t seed = 1, round_number, numbers;
@@ -27,6 +28,13 @@ static void give_up(void)
     printf("# to repeat: %s --seed %" PRIu64 " --round %" PRIu64 "\n", program,
            seed, round_number);
     exit(1);
+}
+
+/* A crash names its round, too. */
+static void on_signal(int number)
+{
+    printf("# step %llu: signal %d\n", run.step, number);
+    give_up();
 }
 
 int main(int argc, char **argv)
@@ -59,6 +67,8 @@ int main(int argc, char **argv)
     printf("1..1\n");
     fflush(stdout);
     clock_t begin = clock();
+    (void)signal(SIGSEGV, on_signal);
+    (void)signal(SIGABRT, on_signal);
     do {
         numbers = seed * UINT64_C(0x9e3779b97f4a7c15) + round_number;
         numbers = random_next(&numbers);
