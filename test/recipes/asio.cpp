@@ -1,57 +1,65 @@
 /* asio.cpp - timingwheel.h in standalone Asio: timers with RAII and lambdas, on
- * one asio::steady_timer that moves only when the next deadline changes.
+ * one asio::steady_timer that moves only when the next deadline changes. An
+ * exception of a callback leaves io_context::run, as out of any handler.
+ *
+ *     c++ -std=c++17 asio.cpp -pthread && ./a.out
  *
  * The example: a thread posts an event every 20 ms. Each event makes `soon`,
- * which deletes itself and throws, and postpones `silence`; each fifth cancels
- * `silence`. Exit code: 1 for early, lost or late timers, 2 for idle turns.
+ * which deletes itself and throws, and postpones `silence`. Every fifth event
+ * cancels `silence`.
+ *
  * SPDX-License-Identifier: MIT */
 static void fire(struct timingwheel *tw, struct tw_timer *timer);
 #define TW_CALL(tw, timer) fire(tw, timer)
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
 #include <asio.hpp>
-#include <cstdio>
 #include <thread>
+
+#define MS 1000000
+static uint64_t now; /* the reading of this turn, in nanoseconds */
+#include "judge.h"
 
 using namespace std::chrono;
 static asio::io_context io;
 static asio::steady_timer wake(io);
 static timingwheel wheel;
-static uint64_t now; /* in ns, the last reading */
-static int pending, fired, early, late, idle;
 
-static uint64_t read_clock() /* a clock that steps back counts as standing */
+/* Events advance the wheel before they start timers. */
+static void advance()
 {
     nanoseconds reading = steady_clock::now().time_since_epoch();
-    return now = std::max(now, static_cast<uint64_t>(reading.count()));
+    now = std::max(now, static_cast<uint64_t>(reading.count()));
+    tw_advance_clock(&wheel, now);
 }
 
-static void move_wake(bool set = true)
+static void move_wake(bool is_set = true)
 {
-    uint64_t deadline = UINT64_MAX;
+    uint64_t deadline = INT64_MAX;
     tw_next_deadline(&wheel, &deadline);
     steady_clock::time_point at{nanoseconds(deadline)};
-    if (deadline > INT64_MAX || (set && deadline > now && at == wake.expiry()))
+    if (is_set && deadline > now && at == wake.expiry())
         return;
     wake.expires_at(at);
     wake.async_wait([](std::error_code moved) {
         if (!moved)
-            idle += !tw_advance_clock(&wheel, read_clock()), move_wake(false);
+            advance(), move_wake(false);
     });
 }
 
+/* Without the catch, the exception would leave advance, and the event that has
+ * called advance would be lost. */
 static void fire(timingwheel *tw, tw_timer *timer)
 try {
-    fired++, early += now < tw_deadline(timer);
-    late += now > tw_deadline(timer) + 9000000;
-    timer->callback(tw, timer), pending--;
-} catch (...) { /* throw again, out of io_context::run, as a handler does */
+    judge_timer(tw, timer);
+    timer->callback(tw, timer);
+} catch (...) { /* throw again, out of io_context::run */
     asio::post(io, [e = std::current_exception()] { rethrow_exception(e); });
 }
 
 struct timer : tw_timer {
     std::function<void()> call;
-    timer(std::function<void()> f) : tw_timer(), call(std::move(f))
+    explicit timer(std::function<void()> f) : tw_timer(), call(std::move(f))
     {
         tw_timer_init(this, [](timingwheel *, tw_timer *t) {
             std::function(static_cast<timer *>(t)->call)(); /* may delete t */
@@ -60,12 +68,13 @@ struct timer : tw_timer {
     timer(timer &&) = delete;
     ~timer()
     {
-        tw_cancel(&wheel, this);
+        judge.armed -= tw_cancel(&wheel, this);
     }
     void start(nanoseconds delay) /* or postpone */
     {
         uint64_t ns = static_cast<uint64_t>(std::max(delay, 0ns).count());
-        if (tw_postpone(&wheel, this, tw_after(read_clock(), ns)) != TW_OK)
+        judge.armed += !tw_is_pending(this);
+        if (tw_postpone(&wheel, this, tw_after(now, ns)) != TW_OK)
             throw std::bad_alloc();
         move_wake();
     }
@@ -73,28 +82,28 @@ struct timer : tw_timer {
 
 int main()
 {
-    tw_config config = {50000, read_clock(), 0, 0, nullptr};
+    tw_config config = {50000, 0, 0, 0, nullptr};
+    int thrown = 0;
     tw_init(&wheel, &config);
     std::unique_ptr<timer> soon;
     timer silence([] {});
     std::thread sender([&, work = asio::make_work_guard(io)] {
-        for (int i = 1; i <= 20; i++, std::this_thread::sleep_for(20ms))
+        for (int i = 1; i <= EVENTS; i++, std::this_thread::sleep_for(20ms))
             asio::post(io, [&, i] {
-                late += !!soon, pending += !soon + !tw_is_pending(&silence);
+                advance();
+                judge.events++, judge.late += !!soon;
                 soon.reset(new timer([&, i] { throw(soon.reset(), i); }));
                 soon->start(200us);
                 silence.start(150ms);
-                pending -= i % 5 == 0 && tw_cancel(&wheel, &silence);
+                judge.armed -= i % 5 == 0 && tw_cancel(&wheel, &silence);
             });
     });
-    while (!io.stopped())
+    while (judge_turn(&wheel))
         try {
-            io.run();
+            io.run_one();
         } catch (int) {
-            pending--;
+            thrown++;
         }
     sender.join();
-    std::printf("asio: %d fired, %d early, %d lost, %d late, %d idle turns\n",
-                fired, early, pending, late, idle);
-    return (early || pending || late > 10) + 2 * (idle > 10);
+    return judge_end("asio", thrown == EVENTS);
 }

@@ -6,78 +6,75 @@
  * wheel of real time. A long hitch pays for MOST_STEPS at most.
  *
  * The example: a monster attacks, while the menu pauses and slows the game. A
- * replay of the steps without a clock comes out equal. Exit code: 1 for early,
- * lost or late timers, or a wrong speed or replay; 2 for idle turns.
+ * replay of the steps without a clock must come out equal.
+ *
  * SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
 #include <poll.h>
-#include <stdio.h>
-#include <time.h>
-#define STEP 10            /* in virtual ms */
+
+#define MS 1
+static uint64_t now; /* the reading of this turn, in real milliseconds */
+#include "judge.h"
+
+#define STEP 10            /* in virtual milliseconds */
 #define PRICE (100 * STEP) /* of a step: real ms, times the speed in percent */
 #define MOST_STEPS 5       /* per turn */
 
 static struct game {
-    timingwheel wheel; /* first: the wheel's address is the game's address */
+    timingwheel wheel;
     tw_timer attack;
-    uint64_t clock, record; /* virtual ms; hash of the steps with attacks */
+    uint64_t clock, record; /* virtual ms; hash of the times of the attacks */
+    int late;               /* attacks that came too early or too late */
 } game, replay;
-static const uint64_t lengths[] = {100, 100, 160, UINT64_MAX}; /* in real ms */
-static const uint64_t speeds[] = {100, 0, 25, 100};            /* in percent */
 static timingwheel menu;
-static uint64_t now, phase, phase_start, phase_steps, credit;
-static int fired, early, lost, late, idle, wrong;
-
-static uint64_t read_clock(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    uint64_t ms = (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-    return ms > now ? ms : now;
-}
+static const uint64_t lengths[] = {100, 100, 160, 60000}; /* in real ms */
+static const uint64_t speeds[] = {100, 0, 25, 100};       /* in percent */
+static uint64_t phase, phase_start, phase_steps, credit;
+static bool is_wrong;
 
 static void on_attack(timingwheel *tw, tw_timer *timer)
 {
-    struct game *g = (struct game *)tw;
+    struct game *g = TW_OWNER(tw, struct game, wheel);
     uint64_t deadline = tw_deadline(timer);
-    fired++, early += g->clock < deadline, late += g->clock - deadline >= STEP;
+    g->late += g->clock - deadline >= STEP; /* also if the attack is early */
     g->record = (g->record + g->clock) * UINT64_C(0x9e3779b97f4a7c15);
     tw_start(tw, timer, tw_after(deadline, 1 + (g->record >> 32) % 30));
 }
 
-static void game_start(struct game *g)
+static void start_game(struct game *g)
 {
     tw_init(&g->wheel, NULL);
     tw_timer_init(&g->attack, on_attack);
     tw_start(&g->wheel, &g->attack, 7);
 }
 
-static void game_step(struct game *g)
+static void make_step(struct game *g)
 {
-    g->clock += STEP; /* a game moves all that moves here */
+    g->clock += STEP; /* the timers fire first, then all else moves */
     tw_advance_clock(&g->wheel, g->clock);
-    lost += tw_remaining(&g->attack, g->clock) == 0;
 }
 
 /* Checks the speed of the phase that ends, and starts the next phase. */
 static void on_phase(timingwheel *tw, tw_timer *timer)
 {
     uint64_t paid = (now - phase_start) * speeds[phase] + PRICE;
-    wrong += paid - phase_steps * PRICE - 1 >= 2 * PRICE - 1;
-    early += tw_deadline(timer) > now, late += now > tw_deadline(timer) + 9;
-    fired++, phase++, phase_start = now, phase_steps = 0;
-    tw_start(tw, timer, tw_after(now, lengths[phase]));
+    is_wrong |= paid - phase_steps * PRICE - 1 >= 2 * PRICE - 1;
+    judge_timer(tw, timer);
+    phase++, phase_start = now, phase_steps = 0;
+    judge.armed++, tw_start(tw, timer, tw_after(now, lengths[phase]));
 }
 
 int main(void)
 {
-    static tw_timer next_phase = TW_TIMER_INIT(on_phase);
-    game_start(&game), game_start(&replay);
-    tw_init(&menu, &(tw_config){.start = phase_start = now = read_clock()});
+    tw_timer next_phase = TW_TIMER_INIT(on_phase);
+    start_game(&game), start_game(&replay);
+    now = phase_start = read_clock();
+    tw_init(&menu, &(tw_config){.start = now});
     tw_start(&menu, &next_phase, tw_after(now, lengths[0]));
-    while (game.clock < 400) {
+    judge.armed = 1;
+    while (judge_turn(&menu) && game.clock < 400) {
         uint64_t wait = tw_wait(&menu, now, 60000), before = now;
         if (wait * speeds[phase] > PRICE - credit) /* a step comes first */
             wait = (PRICE - credit + speeds[phase] - 1) / speeds[phase];
@@ -86,15 +83,15 @@ int main(void)
         credit += (now - before) * speeds[phase];
         uint64_t steps = credit / PRICE;
         for (uint64_t i = 0; i < steps && i < MOST_STEPS; i++)
-            game_step(&game);
-        credit %= PRICE, phase_steps += steps, late += steps > 2;
-        idle += tw_advance_clock(&menu, now) + steps == 0;
+            make_step(&game);
+        credit %= PRICE, phase_steps += steps;
+        judge.events += steps > 0;
+        tw_advance_clock(&menu, now);
     }
     while (replay.clock < game.clock)
-        game_step(&replay);
-    wrong += replay.record != game.record;
+        make_step(&replay);
+    judge.armed -= tw_cancel(&menu, &next_phase);
+    is_wrong |= replay.record != game.record || game.late > 0;
     tw_destroy(&menu), tw_destroy(&game.wheel), tw_destroy(&replay.wheel);
-    printf("game: %d fired, %d early, %d lost, %d late, %d idle, %d wrong\n",
-           fired, early, lost, late, idle, wrong);
-    return (early || lost || wrong || late > 10) + 2 * (idle > 10);
+    return judge_end("fixed_step", !is_wrong);
 }

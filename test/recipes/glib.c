@@ -2,99 +2,81 @@
  *
  * The clock is the source's, g_source_get_time: microseconds, monotonic, read
  * once a turn. GLib sleeps in milliseconds, so the wait is rounded up: rounded
- * down, the loop spins until the deadline.
+ * down, the loop spins until the deadline. The source is attached first, so the
+ * wheel advances before the input is read. A higher priority would be wrong:
+ * GLib then leaves the input for later turns.
  *
- * The example: a child writes a byte every 20 ms. Each byte starts `soon`, due
- * before the sleep in progress would end, and postpones `silence`; every fifth
- * cancels it. Exit code: 1 for early, lost or late timers, 2 for idle turns.
+ *     cc glib.c $(pkg-config --cflags --libs glib-2.0) -o glib && ./glib
+ *
+ * The example is in judge.h.
+ *
  * SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
 #include <glib-unix.h>
-#include <stdio.h>
 
-static timingwheel wheel;
-static GSource *source;
-static int bytes, pending, fired, early, late, idle;
+#define MS 1000
+static uint64_t now; /* the reading of this turn, in microseconds */
+#include "judge.h"
 
-static uint64_t time_of(GSource *self)
+static timingwheel tw;
+
+static void update_now(GSource *self)
 {
-    static uint64_t now;
     uint64_t reading = (uint64_t)g_source_get_time(self);
-    return now = reading > now ? reading : now;
+    now = reading > now ? reading : now;
 }
 
-/* Before the sleep: how long may it be? True if something is due already. */
+/* Before the sleep. Returns true if a timer is due already. */
 static gboolean prepare(GSource *self, gint *timeout)
 {
-    uint64_t wait = tw_wait(&wheel, time_of(self), 60000000);
+    update_now(self);
+    uint64_t wait = tw_wait(&tw, now, 60000000);
     *timeout = (gint)((wait + 999) / 1000);
     return wait == 0;
 }
 
-/* After it: is something due now? */
+/* After the sleep. Returns true to advance the wheel in each turn. */
 static gboolean check(GSource *self)
 {
-    return tw_wait(&wheel, time_of(self), 1) == 0;
+    update_now(self);
+    return TRUE;
 }
 
 static gboolean dispatch(GSource *self, GSourceFunc function, gpointer data)
 {
-    (void)function, (void)data;
-    tw_advance_clock(&wheel, time_of(self));
+    (void)self, (void)function, (void)data;
+    tw_advance_clock(&tw, now);
     return G_SOURCE_CONTINUE;
-}
-
-static void on_timer(timingwheel *tw, tw_timer *timer)
-{
-    (void)tw;
-    fired++, pending--;
-    early += time_of(source) < tw_deadline(timer);
-    late += time_of(source) > tw_deadline(timer) + 9000;
 }
 
 static gboolean on_readable(gint fd, GIOCondition condition, gpointer data)
 {
-    static tw_timer soon = TW_TIMER_INIT(on_timer);
-    static tw_timer silence = TW_TIMER_INIT(on_timer);
-    uint64_t now = time_of(source);
-    char byte;
     (void)condition, (void)data;
-    gboolean more = read(fd, &byte, 1) == 1; /* not the end of the file */
-    late += tw_is_pending(&soon);
-    pending += !tw_is_pending(&soon) + !tw_is_pending(&silence);
-    tw_start(&wheel, &soon, tw_after(now, 2000));
-    tw_postpone(&wheel, &silence, tw_after(now, 150000));
-    if (++bytes % 5 == 0)
-        pending -= tw_cancel(&wheel, &silence);
-    return more;
+    return judge_read(&tw, fd); /* FALSE at the end of the input */
 }
 
 int main(void)
 {
-    FILE *child = popen("for i in $(seq 19); do sleep .02; echo; done", "r");
     GSourceFuncs functions = {
         .prepare = prepare, .check = check, .dispatch = dispatch};
     GMainContext *context = g_main_context_new();
-    GSource *input = g_unix_fd_source_new(fileno(child), G_IO_IN | G_IO_HUP);
-    source = g_source_new(&functions, sizeof(GSource));
+    GSource *input = g_unix_fd_source_new(judge_input(), G_IO_IN | G_IO_HUP);
+    GSource *source = g_source_new(&functions, sizeof(GSource));
+    g_source_set_can_recurse(source, TRUE); /* saves a wake-up per dispatch */
     g_source_attach(source, context);
-    if (tw_init(&wheel, &(tw_config){.start = time_of(source)}) != TW_OK)
+    update_now(source);
+    if (tw_init(&tw, &(tw_config){.start = now}) != TW_OK)
         return 1;
     g_source_set_callback(input, G_SOURCE_FUNC(on_readable), NULL, NULL);
-    g_source_set_can_recurse(input, TRUE); /* else GLib wakes after each call */
+    g_source_set_can_recurse(input, TRUE);
     g_source_attach(input, context);
-    while (bytes < 20 || tw_count(&wheel) > 0) {
-        int before = bytes + fired;
+    while (judge_turn(&tw))
         g_main_context_iteration(context, TRUE);
-        idle += bytes + fired == before;
-    }
     g_source_unref(input);
     g_source_unref(source);
     g_main_context_unref(context);
-    tw_destroy(&wheel);
-    printf("glib: %d fired, %d early, %d lost, %d late, %d idle turns\n", fired,
-           early, pending, late, idle);
-    return (pclose(child) || early || pending || late > 10) + 2 * (idle > 10);
+    tw_destroy(&tw);
+    return judge_end("glib", true);
 }

@@ -5,8 +5,10 @@
  * 5 ms makes every timer late that is due meanwhile. dladdr finds names that
  * -rdynamic exports. For the rest, use `addr2line -f -e PROGRAM OFFSET`.
  *
- * The example: a quick and a slow timer. Exit code: 1 for early, lost or late
- * timers, or if on_slow is not named as the slowest; 2 for idle turns.
+ *     cc -rdynamic lateness.c && ./a.out
+ *
+ * The example: a quick and a slow timer; on_slow must be named as the slowest.
+ *
  * SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE /* dladdr, usleep */
 #include "../../timingwheel.h"
@@ -15,46 +17,37 @@ static void measure(timingwheel *tw, tw_timer *timer);
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
 #include <dlfcn.h>
-#include <stdio.h>
-#include <time.h>
-#include <unistd.h>
+
+#define MS 1000
+#define MOST_LATE (19 * MS)
+static uint64_t now; /* the latest reading, in microseconds */
+#include "judge.h"
+
 #define LOG2(us) (63 - __builtin_clzll((us) | 1)) /* rounded down */
 #define ENTRIES 64 /* of callbacks that share an entry, the slowest is kept */
-
 static tw_callback *callbacks[ENTRIES];
 static uint64_t longest[ENTRIES];           /* in us, of callbacks[i] */
 static unsigned lateness[64], duration[64]; /* [i]: calls of 2^i us or more */
-static uint64_t now;                        /* as read in this turn, in us */
-static int fired, early, late, idle, lost = 81;
 
-static uint64_t read_clock(void)
-{
-    static uint64_t last;
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    uint64_t us = (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-    return last = us > last ? us : last;
-}
-
-/* Fires `timer`. Reads it first, since the callback may free the timer. */
+/* Fires `timer`. Reads the timer first: the callback may free the timer. */
 static void measure(timingwheel *tw, tw_timer *timer)
 {
     tw_callback *callback = timer->callback;
-    uint64_t start = read_clock(), deadline = tw_deadline(timer);
-    early += deadline > start, late += now > deadline + 19000;
-    lateness[LOG2(start - deadline)]++;
+    size_t entry = (uintptr_t)callback / 16 % ENTRIES;
+    uint64_t start = now = read_clock();
+    lateness[LOG2(start - tw_deadline(timer))]++;
     callback(tw, timer);
     uint64_t took = read_clock() - start;
     duration[LOG2(took)]++;
-    size_t i = (uintptr_t)callback / 16 % ENTRIES;
-    if (took >= longest[i])
-        callbacks[i] = callback, longest[i] = took;
+    if (took >= longest[entry])
+        callbacks[entry] = callback, longest[entry] = took;
 }
 
 static void on_quick(timingwheel *tw, tw_timer *timer)
 {
-    if (fired++, --lost > 1) /* at 1, the other timer is pending */
-        tw_start(tw, timer, tw_after(now, 10000));
+    judge_timer(tw, timer);
+    if (++judge.events < 4 * EVENTS)
+        judge.armed++, tw_start(tw, timer, tw_after(now, 10 * MS));
 }
 
 void on_slow(timingwheel *tw, tw_timer *timer)
@@ -63,18 +56,19 @@ void on_slow(timingwheel *tw, tw_timer *timer)
     on_quick(tw, timer);
 }
 
-/* Returns true if on_slow is named, and named first. */
+/* Prints the callbacks, the slowest first. Returns true if on_slow is first. */
 static bool report(void)
 {
     Dl_info info, first = {0};
     for (int i = 63; i >= 0; i--) {
         if (lateness[i] + duration[i] > 0)
-            printf("2^%d us: %u late, %u long\n", i, lateness[i], duration[i]);
+            printf("# 2^%d us: %u late, %u long\n", i, lateness[i],
+                   duration[i]);
         for (size_t j = 0; j < ENTRIES; j++) {
             char *address = (char *)(uintptr_t)callbacks[j];
             if (LOG2(longest[j]) != i || dladdr(address, &info) == 0)
                 continue;
-            printf("    %s, offset %#tx\n",
+            printf("#     %s, offset %#tx\n",
                    info.dli_sname ? info.dli_sname : "a static function",
                    address - (char *)info.dli_fbase);
             first = first.dli_fbase == NULL ? info : first;
@@ -89,12 +83,10 @@ int main(void)
     timingwheel tw;
     tw_init(&tw, &(tw_config){.start = now = read_clock()});
     tw_start(&tw, &a, now), tw_start(&tw, &b, now);
-    while (tw_count(&tw) > 0) {
-        usleep((useconds_t)tw_wait(&tw, read_clock(), 999999));
-        idle += tw_advance_clock(&tw, now = read_clock()) == 0;
+    for (judge.armed = 2; judge_turn(&tw); now = read_clock()) {
+        tw_advance_clock(&tw, now);
+        usleep((useconds_t)tw_wait(&tw, now = read_clock(), 999999));
     }
     tw_destroy(&tw);
-    printf("lateness: %d fired, %d early, %d lost, %d late, %d idle turns\n",
-           fired, early, lost, late, idle);
-    return (!report() || early || lost || late > 20) + 2 * (idle > 10);
+    return judge_end("lateness", report());
 }

@@ -1,9 +1,13 @@
 /* board.c - the board of superloop.c. The board has a table of vectors, a tick
- * every millisecond, and a device that interrupts 20 times, every 20 ticks.
- * STANDS, STEPS_BACK or JUMPS selects an odd clock, see odd_clock.c.
+ * every millisecond, and a device that interrupts 20 times, every 20 ticks. With
+ * ODD_CLOCK, the clock 1 stands, 2 steps back, 3 jumps, as in odd_clock.c.
  *
  * SPDX-License-Identifier: MIT */
 #include <stdint.h>
+
+#ifndef ODD_CLOCK
+#define ODD_CLOCK 0
+#endif
 
 extern void _start(void);
 extern void on_tick(void);
@@ -14,7 +18,7 @@ static void tick(void)
 {
     static unsigned count;
     count++;
-#if defined(STANDS)
+#if ODD_CLOCK == 1
     if (count % 70 >= 10)
         on_tick();
     if (count % 70 == 10)
@@ -22,10 +26,10 @@ static void tick(void)
 #else
     on_tick();
 #endif
-#if defined(STEPS_BACK)
+#if ODD_CLOCK == 2
     if (count % 100 == 0)
         ticks -= 25;
-#elif defined(JUMPS)
+#elif ODD_CLOCK == 3
     if (count % 100 == 0)
         ticks += 3600000;
 #endif

@@ -4,36 +4,42 @@
  *     stands      stands for 10 ms of every 70, and catches up
  *     steps-back  steps back by 25 ms every 100 ms, to before the last turn
  *     jumps       jumps by an hour every 100 ms
+ *     sleeps      as jumps, for CLOCK_BOOTTIME alone: the machine was asleep,
+ *                 and a timerfd that is due goes off at the jump
  *
  * The odd reading is a function of the time since the first reading. If the
  * recipe hands a point in time to the system, the wrapper moves the point back
  * to the system's clock.
  *
  * SPDX-License-Identifier: MIT */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #define MS INT64_C(1000000)
+#define PERIOD (100 * MS) /* of steps and jumps */
+#define HOUR (3600000 * MS)
 
-static int64_t offset;
+static int64_t first, offset;
+
+static bool is(const char *clock)
+{
+    return strcmp(getenv("ODD_CLOCK"), clock) == 0;
+}
 
 static int64_t odd(int64_t real)
 {
-    static int64_t first;
-    const char *clock = getenv("ODD_CLOCK");
     first = first == 0 ? real : first;
     int64_t passed = real - first;
-    if (strcmp(clock, "stands") == 0)
+    if (is("stands"))
         offset = passed % (70 * MS) < 10 * MS ? -(passed % (70 * MS)) : 0;
-    else if (strcmp(clock, "steps-back") == 0)
-        offset = -25 * MS * (passed / (100 * MS));
-    else if (strcmp(clock, "jumps") == 0)
-        offset = 3600000 * MS * (passed / (100 * MS));
+    else if (is("steps-back"))
+        offset = -25 * MS * (passed / PERIOD);
     else
-        abort();
+        offset = HOUR * (passed / PERIOD);
     return real + offset;
 }
 
@@ -42,6 +48,8 @@ int __real_clock_gettime(clockid_t id, struct timespec *t);
 int __wrap_clock_gettime(clockid_t id, struct timespec *t)
 {
     int result = __real_clock_gettime(id, t);
+    if (is("sleeps") && id != CLOCK_BOOTTIME)
+        abort();
     int64_t now = odd(t->tv_sec * 1000 * MS + t->tv_nsec);
     t->tv_sec = now / (1000 * MS);
     t->tv_nsec = now % (1000 * MS);
@@ -59,6 +67,9 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *new,
     int64_t at = new->it_value.tv_sec * 1000 * MS + new->it_value.tv_nsec;
     if (at != 0) {
         at = at > offset ? at - offset : 1;
+        int64_t jump = first + (offset / HOUR + 1) * PERIOD;
+        if (is("sleeps") && at > jump)
+            at = jump;
         moved.it_value.tv_sec = at / (1000 * MS);
         moved.it_value.tv_nsec = at % (1000 * MS);
     }

@@ -2,18 +2,12 @@
  * FreeBSD's.
  *
  * SPDX-License-Identifier: MIT */
-#ifndef STAND_IN_SYS_EVENT_H
-#define STAND_IN_SYS_EVENT_H
-
 #include <stdint.h>
 #include <time.h>
 
 #define EVFILT_READ (-1)
-
 #define EV_ADD 0x0001
 #define EV_DELETE 0x0002
-#define EV_ERROR 0x4000 /* returned: `data` is an errno */
-#define EV_EOF 0x8000   /* returned: the writer has closed */
 
 struct kevent {
     uintptr_t ident;
@@ -24,17 +18,9 @@ struct kevent {
     void *udata;
 };
 
-#define EV_SET(event, ident_, filter_, flags_, fflags_, data_, udata_) \
-    (*(event) = (struct kevent){.ident = (ident_),                     \
-                                .filter = (filter_),                   \
-                                .flags = (flags_),                     \
-                                .fflags = (fflags_),                   \
-                                .data = (data_),                       \
-                                .udata = (udata_)})
+#define EV_SET(event, ...) (*(event) = (struct kevent){__VA_ARGS__})
 
 int kqueue(void);
 int kevent(int queue, const struct kevent *changes, int change_count,
            struct kevent *events, int event_count,
            const struct timespec *timeout);
-
-#endif

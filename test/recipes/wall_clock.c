@@ -1,0 +1,110 @@
+/* wall_clock.c - timingwheel.h by a wall clock, which people set.
+ *
+ * A delay must not count from a clock that can be set. After the clock is set
+ * back by an hour, the wheel would stand for an hour; one wrong reading far
+ * ahead would fire every timer. Where no monotonic clock exists, `now` adds up
+ * the steps of the wall clock, except steps back and steps that no sleep takes.
+ *
+ * A time of day is different: an alarm must follow the wall clock. The alarms
+ * have a wheel of their own. After the clock was set, the wheel of the alarms is
+ * set to another time: drain the wheel, initialise the wheel, and start each
+ * timer again. tw_drain visits the timers of one tick in start order, so the
+ * alarms keep their order.
+ *
+ *     cc wall_clock.c && ./a.out
+ *
+ * The example: three alarms, a time-out that starts itself again, and a clock
+ * that is set back by an hour, and later ahead by two.
+ *
+ * SPDX-License-Identifier: MIT */
+#define _POSIX_C_SOURCE 200809L
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "../../timingwheel.h"
+#include <poll.h>
+
+#define MS 1
+#define LONGEST 20 /* of a sleep; a real program takes a second */
+#define HOUR 3600000
+static uint64_t now;   /* milliseconds that have passed, for delays */
+static uint64_t wall;  /* the reading of this turn, for alarms */
+static int64_t set_by; /* the example sets the clock */
+#include "judge.h"
+
+static timingwheel delays, calendar;
+static tw_timer alarms[3], *drained[3];
+static int alarm_count;
+
+static void keep(tw_timer *timer, void *context)
+{
+    (void)context;
+    drained[alarm_count++] = timer;
+}
+
+/* Sets the calendar to another time. */
+static void set_calendar(uint64_t time)
+{
+    alarm_count = 0;
+    tw_drain(&calendar, keep, NULL);
+    tw_destroy(&calendar);
+    tw_init(&calendar, &(tw_config){.start = time});
+    for (int i = 0; i < alarm_count; i++)
+        tw_start(&calendar, drained[i], tw_deadline(drained[i]));
+}
+
+static uint64_t read_wall(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)(t.tv_sec * 1000 + t.tv_nsec / 1000000 + set_by);
+}
+
+static void update_now(void)
+{
+    uint64_t reading = read_wall(), passed = reading - wall;
+    wall = reading;
+    if (passed <= LONGEST + 1000)
+        now += passed;
+    else /* the clock was set, back or ahead */
+        set_calendar(wall);
+}
+
+/* The alarms must come in order, after the clock was set twice. */
+static void on_alarm(timingwheel *tw, tw_timer *timer)
+{
+    static int rung;
+    (void)tw;
+    judge.fired++, judge.armed -= timer == &alarms[rung++];
+    judge.early += wall < tw_deadline(timer) || judge.events < 10;
+}
+
+static void on_timeout(timingwheel *tw, tw_timer *timer)
+{
+    judge_timer(tw, timer);
+    judge.events++;
+    set_by = judge.events < 5 ? 0 : judge.events < 10 ? -HOUR : HOUR;
+    if (judge.events < EVENTS)
+        judge.armed++, tw_start(tw, timer, tw_after(now, 20 * MS));
+}
+
+int main(void)
+{
+    tw_timer timeout = TW_TIMER_INIT(on_timeout);
+    wall = read_wall();
+    tw_init(&delays, NULL);
+    tw_init(&calendar, &(tw_config){.start = wall});
+    for (int i = 0; i < 3; i++) {
+        tw_timer_init(&alarms[i], on_alarm);
+        tw_start(&calendar, &alarms[i], wall + HOUR / 2);
+    }
+    tw_start(&delays, &timeout, 20 * MS);
+    for (judge.armed = 4; judge_turn(&delays);) {
+        uint64_t wait = tw_wait(&delays, now, LONGEST);
+        poll(NULL, 0, (int)tw_wait(&calendar, wall, wait));
+        update_now();
+        tw_advance_clock(&calendar, wall);
+        tw_advance_clock(&delays, now);
+    }
+    tw_destroy(&calendar);
+    tw_destroy(&delays);
+    return judge_end("wall_clock", true);
+}
