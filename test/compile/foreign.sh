@@ -1,18 +1,19 @@
 #!/bin/sh
 # foreign.sh - the header in the builds of other programs, with their warnings
-# as errors: those of curl, FRRouting and Tor, and more, by gcc and clang, at
-# -O0, -O2 and -Os; after global names that the header uses, too. Prints TAP.
-# Run from the top of the repository. What a tool is missing for is skipped with
-# a warning.
+# as errors: curl, FRRouting, Tor, and more, by gcc and clang, at -O0, -O2 and
+# -Os. Also the header after global names of the host. Prints TAP. Run from the
+# top of the repository. A case without its tool is skipped with a warning.
 #
 # SPDX-License-Identifier: MIT
 set -u
 
 build=.build/foreign
 . test/lib/tap.sh
-
+. test/compile/subjects.sh
 rm -rf "$build"
 mkdir -p "$build"
+write_subjects
+cp test/compile/host_names.c "$build"
 
 # Each list is for gcc and for clang. Flags that a compiler does not know are
 # left out.
@@ -80,63 +81,45 @@ tor='-std=gnu99 -W -Wall -Waddress -Waddress-of-temporary -Waggregate-return
     -Wunused-const-variable=2 -Wunused-local-typedefs -Wunused-parameter
     -Wvariadic-macros -Wwrite-strings'
 
-# The rest that hosts of any kind have asked for.
+# Further warnings that hosts have asked for.
 more='-std=c99 -Wall -Wextra -Wdeclaration-after-statement -Winline -Wshadow
     -Wpadded -Wcast-qual -Wconversion'
 more_cxx='-std=c++11 -Wall -Wextra -Winline -Wshadow -Wpadded -Wcast-qual
     -Wconversion -Wold-style-cast -Wzero-as-null-pointer-constant'
 
-# known COMPILER FLAG...: prints those that the compiler knows.
-# shellcheck disable=SC2086
-known() {
+# knows COMPILER FLAG...: prints the flags that the compiler knows.
+knows() {
     known_by=$1
     shift
     for flag; do
-        ! "$known_by" -Werror $language "$flag" -fsyntax-only \
+        ! "$known_by" -Werror -x $language "$flag" -fsyntax-only \
             test/compile/empty.c >/dev/null 2>&1 || echo "$flag"
     done
 }
 
-# compile COMPILER FILE FLAG...
-compile() {
-    compiler=$1 file=$2
+# compiles COMPILER FILES FLAG...: each file at each level of optimization.
+compiles() {
+    compiler=$1 files=$2
     shift 2
-    "$compiler" -Werror "$@" -c -o "$build/object.o" "test/compile/$file.c"
-}
-
-# compile_each COMPILER FILE FLAG...: at each level of optimization.
-compile_each() {
-    for level in -O0 -O2 -Os; do
-        compile "$@" $level || return
+    for file in $files; do
+        for level in -O0 -O2 -Os; do
+            "$compiler" -Werror -x $language -I. "$@" $level -c \
+                -o "$build/object.o" "$build/$file.c" || return
+        done
     done
 }
 
-# host NAME COMPILER FLAG...: every way to include the header in a host.
-# shellcheck disable=SC2046,SC2086
+# host NAME COMPILER FLAG...: the ways to include the header in a host.
 host() {
     name=$1 compiler=$2
     shift 2
-    known "$compiler" "$@" >"$build/flags"
-    echo "# $compiler knows $(wc -l <"$build/flags") of $# flags of $name"
-    for file in declarations implementation twice static static_twice \
-        static_types types_only; do
-        expect "$compiler, warnings of $name, $file" \
-            compile_each "$compiler" $file $language $(cat "$build/flags")
-    done
+    # shellcheck disable=SC2046
+    set -- $(knows "$compiler" "$@")
+    expect "$compiler, $# warnings of $name" compiles "$compiler" \
+        'implementation static_twice types_then_static' "$@"
 }
 
-# host_names COMPILER FLAG...: the header after the host's global names.
-# shellcheck disable=SC2086
-host_names() {
-    compiler=$1
-    shift
-    for kind in types variables functions; do
-        expect "$compiler, a host with global $kind of common names" \
-            compile_each "$compiler" host_names $language "$@" -Wshadow \
-            "-DHOST_$(echo $kind | tr '[:lower:]' '[:upper:]')"
-    done
-}
-
+# The warnings are lists of words.
 # shellcheck disable=SC2086
 for compiler in gcc clang g++ clang++; do
     if ! have $compiler; then
@@ -145,18 +128,21 @@ for compiler in gcc clang g++ clang++; do
     fi
     case $compiler in
     *++)
-        language='-x c++'
+        language=c++ standard=c++11
         host more $compiler $more_cxx
-        host_names $compiler -std=c++11 -Wall -Wextra
         ;;
     *)
-        language='-x c'
+        language=c standard=c11
         host curl $compiler $curl
         host FRRouting $compiler $frr
         host Tor $compiler $tor
         host more $compiler $more
-        host_names $compiler -std=c11 -Wall -Wextra
         ;;
     esac
+    for kind in TYPES VARIABLES FUNCTIONS; do
+        expect "$compiler, a host with global $kind of common names" \
+            compiles $compiler host_names -std=$standard -Wall -Wextra \
+            -Wshadow -DHOST_$kind
+    done
 done
 tap_end

@@ -21,4 +21,4 @@ NAME(step);
 
 #define TIMINGWHEEL_THREADS
 #define TIMINGWHEEL_IMPLEMENTATION
-#include "../../timingwheel.h"
+#include "timingwheel.h"

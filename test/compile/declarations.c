@@ -1,4 +1,0 @@
-/* declarations.c - the declarations alone.
- *
- * SPDX-License-Identifier: MIT */
-#include "../../timingwheel.h"

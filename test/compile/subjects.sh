@@ -1,0 +1,69 @@
+# shellcheck shell=sh disable=SC2154
+# subjects.sh - the ways to include the header, as small files for gates.sh,
+# foreign.sh and lint.sh. write_subjects writes the files to $build.
+#
+# SPDX-License-Identifier: MIT
+
+# The name of the file, then its lines: `include` includes the header, other
+# words are macros that the file defines.
+subjects='
+declarations          include
+implementation        TIMINGWHEEL_IMPLEMENTATION include
+twice                 include TIMINGWHEEL_IMPLEMENTATION include
+thrice                include TIMINGWHEEL_IMPLEMENTATION include include
+static                TW_STATIC TIMINGWHEEL_IMPLEMENTATION include
+static_twice          TW_STATIC include TIMINGWHEEL_IMPLEMENTATION include
+static_types          TW_STATIC include
+types_only            types_only
+types_then_static     types_only static
+threads               TIMINGWHEEL_THREADS implementation
+threads_declarations  TIMINGWHEEL_THREADS include
+threads_static        TIMINGWHEEL_THREADS static
+extern_c              TIMINGWHEEL_THREADS extern_c include end
+own_memory            own_memory implementation
+malloc_only           TW_MALLOC implementation
+free_only             TW_FREE implementation
+static_late           include static
+threads_lock          locks TIMINGWHEEL_THREADS include
+'
+
+# lines WORD...: prints the lines of a file.
+lines() {
+    for word; do
+        case $word in
+        include) echo '#include "timingwheel.h"' ;;
+        implementation) lines TIMINGWHEEL_IMPLEMENTATION include ;;
+        static) lines TW_STATIC implementation ;;
+        types_only)
+            lines TW_TYPES_ONLY include
+            echo 'struct host { timingwheel tw; tw_timer idle; };'
+            echo '#undef TW_TYPES_ONLY'
+            ;;
+        own_memory)
+            echo '#include <stddef.h>'
+            echo 'extern void *take(size_t size, void *context);'
+            echo 'extern void give(void *pointer, void *context);'
+            echo '#define TW_MALLOC(size, context) take((size), (context))'
+            echo '#define TW_FREE(pointer, context) give((pointer), (context))'
+            ;;
+        locks) # a processor whose atomics take a lock
+            echo '#include <stdatomic.h>'
+            echo '#undef ATOMIC_LLONG_LOCK_FREE'
+            echo '#define ATOMIC_LLONG_LOCK_FREE 1'
+            ;;
+        extern_c) echo 'extern "C" {' ;;
+        end) echo '}' ;;
+        *) echo "#define $word" ;;
+        esac
+    done
+}
+
+write_subjects() {
+    echo "$subjects" | while read -r subject words; do
+        [ -n "$subject" ] || continue
+        # shellcheck disable=SC2086
+        lines $words >"$build/$subject.c"
+    done
+    # Compiles only if TW_TYPES_ONLY gives no prototypes.
+    echo 'double tw_start(struct host *host);' >>"$build/types_only.c"
+}
