@@ -75,9 +75,7 @@
    and stores nothing on disk.
 
 
-   PROMISES
-
-   The eight promises for every day. The numbers are those of the full list.
+   PROMISES FOR EVERY DAY, with the numbers of the full list
 
     1. Never early. A timer fires in the first tw_advance_clock(now) that
        reaches the timer's tick: the deadline rounded up to a tick.
@@ -85,7 +83,7 @@
        of the call. A timer started in a callback for a later tick, up to the
        target, fires within the same call, in order.
     4. Deadlines are absolute. Add a delay to the latest reading with
-       tw_after, which saturates. Use a clock that never jumps (see WALL CLOCKS).
+       tw_after, which saturates. Use a clock that never jumps.
     5. A deadline in the past is no error. If the clock has reached the tick of
        the deadline, the timer is overdue. Overdue timers fire in the next call,
        whatever the argument, before all others, in start order. A timer that a
@@ -96,14 +94,14 @@
        stores the deadline and cannot fail. An earlier deadline, or a timer that
        is due or not pending, makes tw_postpone act like tw_start.
    14. Memory is allocated for wheels alone, never per timer. After
-       tw_reserve(tw, horizon) no start with a deadline up to `horizon` can fail,
-       until tw_trim.
-    C. Callbacks may start, cancel, postpone and move any timer, drain the wheel,
-       and free the timer that fired. A callback must not advance, poll, trim or
-       destroy its own wheel: such a call does nothing and returns 0 or NULL. A
-       callback may throw a C++ exception, and must not leave by longjmp.
+       tw_reserve(tw, horizon), no start with a deadline up to `horizon` can
+       fail, until tw_trim.
+    C. Callbacks may start, cancel, postpone and move any timer, drain the
+       wheel, and free the timer that fired. A callback must not advance, poll,
+       trim or destroy its own wheel: such a call does nothing and returns 0 or
+       NULL. A callback may throw a C++ exception, and must not leave by longjmp.
 
-   The other promises.
+   THE OTHER PROMISES
 
     2. Advancing over a span without due timers costs the same for one tick as
        for 2^63 ticks.
@@ -111,11 +109,11 @@
        overdue timers, and the timers that a limit has left.
     7. Every uint64_t is a valid deadline and a valid clock. A timer whose tick
        is beyond 64 bits stays pending and wakes nobody.
-    9. tw_next_deadline is never late. The result can be early only after a timer
-       was cancelled, postponed, restarted or drained. Each such timer costs at
-       most one call that fires nothing. A bucket whose timers have all left
-       wakes nobody, unless the bucket was the first of its wheel. Cascading
-       ahead of time wakes nobody.
+    9. tw_next_deadline is never late. The result can be early only after a
+       timer was cancelled, postponed, restarted or drained. Each such timer
+       costs at most one call that fires nothing. A bucket whose timers have all
+       left wakes nobody, unless the bucket was the first of its wheel.
+       Cascading ahead of time wakes nobody.
    10. tw_wait returns 0 if a timer is due, else the time until the next
        deadline, at most `longest`. If the clock can reach no pending timer,
        tw_wait returns `longest`.
@@ -123,25 +121,25 @@
        picked only if the window has no other tick.
    13. tw_advance_clock_limit handles at most `limit` timers, fired or cascaded.
        The cost is O(1) per timer handled, plus one step per bucket emptied by
-       cancels. A call stopped by the limit is unfinished. The next call, limited
-       or not, finishes the unfinished call first. Then the next call begins its
-       own work, if the unfinished call is done. A call that does not begin its
-       own work forgets its `now`. So timers that were due fire before timers
-       that were started overdue since. A tw_poll that returns a timer is a call
-       stopped after one timer.
+       cancels. A call stopped by the limit is unfinished. The next call,
+       limited or not, finishes the unfinished call first, and then begins its
+       own work. A call whose limit stops it before that has not begun, and its
+       `now` is forgotten. So timers that were due fire before timers that were
+       started overdue since. A tw_poll that returns a timer is a call stopped
+       after one timer.
    15. Without memory for a wheel, tw_start returns TW_ENOMEM and changes no
        timer. Pending timers still fire in time and in order. A postponed timer
        that finds no wheel waits in a list until the timer's tick.
    16. No spikes. A bucket with more than a few hundred timers moves down before
-       the bucket is due, a little in each call. A call that moves the clock by d
-       ticks, to r ticks before the bucket's step, moves about d / (d + r) of the
-       timers left in the bucket. A loop that slept through the whole step before
-       pays for the bucket in one call.
+       the bucket is due, a little in each call. A call that moves the clock by
+       d ticks, to r ticks before the bucket's step, moves about d / (d + r) of
+       the timers left in the bucket. A loop that slept through the whole step
+       before pays for the bucket in one call.
 
    After an exception in a callback, the timer counts as fired, and the call as
-   stopped after the timer. The same holds for visitors. If a visitor of tw_drain
-   throws, the timers not visited stay pending, and the next call that advances
-   fires the due timers among them.
+   stopped after the timer. The same holds for visitors. If a visitor of
+   tw_drain throws, the timers not visited stay pending, and the next call that
+   advances fires the due timers among them.
 
    Start a periodic timer again in its callback. After missed periods, line 1
    catches up on all periods, line 2 counts from `now`, and line 3 skips periods
@@ -154,22 +152,22 @@
 
    COST
 
-   A timer takes 40 bytes in your struct on a 64-bit machine, 28 on a 32-bit
-   machine. A wheel is one block of 33 KB with wheel_size 256. With ticks of a
-   millisecond, time-outs up to a minute take two wheels, up to an hour three,
-   up to 100 years six, and all of 64 bits eight. Nothing else is allocated.
+   A timer takes 40 bytes in your struct on a 64-bit machine. A wheel is one
+   block of 33 KB with wheel_size 256. With ticks of a millisecond, time-outs up
+   to a minute take two wheels, up to an hour three, up to 100 years six, and
+   all of 64 bits eight. Nothing else is allocated.
 
    A timer cascades at most once per wheel, and most timers never cascade. If
    the loop handles events before tw_advance_clock, the clock is as old as the
    last sleep, and each time-out starts in a wheel that is too coarse.
 
-   Wake-ups that fire nothing come from cancelled and postponed timers. Requests
-   with one time-out, each answered after half of the time-out, wake a loop two
-   to four times per time-out, whatever the number of requests.
+   Requests with one time-out, each answered after half of the time-out, wake a
+   loop two to four times per time-out, for any number of requests. In the worst
+   case each cancelled timer wakes the loop once.
 
-   A bucket can move down ahead of time only in calls. If a million timers wait
-   far ahead and nothing else happens, wake at least once a second: pass one
-   second as `longest`, or use tw_advance_clock_limit.
+   A bucket moves down ahead of time only in calls. If a million timers wait far
+   ahead and nothing else happens, wake at least once a second: pass one second
+   as `longest`, or use tw_advance_clock_limit.
 
 
    IN A LARGER PROGRAM
@@ -178,16 +176,16 @@
 
        struct server *server = TW_OWNER(tw, struct server, wheel);
 
-   tw_poll fires timers through a dispatch of your own. A simulation that stops
-   early uses tw_poll, or tw_next_deadline as in the synopsis. In a callback, a
-   delay of 0 is overdue, and fires in the next call:
+   tw_poll fires timers through a dispatch of your own, and lets a simulation
+   stop early. A callback that starts a timer with a delay of 0 waits for the
+   next call:
 
        while ((timer = tw_poll(&tw, now)) != NULL)
            dispatch(timer);
 
    If another thread runs the loop, wake that thread when a start makes
    tw_next_deadline earlier. If the start function of your program returns void,
-   reserve once when the wheel is set up, and report an error there:
+   reserve once, and report an error there:
 
    example: handles.c
        int host_init(struct host *host)
@@ -203,29 +201,28 @@
            (void)tw_start(&host->tw, &handle->timeout, at); // cannot fail
        }
 
-   WALL CLOCKS. Prefer a clock that never jumps: CLOCK_MONOTONIC, or
-   CLOCK_BOOTTIME to count the time that the system is suspended. After a wall
-   clock is set back, every new time-out is overdue until the clock catches up.
-   One wrong reading far ahead has the same effect. If you must use a wall clock,
-   keep an offset. When a reading is before the last reading, line 2 makes up for
-   the difference:
+   Prefer a clock that never jumps: CLOCK_MONOTONIC, or CLOCK_BOOTTIME to count
+   the time that the system is suspended. After a wall clock is set back, each
+   new time-out is overdue until the clock catches up. One wrong reading far
+   ahead has the same effect. With a wall clock, keep an offset:
 
-   example: offset.c
-       uint64_t now = wall_ms() + offset;
-       if (now < last)
-           offset += last - now, now = last;
+   example: wall_clock.c
+       now = wall_ms() + offset;
+       if (now < last) {
+           offset += last - now; // the clock was set back
+           now = last;
+       }
        last = now;
 
-   To set a wheel to another time, collect the timers in order, set up the wheel
-   again, and start the timers. tw_foreach visits in an order that keeps timers
-   of one tick in start order.
+   To set a wheel to another time, save the timers, set up the wheel again, and
+   start the timers. Timers of one tick keep their order:
 
    example: set_time.c
-       tw_drain(tw, save, list); // `save` appends the timer to the list
+       tw_drain(tw, save, &list); // `save` appends the timer to the list
        tw_destroy(tw);
        tw_init(tw, &config); // config.start is the new time
-       while ((timer = next_of(list)) != NULL)
-           tw_start(tw, timer, new_deadline(tw_deadline(timer)));
+       while ((timer = take_first(&list)) != NULL)
+           tw_start(tw, timer, new_deadline(timer));
 
    To pause a wheel, subtract the pauses from the clock, and do not advance in a
    pause. Line 1 begins a pause, line 2 ends the pause. Lines 3 and 4 pause and
@@ -237,18 +234,13 @@
        left = tw_remaining(timer, now), tw_cancel(tw, timer);
        tw_start(tw, timer, tw_after(now, left));
 
-   Widen a 32-bit counter that wraps as follows. A difference of half the range
-   or more is a step back of the counter, which leaves `now` alone:
+   Line 1 and 2 widen a 32-bit counter that wraps. A difference of half the range
+   or more is a step back, and leaves `now` alone. The other lines convert a
+   struct timeval to microseconds and back; count a negative time as 0.
 
-   example: widen.c
+   example: convert.c
        uint32_t passed = counter - (uint32_t)now;
-       if (passed < UINT32_C(0x80000000))
-           now += passed;
-
-   A struct timeval becomes microseconds, a struct timespec nanoseconds. A wheel
-   has no negative time: count a negative difference as 0.
-
-   example: timeval.c
+       now += passed < UINT32_C(0x80000000) ? passed : 0;
        now = (uint64_t)tv.tv_sec * 1000000 + (uint64_t)tv.tv_usec;
        tv.tv_sec = (time_t)(wait / 1000000);
        tv.tv_usec = (suseconds_t)(wait % 1000000); // wait from tw_wait
@@ -262,8 +254,9 @@
    CONFIGURATION, by #define before the implementation
 
    TW_MALLOC(size, context)    define both or neither; default malloc and free;
-   TW_FREE(pointer, context)   `context` is alloc_context of tw_config; must not
-                               use the wheel; memory is aligned as by malloc
+   TW_FREE(pointer, context)   `context` is alloc_context of tw_config; both
+                               must not use the wheel; memory is aligned as by
+                               malloc
    TW_STATIC                   static functions, declared only in the file with
                                the implementation
    TW_DEF (*)                  any other linkage
@@ -271,8 +264,8 @@
                                yours
    TIMINGWHEEL_THREADS (*)     the mailbox, for requests from other threads
    TW_CALL(tw, timer)          fires a timer, for measuring, logging or a lock;
-                               default (timer)->callback((tw), (timer)); the
-                               callback may free the timer, so read it before
+                               default (timer)->callback((tw), (timer)), which
+                               may free the timer
    TW_DEBUG                    misuse ends in TW_ASSERT, with the remedy
    TW_ASSERT(expr)             with TW_DEBUG only; default assert, which NDEBUG
                                turns off
@@ -312,8 +305,7 @@
      unless the wheel is full, and returns how many wait. While a start waits,
      collect often: a new request for the timer does not wake the loop.
      tw_post_cancel takes a waiting start back.
-   - If the tick of a deadline has been reached at tw_collect, the timer is
-     overdue. UINT64_MAX - 2 and UINT64_MAX - 1 act as UINT64_MAX.
+   - UINT64_MAX - 2 and UINT64_MAX - 1 act as UINT64_MAX.
    - A cancel may be collected after the timer fired. Once the cancel is settled
      (tw_remote_settled), the timer will not fire.
    - The wheel's thread may use the tw_timer of a remote directly. That thread
@@ -1145,10 +1137,12 @@ static inline void twi_link_between(twi_link *link, twi_link *prev,
     TWI_RULE(prev->next == next && next->prev == prev,
              "a pending timer of this bucket was freed, moved or overwritten: "
              "cancel it first, or use tw_move");
+    /* In this order a compiler does not join the stores to link->next and
+     * link->prev: a load of one of them shortly after would have to wait. */
     link->next = next;
-    link->prev = prev;
-    next->prev = link;
     prev->next = link;
+    next->prev = link;
+    link->prev = prev;
 }
 
 /* Takes a timer out of its ring. */
@@ -1279,10 +1273,8 @@ static inline void twi_queue_set(timingwheel *tw, twi_wheel *wheel,
                                  uint64_t tick)
 {
     wheel->queue_tick = tick;
-    if (wheel->queue_index == TWI_UNQUEUED) {
+    if (wheel->queue_index == TWI_UNQUEUED)
         twi_queue_put(tw, tw->queued++, wheel);
-        tw->ahead_at = 0; /* twi_move_ahead passes over unqueued wheels */
-    }
     if (wheel->queue_index == 0 &&
         (tw->queued < 2 || tick < tw->queue[1]->queue_tick) &&
         (tw->queued < 3 || tick < tw->queue[2]->queue_tick))
@@ -1456,6 +1448,7 @@ static bool twi_add_wheel(timingwheel *tw, unsigned level)
         twi_clear_hints(&wheel->buckets[i]);
     }
     tw->wheels[level] = wheel;
+    tw->ahead_at = 0; /* the new wheel has steps to look at */
     return true;
 }
 
@@ -1790,21 +1783,24 @@ static inline twi_link *twi_search(const timingwheel *tw,
                                    const twi_wheel *wheel, twi_link **due,
                                    uint64_t *others)
 {
-    twi_link *ring = &wheel->first->ring, *link = ring->next, *found = NULL;
+    twi_link *ring = &wheel->first->ring, *link = ring->next, *seen[2];
     uint64_t step = tw->clock >> wheel->shift, earliest = UINT64_MAX;
-    for (unsigned seen = 0; link != ring; link = link->next, seen++) {
+    unsigned looked = 0, found = 0;
+    for (; link != ring; link = link->next) {
         TWI_RULE_LINK(link);
         uint64_t tick = twi_tick_of(tw, twi_timer_of(link)->deadline);
-        if (TWI_UNLIKELY(seen == TWI_FEW) ||
+        if (TWI_UNLIKELY(looked++ == TWI_FEW) ||
             TWI_UNLIKELY(tick >> wheel->shift != step))
             break;
-        /* Without branches, which would be hard to predict. */
-        bool is_due = (tick <= tw->clock) & (found == NULL);
-        found = is_due ? link : found;
-        tick = is_due ? UINT64_MAX : tick;
+        /* Without branches, which would be hard to predict. seen[0] is the
+         * first due timer once `found` is 1. */
+        unsigned is_due = tick <= tw->clock;
+        tick |= (is_due & ~found) != 0 ? UINT64_MAX : 0;
         earliest = tick < earliest ? tick : earliest;
+        seen[found] = link;
+        found |= is_due;
     }
-    *due = found;
+    *due = found != 0 ? seen[0] : NULL;
     *others = earliest;
     return link;
 }
@@ -1855,9 +1851,9 @@ static size_t twi_share_of(size_t left, uint64_t passed, uint64_t span)
 TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
 {
     uint64_t look_at = UINT64_MAX;
-    for (unsigned level = TWI_LEVELS - 1; level != 0; level--) {
+    for (unsigned level = tw->level_of_bit[63]; level != 0; level--) {
         const twi_wheel *wheel = tw->wheels[level];
-        if (wheel == NULL || wheel->first == NULL)
+        if (wheel == NULL)
             continue;
         uint64_t step = (tw->clock >> wheel->shift) + 1;
         uint64_t end = step << wheel->shift, own = (step - 1) << wheel->shift;
@@ -2360,8 +2356,9 @@ TWI_COLD bool twi_ring_is_sound(const timingwheel *tw, const twi_bucket *bucket,
 }
 
 /* True if the bounds and the mark of a bucket are sound. */
-TWI_WRAPS TWI_COLD bool twi_bucket_fits(const timingwheel *tw,
-                                        const twi_wheel *wheel, uint32_t index)
+TWI_WRAPS TWI_COLD bool twi_bucket_is_sound(const timingwheel *tw,
+                                            const twi_wheel *wheel,
+                                            uint32_t index)
 {
     const twi_bucket *bucket = &wheel->buckets[index];
     uint64_t step = bucket->not_before >> wheel->shift;
@@ -2373,33 +2370,17 @@ TWI_WRAPS TWI_COLD bool twi_bucket_fits(const timingwheel *tw,
            bucket->not_before >= wheel->queue_tick && wheel->first != NULL;
 }
 
-/* True if the buckets of a wheel are sound, and the wheel knows its place in the
- * delay queue. Adds the timers to *timers. */
-TWI_COLD bool twi_wheel_is_sound(const timingwheel *tw, const twi_wheel *wheel,
-                                 size_t *timers)
-{
-    for (uint32_t i = 0; i <= tw->bucket_mask; i++)
-        if (!twi_bucket_fits(tw, wheel, i) ||
-            !twi_ring_is_sound(tw, &wheel->buckets[i],
-                               wheel->buckets[i].not_before, timers))
-            return false;
-    if (wheel->first == NULL)
-        return wheel->queue_index == TWI_UNQUEUED;
-    return wheel->queue_index < tw->queued &&
-           tw->queue[wheel->queue_index] == wheel;
-}
-
 /* True if the delay queue is a heap of `wheels` wheels, and next_tick is the
  * key of its head. */
 TWI_COLD bool twi_queue_is_sound(const timingwheel *tw, size_t wheels)
 {
-    if (tw->queued != wheels)
-        return false;
-    for (uint32_t i = 1; i < tw->queued; i++)
-        if (twi_is_before(tw->queue[i], tw->queue[(i - 1) / 2]))
+    for (uint32_t i = 0; i < tw->queued; i++)
+        if (tw->queue[i]->queue_index != i ||
+            (i != 0 && twi_is_before(tw->queue[i], tw->queue[(i - 1) / 2])))
             return false;
-    return tw->next_tick ==
-           (wheels == 0 ? UINT64_MAX : tw->queue[0]->queue_tick);
+    return tw->queued == wheels &&
+           tw->next_tick ==
+               (wheels == 0 ? UINT64_MAX : tw->queue[0]->queue_tick);
 }
 
 TW_DEF bool tw_check(const timingwheel *tw)
@@ -2409,17 +2390,19 @@ TW_DEF bool tw_check(const timingwheel *tw)
         return false;
     for (unsigned level = 0; level < TWI_LEVELS; level++) {
         const twi_wheel *wheel = tw->wheels[level];
-        if (wheel == NULL)
-            continue;
-        if (!twi_wheel_is_sound(tw, wheel, &timers))
-            return false;
-        queued += wheel->first != NULL;
+        queued += wheel != NULL && wheel->first != NULL;
+        for (uint32_t i = 0; wheel != NULL && i <= tw->bucket_mask; i++)
+            if (!twi_bucket_is_sound(tw, wheel, i) ||
+                !twi_ring_is_sound(tw, &wheel->buckets[i],
+                                   wheel->buckets[i].not_before, &timers))
+                return false;
     }
-    for (unsigned i = 0; i < TWI_LISTS; i++)
-        if (!twi_ring_is_sound(tw, &tw->lists[i],
-                               i == TWI_NO_WHEEL ? tw->lists[i].not_before : 0,
-                               &timers))
+    for (unsigned i = 0; i < TWI_LISTS; i++) {
+        const twi_bucket *list = &tw->lists[i];
+        uint64_t not_before = i == TWI_NO_WHEEL ? list->not_before : 0;
+        if (!twi_ring_is_sound(tw, list, not_before, &timers))
             return false;
+    }
     return timers == tw->count && twi_queue_is_sound(tw, queued);
 }
 
