@@ -1,24 +1,28 @@
 #!/bin/sh
-# mutate.sh - what `make mutate` runs: changes timingwheel.h line by line, and
-# looks whether the tests notice. Prints TAP. Run it from the top.
+# mutate.sh - puts mistakes into timingwheel.h, and looks whether the tests
+# notice. Prints TAP. Run from the top of the repository. `make mutate` runs
+# the first line:
 #
-#     test/mutate/mutate.sh              the bugs, then every mutant
-#     test/mutate/mutate.sh --bugs       the bugs of bugs.py only
-#     test/mutate/mutate.sh --sample K [--seed S]   every K-th mutant only, from
-#                                        the S-th on
-#     test/mutate/mutate.sh --only NAME  the mutants of one function only
-#     test/mutate/mutate.sh --listed     those of survivors.txt only
-#     test/mutate/mutate.sh --log FILE   also what became of each, into FILE
-#     test/mutate/mutate.sh --resume FILE   goes on where the run that wrote
-#                                        FILE has ended
+#     test/mutate/mutate.sh              the planted bugs, then every mutant
+#     test/mutate/mutate.sh --resume     the same, from where the last run ended
+#     test/mutate/mutate.sh --sample 100      100 mutants, chosen by the commit
+#     test/mutate/mutate.sh --only tw_cancel  the mutants of one function
+#     test/mutate/mutate.sh --bugs       the planted bugs alone
+#     test/mutate/mutate.sh --matrix --sample 100   which programs kill which
+#                          mutants; per program lines, kills, kills alone and
+#                          seconds. For a person who adds or removes a test.
 #
-# LEAST in mutate.py is the share of mutants that have to be killed. Every other
-# mutant has to stand in survivors.txt, with the reason why no test can notice
-# the mutant. What the fast tests do not kill goes through the slow tests and
-# the sanitizers. A sample runs the fast tests only and trusts the list: the
-# sample fails if fewer than LEAST are killed or listed. Survivors that are not
-# listed are shown as comments.
-# JOBS is how many processes work at it, by default one a core.
+# A mutant is the header with one small change, made by mutants.py. mutate.py
+# says how a mutant is judged. At least 95 % of the mutants must be killed. Each
+# survivor needs a row in survivors.tsv: function, line, changed line, and the
+# reason why no test can notice. `*` fits any function or line. A row without a
+# survivor is an error. A run prints the rows that are missing.
+#
+# A sample skips the late tests and the mutants in survivors.tsv, which count as
+# killed. --jobs is the number of processes, --seed chooses another sample.
+#
+# A planted bug is a mistake that a person makes. bugs.tsv has each bug with the
+# case of test/contract that must fail.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -35,11 +39,10 @@ for tool in python3 tcc gcc clang; do
     fi
 done
 
-jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
-
-# Its lines come one by one, and are passed on at once.
+jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 {
-    python3 -B test/mutate/mutate.py --jobs "$jobs" "$@"
+    python3 -B test/mutate/mutate.py --jobs "$jobs" \
+        --seed "$(test/lib/seed.sh)" "$@"
     echo "exit $?"
 } | {
     while IFS= read -r line; do
