@@ -30,11 +30,9 @@ static void json_phases(FILE *out, const bench_result *r)
 {
     size_t i;
 
-    fputs(", \"phases\": {", out);
     for (i = 0; i < r->phase_count; i++)
-        fprintf(out, "%s\"%s\": %.3f", i ? ", " : "", r->phases[i].name,
+        fprintf(out, ", \"phase_%s\": %.3f", r->phases[i].name,
                 per(r->phases[i].ns, r->phases[i].operations));
-    fputs("}", out);
 }
 
 static void json_calls(FILE *out, const bench_result *r)

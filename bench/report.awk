@@ -1,56 +1,80 @@
 # SPDX-License-Identifier: MIT
 #
-# report.awk - cells.tsv (see summary.awk) in, table.md out. With only=NAME the
-# output is the part of this name, without a heading. Fails if two engines did
-# not fire the same, or if the wheel woke its loop more often than a heap.
+# report.awk - prints the tables of cells.tsv (see summary.awk). With README.md
+# as second file: prints this file, with new tables between the lines
+# <!-- begin NAME --> and <!-- end NAME -->.
+#
+#     awk -v machine=TEXT -f report.awk cells.tsv [README.md]
+#
+# Fails if two engines did not fire the same timers, or if the wheel wakes its
+# loop more often than a heap.
 
 BEGIN {
     FS = "\t"
-    engine_count = split("wheel heap4 heap2 rbtree list timeout radix", engines,
-        " ")
-    for (i = 1; i <= engine_count; i++)
-        known[engines[i]]
-    library_count = split("libev libuv libevent glib", libraries, " ")
-    for (i = 1; i <= library_count; i++)
-        known[libraries[i]]
-    known["wheel-late"]
-    known["mailbox"]
-    known["mutex"]
-    workload_count = split("hold expire restart postpone startstop burst" \
-        " sparse", workloads, " ")
-    most_sizes = split("100 1000 10000 100000 1000000 10000000 100000000",
-        sizes, " ")
+    all = "wheel heap4 heap4_lazy heap2 rbtree list timeout radix libuv" \
+        " libevent libev glib"
+    rows = "wheel wheel-late " substr(all, 7) " mailbox mutex waiting"
+    some = "wheel heap4_lazy libuv libevent timeout"
+    most = "hold expire restart postpone cancel startstop burst sparse trace"
+    table("peers", "ns_per_operation", "hold restart postpone", some)
+    table("longest", "max", "calls-minute", some)
+    table("engines", "ns_per_operation", most, all)
+    table("faster", "ns_per_operation", most, all)
+    table("wakeups", "wakeups/fired", most, all)
+    table("bytes", "bytes_per_timer", "hold sparse", all)
+    table("floors", "floor_ns", "expire postpone", "wheel")
+    table("objects", "ns_per_operation", "hold restart cancel", all)
+    table("libraries", "ns_per_operation", "callback-restart" \
+        " callback-postpone", "wheel heap4 heap4_lazy libev libuv libevent glib")
+    table("turns", "phase_turn", "callback-restart", "libev glib")
+    table("calls", "p50 p99 p99.9 p99.99 max moved most_moved fired_with_most",
+        "calls-minute calls-hour calls-idle limit")
+    table("threads", "rate ns_per_operation loop_ns longest_us",
+        "post-64 post-1024 shard")
+    table("pages", "ns_per_operation floor_ns",
+        "expire-small-pages expire-huge-pages")
+    split("100 1000 10000 100000 1000000 10000000 100000000 asyncio-http" \
+        " http-proxy 1 2 4", inputs, " ")
 }
 
-/^#/ { next }
-
+# A table with a column per engine, or else with a column per figure.
+function table(name, figures, workloads, engines)
 {
-    key = $1 SUBSEP $2 SUBSEP $3 SUBSEP $4
-    seen[key]
-    ns[key] = $8
-    checksum[key] = $11
-    n = split($12, pairs, " ")
-    for (i = 1; i <= n; i++) {
-        split(pairs[i], pair, "=")
-        more[key, pair[1]] = pair[2]
-    }
-    same = $1 SUBSEP $2 SUBSEP $3 SUBSEP $5
-    if ($11 != "" && same in first && first[same] != $11)
-        fail($1 " " $2 ": " $4 " did not fire what the others fired")
-    first[same] = $11
-    if (!($4 in known)) {
-        known[$4]
-        engines[++engine_count] = $4
-    }
-    present[$1]
-    inputs[$1, $2]
-    if ($1 == "trace" && !(($1, $2) in noted)) {
-        noted[$1, $2]
-        traces[++trace_count] = $2
-    }
+    parts[++part_count] = name
+    figure_of[name] = figures
+    workloads_of[name] = workloads
+    if (engines != "")
+        engines_of[name] = engines
 }
 
-# ---------------------------------------------------------------- helpers ---
+NR == 1 {
+    for (i = 1; i <= NF; i++)
+        column[i] = $i
+    next
+}
+
+FNR == NR {
+    key = $1 SUBSEP $2 SUBSEP $3 SUBSEP $4
+    for (i = 5; i <= NF; i++)
+        if ($i != "-")
+            figure[key, column[i]] = $i
+    if (!objects[$3]++ && $3 != 0)
+        sizes = sizes " " $3
+    same = $1 SUBSEP $2 SUBSEP $3
+    if (same in sum && $6 != "-" && $6 != sum[same])
+        fail($1 " " $2 ": " $4 " did not fire what the others fired")
+    if ($6 != "-")
+        sum[same] = $6
+    next
+}
+
+/^<!-- end / { skip = 0 }
+!skip { print }
+/^<!-- begin / {
+    skip = 1
+    split($0, words, " ")
+    print_part(words[3])
+}
 
 function fail(message)
 {
@@ -58,453 +82,144 @@ function fail(message)
     failed = 1
 }
 
-# Prints a paragraph in lines of at most 98 characters.
-function say(text,    count, word, i, line)
+function short(n)
 {
-    count = split(text, word, " ")
-    for (i = 1; i <= count; i++) {
-        if (line != "" && length(line) + length(word[i]) > 97) {
-            print line
-            line = ""
-        }
-        line = line (line == "" ? "" : " ") word[i]
-    }
-    print line "\n"
+    return n ~ /[^0-9]/ || n < 1000 ? n : n < 1000000 ? n / 1000 " k" : \
+        n / 1000000 " M"
 }
 
-# Begins a part of the report. Returns true if the part is wanted.
-function part(name, heading)
+# Returns a figure as text: calls in us, "wakeups/fired" as a quotient.
+function text(key, name,    pair, value)
 {
-    if (only != "")
-        return only == name
-    print "\n## " heading "\n"
-    return 1
-}
-
-function cell(workload, input, engine, object)
-{
-    return workload SUBSEP input SUBSEP (object + 0) SUBSEP engine
-}
-
-# Returns the ns of a cell, or an empty string.
-function figure(key)
-{
-    return key in seen ? sprintf("%.1f", ns[key]) : ""
-}
-
-function short_number(n)
-{
-    if (n >= 1000000)
-        return n / 1000000 " M"
-    return n >= 1000 ? n / 1000 " k" : n
-}
-
-# Prints the head of a table, of column names with | between them.
-function head(columns,    rule)
-{
-    print "| " columns " |"
-    rule = "| " columns " |"
-    gsub(/[^|]+/, "---", rule)
-    print rule
-}
-
-# Returns the engines of a list that have a cell in one of the workloads.
-function used(list, count, result, names,    i, w, s, n, any, name)
-{
-    n = 0
-    split(names, name, " ")
-    for (i = 1; i <= count; i++) {
-        any = 0
-        for (w in name)
-            for (s = 1; s <= most_sizes; s++)
-                any = any || cell(name[w], sizes[s], list[i]) in seen
-        if (any)
-            result[++n] = list[i]
-    }
-    return n
-}
-
-function join_names(list, n,    i, line)
-{
-    for (i = 1; i <= n; i++)
-        line = line (i > 1 ? " | " : "") list[i]
-    return line
-}
-
-# ------------------------------------------------------------------ parts ---
-
-function print_ratios(    w, s, row, heap, wheel, columns, any)
-{
-    if (!part("ratios", "heap4 against the wheel"))
-        return
-    say("ns per operation of heap4 / wheel, and **how many times faster the" \
-        " wheel is**:")
-    columns = "workload"
-    for (s = 1; s <= most_sizes; s++)
-        if (cell("hold", sizes[s], "heap4") in seen)
-            columns = columns " | " short_number(sizes[s])
-    head(columns)
-    for (w = 1; w <= workload_count; w++) {
-        row = "| " workloads[w] " |"
-        any = 0
-        for (s = 1; s <= most_sizes; s++) {
-            if (!(cell("hold", sizes[s], "heap4") in seen))
-                continue
-            row = row " " against(workloads[w], sizes[s]) " |"
-            any = any || against(workloads[w], sizes[s]) != ""
-        }
-        if (any)
-            print row
-    }
-    for (i = 1; i <= trace_count; i++)
-        print "\nTrace " traces[i] ": " against("trace", traces[i]) \
-            ", in ns per call."
-}
-
-function against(workload, input,    heap, wheel)
-{
-    heap = cell(workload, input, "heap4")
-    wheel = cell(workload, input, "wheel")
-    if (!(heap in seen && wheel in seen))
+    if (split(name, pair, "/") == 2 && (key, pair[2]) in figure &&
+        figure[key, pair[2]] >= 1000)
+        return sprintf("%.3f", figure[key, pair[1]] / figure[key, pair[2]])
+    if (!((key, name) in figure))
         return ""
-    return sprintf("%.1f / %.1f **%.2f**", ns[heap], ns[wheel],
-        ns[heap] / ns[wheel])
+    value = figure[key, name]
+    if (name ~ /^(p[0-9]|max|phase_turn)/)
+        return sprintf("%.2f", value / 1000)
+    return sprintf(name ~ /with_most|most_moved|bytes/ || value >= 100 ? \
+        "%.0f" : name == "moved" ? "%.2f" : "%.1f", value)
 }
 
-# A table of one figure, engines against workloads and sizes.
-function print_engines(name, heading, text, what, names,    w, s, i, n, list,
-    row, any, count, input, value)
+# Prints a row, after the head of the table if the row is the first one.
+function print_row(row,    rule)
 {
-    n = used(engines, engine_count, list, names)
-    if (n == 0 || !part(name, heading))
-        return
-    say(text)
-    head("workload | N | " join_names(list, n))
-    count = split(names, wanted, " ")
-    for (w = 1; w <= count; w++)
-        for (s = 1; s <= most_sizes + trace_count; s++) {
-            input = s <= most_sizes ? sizes[s] : traces[s - most_sizes]
-            row = "| " wanted[w] " | " \
-                (s <= most_sizes ? short_number(input) : input) " |"
-            any = ""
-            for (i = 1; i <= n; i++) {
-                value = value_of(what, cell(wanted[w], input, list[i]))
-                any = any value
-                row = row " " value " |"
-            }
-            if (any != "")
-                print row
-        }
-}
-
-# Returns a figure of a cell as text: ns, woken (wake-ups per fired timer) or
-# bytes (per timer).
-function value_of(what, key)
-{
-    if (!(key in seen))
-        return ""
-    if (what == "ns")
-        return sprintf("%.1f", ns[key])
-    if (what == "bytes")
-        return sprintf("%.0f", more[key, "bytes_per_timer"])
-    if (more[key, "fired"] < 1000)
-        return ""
-    return sprintf("%.3f", more[key, "wakeups"] / more[key, "fired"])
-}
-
-function print_floors(    s, columns, expire, postpone)
-{
-    if (!part("floors", "Floors"))
-        return
-    say("ns for the memory alone. expire: a timer's memory written, then" \
-        " prefetched, read and called. postpone: a random timer's memory read" \
-        " and written.")
-    for (s = 1; s <= most_sizes; s++)
-        if (cell("expire", sizes[s], "wheel") in seen) {
-            columns = columns " | " short_number(sizes[s])
-            expire = expire floor_of("expire", sizes[s])
-            postpone = postpone floor_of("postpone", sizes[s])
-        }
-    head("workload" columns)
-    print "| expire |" expire
-    print "| postpone |" postpone
-}
-
-function floor_of(workload, input,    key)
-{
-    key = cell(workload, input, "wheel")
-    return sprintf(" %.1f |", more[key, "floor_ns"])
-}
-
-# The engines that are libraries.
-function print_libraries(    w, s, i, n, list, count, wanted, wheel, row, any)
-{
-    if (!part("libraries", "Timers of event loops"))
-        return
-    say("Called as in a callback, while the clock stands: ns per operation," \
-        " and **how many times faster the wheel is**:")
-    n = used(libraries, library_count, list, "callback-restart startstop")
-    head("workload | N | wheel | heap4 | " join_names(list, n))
-    list[0] = "heap4"
-    count = split("startstop callback-restart callback-postpone", wanted, " ")
-    for (w = 1; w <= count; w++)
-        for (s = 1; s <= most_sizes; s++) {
-            wheel = cell(wanted[w], sizes[s], "wheel")
-            row = "| " wanted[w] " | " short_number(sizes[s]) " | " \
-                figure(wheel) " |"
-            any = ""
-            for (i = 0; i <= n; i++) {
-                row = row " " times(wanted[w], sizes[s], list[i]) " |"
-                if (i > 0)
-                    any = any times(wanted[w], sizes[s], list[i])
-            }
-            if (any != "")
-                print row
-        }
-}
-
-# Returns the figure of an engine, and how many times the wheel's figure it is.
-function times(workload, input, engine,    key, wheel)
-{
-    key = cell(workload, input, engine)
-    wheel = cell(workload, input, "wheel")
-    if (!(key in seen && wheel in seen))
-        return ""
-    return sprintf("%.1f **%.1f**", ns[key], ns[key] / ns[wheel])
-}
-
-function print_turns(    s, i, n, list, row, any, value)
-{
-    if (!part("turns", "One turn of an event loop"))
-        return
-    say("After callback-restart, with N timers pending and none due, in" \
-        " us:")
-    n = used(libraries, library_count, list, "callback-restart")
-    head("N | " join_names(list, n))
-    for (s = 1; s <= most_sizes; s++) {
-        row = "| " short_number(sizes[s]) " |"
-        any = 0
-        for (i = 1; i <= n; i++) {
-            value = more[cell("callback-restart", sizes[s], list[i]),
-                "phase_turn"]
-            row = row (value == "" ? " |" : sprintf(" %.1f |", value / 1000))
-            any = any || value != ""
-        }
-        if (any)
-            print row
+    if (head != "") {
+        rule = head
+        gsub(/[^|]+/, "---", rule)
+        print "| " head " |\n|" rule "|"
     }
+    head = ""
+    print "| " row " |"
 }
 
-# The same in pages of 4 KiB and in huge pages, with floors.
-function print_pages(    s, small, huge)
+# Finds the engines that have a cell of the table, and the head of the table.
+function begin_table(name,    key, part, e)
 {
-    if (!part("pages", "Huge pages"))
-        return
-    say("expire in pages of 4 KiB / with" \
-        " `GLIBC_TUNABLES=glibc.malloc.hugetlb=1`, ns per timer:")
-    head("N | wheel | floor")
-    for (s = 1; s <= most_sizes; s++) {
-        small = cell("expire-small-pages", sizes[s], "wheel")
-        huge = cell("expire-huge-pages", sizes[s], "wheel")
-        if (small in seen && huge in seen)
-            printf "| %s | %.1f / %.1f | %.1f / %.1f |\n",
-                short_number(sizes[s]), ns[small], ns[huge],
-                more[small, "floor_ns"], more[huge, "floor_ns"]
+    split("", used)
+    for (key in figure) {
+        split(key, part, SUBSEP)
+        if (index(" " workloads_of[name] " ", " " part[1] " ") &&
+            index(figure_of[name] "/", part[5] "/") == 1 &&
+            (part[3] != 0) == (name == "objects"))
+            used[part[4]]
     }
+    split(workloads_of[name], workload, " ")
+    split(name == "objects" ? sizes : 0, object, " ")
+    split(name in engines_of ? engines_of[name] : rows, engine, " ")
+    split(figure_of[name], figures, " ")
+    head = "workload N" (name == "objects" ? " bytes" : "")
+    if (name == "faster")
+        head = head " wheel faster"
+    else if (name in engines_of)
+        for (e = 1; e in engine; e++)
+            head = head (engine[e] in used ? " " engine[e] : "")
+    else
+        head = head " engine " figure_of[name]
+    gsub(/ /, " | ", head)
 }
 
-# Restart and cancel in small and large objects.
-function print_objects(    w, s, o, count, wanted, object, n, list, bare)
+# Prints a row with the figure of each engine.
+function row_of_engines(row, key, name,    e, any)
 {
-    if (!part("objects", "Restart and cancel against wheels of linked lists"))
-        return
-    count = split("object-restart object-cancel", wanted, " ")
-    split("0 96 512", object, " ")
-    list[1] = "wheel"; list[2] = "list"; list[3] = "timeout"
-    for (i = 1; i <= 3; i++)
-        for (s = 1; s <= most_sizes; s++)
-            if (cell(wanted[1], sizes[s], list[i]) in seen) {
-                bare = bare (i > 1 ? ", " : "") list[i] " " \
-                    more[cell(wanted[1], sizes[s], list[i]), "timer_bytes"]
-                break
-            }
-    say("ns per operation. *bare*: an object is a timer and nothing else (" \
-        bare " bytes). Cancel is two figures if the engine has work left when" \
-        " the clock passes: cancel + pass.")
-    head("workload | N | bare: wheel | list | timeout | 96 bytes: wheel |" \
-        " list | timeout | 512 bytes: wheel | list | timeout")
-    for (w = 1; w <= count; w++)
-        for (s = 1; s <= most_sizes; s++)
-            print_object_row(wanted[w], sizes[s], object, list)
-}
-
-function print_object_row(workload, input, object, list,    o, i, row, any)
-{
-    row = "| " workload " | " short_number(input) " |"
-    for (o = 1; o <= 3; o++)
-        for (i = 1; i <= 3; i++) {
-            any = any figure(cell(workload, input, list[i], object[o]))
-            row = row " " \
-                in_parts(cell(workload, input, list[i], object[o])) " |"
+    for (e = 1; e in engine; e++)
+        if (engine[e] in used) {
+            any = any text(key SUBSEP engine[e], name)
+            row = row " | " text(key SUBSEP engine[e], name)
         }
     if (any != "")
-        print row
+        print_row(row)
 }
 
-function in_parts(key)
+# Prints a row per engine, with the figures of the engine.
+function rows_of_figures(first, key,    e, n, row, any)
 {
-    if (more[key, "phase_pass"] < 0.5)
-        return figure(key)
-    return sprintf("%.1f + %.1f", more[key, "phase_cancel"],
-        more[key, "phase_pass"])
-}
-
-# Five cells of a table, in us.
-function quantiles(key, prefix,    i, name, line)
-{
-    split("p50 p99 p99.9 p99.99 max", name, " ")
-    for (i = 1; i <= 5; i++)
-        line = line sprintf(" %.2f |", more[key, prefix name[i]] / 1000)
-    return line
-}
-
-function print_calls(    w, s, i, n, count, wanted, list, key)
-{
-    if (!part("calls", "Times of single calls"))
-        return
-    say("calls-*: one `tw_advance_clock` that moves the clock by a tick." \
-        " limit: one `tw_advance_clock_limit` with a limit of 64. Wall clock" \
-        " in us: medians of the runs, and the least maximum. *waiting*: as" \
-        " many loops that only wait for the wheel's p50. *moved*: timers moved" \
-        " without firing, per call and in the call that moved the most;" \
-        " *fired*: in the same call.")
-    head("workload | N | engine | p50 | p99 | p99.9 | p99.99 | max | moved" \
-        " per call | moved at most | fired")
-    count = split("calls-minute calls-hour calls-idle limit", wanted, " ")
-    n = split("wheel wheel-late", list, " ")
-    for (i = 2; i <= engine_count; i++)
-        list[++n] = engines[i]
-    for (w = 1; w <= count; w++)
-        for (s = 1; s <= most_sizes; s++) {
-            for (i = 1; i <= n; i++) {
-                key = cell(wanted[w], sizes[s], list[i])
-                if (key in seen)
-                    printf "| %s | %s | %s |%s%s\n", wanted[w],
-                        short_number(sizes[s]), list[i], quantiles(key, ""),
-                        moved(key, list[i])
-            }
-            key = cell(wanted[w], sizes[s], "wheel")
-            if (key in seen)
-                printf "| %s | %s | *waiting* |%s  |  |  |\n", wanted[w],
-                    short_number(sizes[s]), quantiles(key, "idle_")
+    for (e = 1; e in engine; e++) {
+        any = ""
+        row = first " | " engine[e]
+        for (n = 1; n in figures; n++) {
+            any = any text(key SUBSEP engine[e], figures[n])
+            row = row " | " text(key SUBSEP engine[e], figures[n])
         }
-}
-
-function moved(key, engine)
-{
-    if (engine !~ /^wheel/ || key ~ /^limit/)
-        return "  |  |  |"
-    return sprintf(" %.2f | %d | %d |", more[key, "moved"],
-        more[key, "most_moved"], more[key, "fired_with_most"])
-}
-
-function print_threads(    i, f, t, count, threads, flight, key, row)
-{
-    if (!part("threads", "Posts of several threads"))
-        return
-    head("producers | in flight | | million posts per second | ns per post," \
-        " producer | ns per post, loop | longest turn of the loop, us")
-    split("64 1024", flight, " ")
-    count = split("1 2 4", threads, " ")
-    for (f = 1; f <= 2; f++)
-        for (t = 1; t <= count; t++) {
-            print_thread_row(threads[t], flight[f], "mailbox")
-            print_thread_row(threads[t], flight[f], "mutex")
-        }
-    if (cell("shard", 1, "wheel") in seen)
-        printf "\nshard: %.1f million timers per second with one thread," \
-            " %.1f with two threads:\n**%.2f** times as many.\n",
-            rate("shard", 1, "wheel"), rate("shard", 2, "wheel"),
-            rate("shard", 2, "wheel") / rate("shard", 1, "wheel")
-}
-
-function rate(workload, threads, engine)
-{
-    return more[cell(workload, threads, engine), "rate"]
-}
-
-function print_thread_row(threads, flight, engine,    key)
-{
-    key = cell("post-" flight, threads, engine)
-    if (key in seen)
-        printf "| %d | %d | %s | %.0f | %.1f | %.1f | %.0f |\n", threads,
-            flight, engine, more[key, "rate"], ns[key], more[key, "loop_ns"],
-            more[key, "longest_us"]
-}
-
-# The mailbox in one line.
-function print_mailbox(    t, threads, box, lock)
-{
-    if (!part("mailbox", "The mailbox in one line"))
-        return
-    split("1 2 4", threads, " ")
-    for (t = 1; t <= 3; t++) {
-        box = box (t > 1 ? t == 3 ? " and " : ", " : "") \
-            sprintf("%.0f", rate("post-64", threads[t], "mailbox"))
-        lock = lock (t > 1 ? t == 3 ? " and " : ", " : "") \
-            sprintf("%.0f", rate("post-64", threads[t], "mutex"))
+        if (any != "")
+            print_row(row)
     }
-    print "Timers from other threads: " box " million posts per second with" \
-        " 1, 2 and 4 producers; " lock " million with a mutex around the wheel."
 }
 
-# A cancelled or postponed timer may cause a wake-up, as the contract says.
-function check_wakeups(    w, s, wheel, heap)
+# Prints a row with the engines that are at least 5 % faster than the wheel.
+function row_of_faster(row, key,    e, ns, ours, list)
 {
-    for (w = 1; w <= workload_count; w++)
-        for (s = 1; s <= most_sizes; s++) {
-            wheel = cell(workloads[w], sizes[s], "wheel")
-            heap = cell(workloads[w], sizes[s], "heap4")
-            if (workloads[w] ~ /^(hold|expire|burst|sparse)$/ &&
-                heap in seen && more[wheel, "wakeups"] > more[heap, "wakeups"])
-                fail(workloads[w] " " sizes[s] \
-                    ": the wheel wakes its loop more often")
-        }
+    ours = text(key SUBSEP "wheel", "ns_per_operation")
+    for (e = 1; e in engine; e++) {
+        ns = text(key SUBSEP engine[e], "ns_per_operation")
+        if (ns != "" && ns + 0 < 0.95 * ours)
+            list = list (list == "" ? "" : ", ") engine[e] " " ns
+    }
+    if (list != "")
+        print_row(row " | " ours " | " list)
+}
+
+function print_part(name,    w, i, o, row, key)
+{
+    if (name == "machine")
+        print machine "."
+    begin_table(name)
+    for (w = 1; w in workload; w++)
+        for (i = 1; i in inputs; i++)
+            for (o = 1; o in object; o++) {
+                key = workload[w] SUBSEP inputs[i] SUBSEP object[o]
+                row = workload[w] " | " short(inputs[i]) \
+                    (name == "objects" ? " | " object[o] : "")
+                if (name == "faster")
+                    row_of_faster(row, key)
+                else if (name in engines_of)
+                    row_of_engines(row, key, figure_of[name])
+                else
+                    rows_of_figures(row, key)
+            }
+}
+
+# A cancelled or postponed timer may cause a wake-up.
+function check_wakeups(    key, part, heap)
+{
+    for (key in figure) {
+        split(key, part, SUBSEP)
+        heap = part[1] SUBSEP part[2] SUBSEP part[3] SUBSEP "heap4" SUBSEP part[5]
+        if (part[1] ~ /^(hold|expire|burst|sparse)$/ && part[4] == "wheel" &&
+            part[5] == "wakeups" && heap in figure && figure[key] > figure[heap])
+            fail(part[1] " " part[2] ": the wheel wakes its loop more often")
+    }
 }
 
 END {
-    if (only == "")
-        print "# Results\n\n" machine
-    else if (only == "machine")
-        print machine "."
-    if ("hold" in present)
-        print_ratios()
-    print_engines("engines", "All engines", "ns per operation:", "ns",
-        "hold expire restart postpone startstop burst sparse trace")
-    print_engines("wakeups", "Wake-ups", "Wake-ups of the loop per fired" \
-        " timer, if at least 1,000 timers fire:", "woken",
-        "hold expire restart postpone sparse trace")
-    print_engines("bytes", "Memory", "Bytes per timer: the timer, and the" \
-        " timer's share of the structure:", "bytes", "hold sparse")
-    if ("expire" in present)
-        print_floors()
-    if ("callback-restart" in present || "callback-postpone" in present)
-        print_libraries()
-    if ("callback-restart" in present)
-        print_turns()
-    if ("object-restart" in present)
-        print_objects()
-    if ("calls-minute" in present || "limit" in present)
-        print_calls()
-    if ("post-64" in present) {
-        print_threads()
-        print_mailbox()
+    if (FNR == NR) {
+        for (i = 1; i <= part_count; i++) {
+            print "\n## " parts[i] "\n"
+            print_part(parts[i])
+        }
     }
-    if ("expire-huge-pages" in present)
-        print_pages()
     check_wakeups()
-    if (!failed && only == "")
-        print "\nAll engines fired the same timers at the same ticks. Engines" \
-            " with a clock of their own had these timers pending."
     exit failed
 }

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# run.sh - runs the bench under hyperfine, and writes bench/results/: cells.tsv,
-# table.md, the plots, and the numbers in README.md. `make bench` calls run.sh,
-# `make bench-full` with --full. `run.sh --report` runs nothing, and writes the
-# table, the plots and the numbers again from cells.tsv.
+# run.sh - runs the bench under hyperfine. Writes bench/results/: cells.tsv and
+# the plots, and the tables in README.md. `make bench` calls run.sh, `make
+# bench-full` with --full. `run.sh --report` runs nothing, and writes the plots
+# and the tables again from cells.tsv.
 #
 #   RUNS=3 WARMUP=0 SEED=1      runs that count and runs that do not, per cell
 #                               and engine; the seed of all random numbers
@@ -32,16 +32,22 @@ seed=${SEED:-1}
 full=false
 [ "${1:-}" != --full ] || full=true
 
-# Writes the table, the plots and, for bench/results, the numbers of README.md.
+# Prints the tables, and draws the plots. For bench/results, the tables go into
+# README.md as well.
 report() {
-    awk -v machine="$(cat "$results/machine.txt")" -f report.awk "$cells" \
-        >"$results/table.md" || { cat "$results/table.md"; exit 1; }
+    machine=$(cat "$results/machine.txt")
+    awk -v machine="$machine" -f report.awk "$cells" || exit 1
+    if [ "$results" = "$PWD/results" ]; then
+        awk -v machine="$machine" -f report.awk "$cells" README.md \
+            >results/README.new
+        cat results/README.new >README.md
+        rm results/README.new
+    fi
     if command -v gnuplot >/dev/null 2>&1; then
-        ./plot.sh "$results"
+        gnuplot -c plot.gp "$results" "$machine"
     else
         echo 'No plots: apt-get install gnuplot-nox' >&2
     fi
-    [ "$results" != "$PWD/results" ] || ./insert.sh README.md results
 }
 
 if [ "${1:-}" = --report ]; then
@@ -119,16 +125,18 @@ cells_of() {
         elif [ "$n" -le 1000000 ]; then
             echo "$1 $n 0 0 $(can "$1" | sed 's/list //')"
         else
-            echo "$1 $n 0 0 wheel heap4"
+            echo "$1 $n 0 0 wheel heap4 heap4_lazy"
         fi
     done
 }
 
-# Small and large objects, for the wheel and for wheels of linked lists.
+# Small and large objects, for the wheel and for a wheel of linked lists.
 object_cells() {
-    for object in 0 96 512; do
+    for object in 64 128 512; do
         for n in ${SIZES:-10000 100000 1000000}; do
-            echo "$1 $n 0 $object wheel $(present list timeout)"
+            for workload in hold restart cancel; do
+                echo "$workload $n 0 $object wheel $(present timeout)"
+            done
         done
     done
 }
@@ -168,9 +176,11 @@ limit_cells() {
 
 # The engines of these cells run in one process and take turns.
 calls_cells() {
-    engines="wheel heap4 wheel-late $(present timeout radix)"
+    engines="wheel heap4 heap4_lazy wheel-late $(present timeout radix)"
+    for n in ${SIZES:-1000 1000000}; do
+        echo "calls-minute $n 8 0 $engines $(present libuv libevent)"
+    done
     for n in ${SIZES:-1000000}; do
-        echo "calls-minute $n 8 0 $engines"
         echo "calls-hour $n 1 0 $engines"
         echo "calls-idle $n 2 0 $engines"
     done
@@ -188,25 +198,21 @@ post_cells() {
 
 full_cells() {
     echo 'limit 10000000 0 0 wheel'
-    echo 'calls-hour 10000000 1 0 wheel heap4 wheel-late'
+    echo 'calls-hour 10000000 1 0 wheel heap4 heap4_lazy wheel-late'
     echo 'hold 100000000 1 0 wheel'
     echo 'expire 100000000 1 0 wheel'
 }
 
 grid() {
-    for workload in ${WORKLOADS:-hold expire restart postpone startstop \
-        callback burst sparse trace calls limit object post pages \
+    for workload in ${WORKLOADS:-hold expire restart postpone cancel \
+        startstop callback burst sparse trace calls limit object post pages \
         $($full && echo full)}; do
         case $workload in
         callback)
             cells_of callback-restart
             cells_of callback-postpone
             ;;
-        object)
-            object_cells object-restart
-            object_cells object-cancel
-            ;;
-        object-*) object_cells "$workload" ;;
+        object) object_cells ;;
         pages) page_cells ;;
         trace) trace_cells ;;
         limit) limit_cells ;;
@@ -342,8 +348,7 @@ machine() {
 
 mkdir -p "$results"
 if [ -z "${ADD:-}${CONTINUE:-}" ] || [ ! -e "$cells" ]; then
-    echo '# workload input object engine rounds operations runs ns least most' \
-        'checksum more' | tr ' ' '\t' >"$cells"
+    awk -v head=1 -f summary.awk >"$cells"
     machine >"$results/machine.txt"
 fi
 grid | chosen >"$work/grid"
@@ -372,4 +377,3 @@ while read -r workload what rounds object engines <&3; do
 done 3<"$work/grid"
 end_line
 report
-cat "$results/table.md"
