@@ -69,10 +69,9 @@
    WHEN TO USE IT, AND WHEN NOT
 
    Use a wheel for many or busy timers: idle time-outs postponed at every
-   packet, request time-outs that rarely fire, retries, heartbeats, simulation
-   events. For a few hundred timers that are rarely postponed, a heap is about
-   as fast and takes less memory. The library reads no clock, starts no thread,
-   and stores nothing on disk.
+   packet, request time-outs that rarely fire, retries, simulation events. For a
+   few hundred timers that are rarely postponed, a heap is about as fast and
+   takes less memory. The library reads no clock and starts no thread.
 
 
    PROMISES FOR EVERY DAY, with the numbers of the full list
@@ -99,7 +98,7 @@
     C. Callbacks may start, cancel, postpone and move any timer, drain the
        wheel, and free the timer that fired. A callback must not advance, poll,
        trim or destroy its own wheel: such a call does nothing and returns 0 or
-       NULL. A callback may throw a C++ exception, and must not leave by longjmp.
+       NULL. A callback may throw in C++, and must not leave by longjmp.
 
    THE OTHER PROMISES
 
@@ -162,8 +161,8 @@
    last sleep, and each time-out starts in a wheel that is too coarse.
 
    Requests with one time-out, each answered after half of the time-out, wake a
-   loop two to four times per time-out, for any number of requests. In the worst
-   case each cancelled timer wakes the loop once.
+   loop two to four times per time-out (the most found: five), for any number of
+   requests. In the worst case each cancelled timer wakes the loop once.
 
    A bucket moves down ahead of time only in calls. If a million timers wait far
    ahead and nothing else happens, wake at least once a second: pass one second
@@ -172,34 +171,19 @@
 
    IN A LARGER PROGRAM
 
-   TW_OWNER also leads from a wheel to your data, if the wheel is a member:
+   Line 1 leads from a wheel to your data, if the wheel is a member. Line 2 makes
+   every later start succeed, for a program whose start function returns void.
+   Line 3 fires timers through a dispatch of your own, and lets a simulation stop
+   early; a timer with a delay of 0 is returned by the next tw_poll:
 
+   example: program.c
        struct server *server = TW_OWNER(tw, struct server, wheel);
-
-   tw_poll fires timers through a dispatch of your own, and lets a simulation
-   stop early. A callback that starts a timer with a delay of 0 waits for the
-   next call:
-
-       while ((timer = tw_poll(&tw, now)) != NULL)
+       status = tw_reserve(tw, UINT64_MAX); // once, after tw_init
+       while ((timer = tw_poll(tw, now)) != NULL)
            dispatch(timer);
 
    If another thread runs the loop, wake that thread when a start makes
-   tw_next_deadline earlier. If the start function of your program returns void,
-   reserve once, and report an error there:
-
-   example: handles.c
-       int host_init(struct host *host)
-       {
-           int status = tw_init(&host->tw, NULL);
-           if (status == TW_OK)
-               status = tw_reserve(&host->tw, UINT64_MAX); // for any deadline
-           return status;
-       }
-
-       void handle_start(struct host *host, struct handle *handle, uint64_t at)
-       {
-           (void)tw_start(&host->tw, &handle->timeout, at); // cannot fail
-       }
+   tw_next_deadline earlier.
 
    Prefer a clock that never jumps: CLOCK_MONOTONIC, or CLOCK_BOOTTIME to count
    the time that the system is suspended. After a wall clock is set back, each
@@ -214,8 +198,8 @@
        }
        last = now;
 
-   To set a wheel to another time, save the timers, set up the wheel again, and
-   start the timers. Timers of one tick keep their order:
+   To set a wheel to another time, drain it, set it up again, and start the
+   timers. Timers of one tick keep their order:
 
    example: set_time.c
        tw_drain(tw, save, &list); // `save` appends the timer to the list
@@ -234,9 +218,9 @@
        left = tw_remaining(timer, now), tw_cancel(tw, timer);
        tw_start(tw, timer, tw_after(now, left));
 
-   Line 1 and 2 widen a 32-bit counter that wraps. A difference of half the range
-   or more is a step back, and leaves `now` alone. The other lines convert a
-   struct timeval to microseconds and back; count a negative time as 0.
+   Lines 1 and 2 widen a 32-bit counter that wraps: a difference of half the
+   range or more is a step back, and leaves `now` alone. The other lines convert
+   a struct timeval to microseconds and back. Count a negative time as 0.
 
    example: convert.c
        uint32_t passed = counter - (uint32_t)now;
@@ -246,9 +230,8 @@
        tv.tv_usec = (suseconds_t)(wait % 1000000); // wait from tw_wait
 
    A timingwheel belongs to one thread, and two timingwheels share nothing. A
-   lock around a wheel is allowed. A timingwheel must not move from tw_init to
-   tw_destroy: do not copy a timingwheel, and do not keep a timingwheel in an
-   array that grows. A pending timer moves with tw_move alone.
+   timingwheel must not move from tw_init to tw_destroy: do not copy it, and do
+   not keep it in an array that grows. A pending timer moves with tw_move alone.
 
 
    CONFIGURATION, by #define before the implementation
@@ -315,9 +298,8 @@
    - A remote belongs to one mailbox. Both must not move while in use. Keep the
      mailbox, and the data of `wake`, until each call with the mailbox has
      returned. Join the threads, collect once more, then destroy the wheel.
-   - A thread held up inside a post delays requests for that timer. If the
-     thread was about to wake the loop, later requests also wait, until the loop
-     wakes by itself. The thread delays no other thread, and never the loop.
+   - A thread held up inside a post delays requests for that timer, and may
+     delay the wake-up for later requests. It never delays a thread or the loop.
 */
 #ifndef TIMINGWHEEL_H
 #define TIMINGWHEEL_H
@@ -403,11 +385,7 @@ typedef struct tw_config {
 } tw_config;
 
 #define TW_DEFAULT_WHEEL_SIZE 256
-#if SIZE_MAX > 65535
-#define TWI_MOST_STEPS 4096
-#else
-#define TWI_MOST_STEPS 1024 /* size_t has 16 bits */
-#endif
+#define TWI_MOST_STEPS (SIZE_MAX > 65535 ? 4096u : 1024u)
 
 /* The result of tw_get_stats. */
 typedef struct tw_stats {
@@ -822,14 +800,11 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    WORDS
 
        tick            the smallest step of the clock, `tick` time units long
-       clock           how far the wheel has advanced
        wheel           an array of buckets; wheel 0 has one bucket per tick
        step            the ticks that one bucket of a wheel spans: wheel_size
                        times the step of the next finer wheel
        bucket          the timers of one step of one wheel: a ring
-       ring            a doubly linked list of timers, whose ends meet in the
-                       bucket
-       link            next and previous of a timer in its ring
+       ring            a doubly linked list whose ends meet in the bucket
        mark            the bit of a bucket: the bucket may hold timers
        overflow wheel  the next coarser wheel, created when a start needs one
        delay queue     a min-heap with one key per wheel
@@ -838,28 +813,26 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
        budget          the timers that a call may still handle
        hint            the address of a timer to fetch into the cache
 
-   THE DESIGN IN EIGHT POINTS
+   THE DESIGN
 
    1. A timer stands in the finest wheel that reaches the timer's tick. Each
       wheel reaches the clock's own step of the next coarser wheel, and the step
-      after.
-   2. A bucket is a ring in start order. The number of a timer's bucket is a
-      digit of the timer's tick. A wheel has 2 * wheel_size buckets: so many
-      steps can hold timers at once, and no two of them share a bucket.
+      after. So many steps fit into 2 * wheel_size buckets.
+   2. A bucket is a ring in start order. Its number is a digit of the tick.
    3. The delay queue has one key per wheel: a lower bound for the ticks of all
       timers in the wheel. Cancel and postpone never touch the queue.
-   4. So a key may come up for nothing. The clock moves to the key, the bucket is
-      looked at, and the key is raised, or the next bucket taken.
+   4. So a key may come up for nothing. The clock moves to the key, the bucket
+      is looked at, and the key is raised, or the next bucket taken.
    5. A bucket of a coarse wheel with at most TWI_FEW timers fires from where it
       stands. A larger bucket moves down one wheel.
-   6. At the same tick the coarser wheel comes first. The wheel of a tick only
-      becomes finer with time, so timers of a coarser wheel were started first.
+   6. At the same tick the coarser wheel comes first. With time, a tick belongs
+      to finer wheels only, so timers of a coarser wheel were started first.
    7. A postpone only writes the deadline. A timer found in a bucket before the
       timer's tick is placed again, as if started now.
    8. A call fixes its target when the call begins. Overdue timers of the call
-      are in one list, and timers started overdue since are in another list, for
-      the next call. A call that spends its budget is unfinished, and the next
-      call finishes it first.
+      are in one list. Timers started overdue since are in another list, for the
+      next call. A call that spends its budget is unfinished, and the next call
+      finishes it first.
 
    LEVELS. With wheel_size 256 a 64-bit tick has eight digits, one per wheel:
 
@@ -877,14 +850,12 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
    Hierarchical wheels are an idea of Varghese and Lauck (1987). Overflow wheels
    on demand and the delay queue come from Kafka. Kafka enters each bucket in
-   the delay queue, by the start of the bucket's step. Here each wheel enters
-   its first bucket, by a bound for the earliest timer: the clock jumps to the
-   very tick of a timer, and the queue has one entry per wheel.
+   the delay queue. Here each wheel enters its first bucket.
 
-   A toy with wheel_size 4, drawn by tw_dump: timers for 1, 9, 11, 13 and 14 at
-   clock 1. Timer 1 has fired. A digit is the number of timers in a bucket, from
-   the clock's own step on. The bucket of the ticks 8 to 11 has two timers, and
-   fires from where it stands. At clock 9, timer 9 has fired:
+   A toy with wheel_size 4, drawn by tw_dump: timers for 1, 9, 11, 13 and 14. A
+   digit is the number of timers in a bucket, from the clock's own step on. At
+   clock 1, timer 1 has fired. The bucket of the ticks 8 to 11 has few timers,
+   and fires from where it stands: at clock 9, timer 9 has fired.
 
    prints: dump.c
        clock: 1 (tick 1, of 1 time units)
@@ -934,14 +905,13 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
    INVARIANTS, which tw_check checks:
 
-   1. link.next->prev is the link itself, all the way round each ring. Each timer
-      in a ring is pending. `count` is the number of timers in all rings.
+   1. link.next->prev is the link itself, all the way round each ring. Each
+      timer in a ring is pending. `count` is the number of timers in all rings.
    2. No timer of a bucket is due before not_before. not_before is in the
-      bucket's step, which is the clock's own step or one of the
-      2 * wheel_size - 1 after.
+      bucket's step, one of the 2 * wheel_size steps from the clock's own on.
    3. A bucket with timers has its mark. An empty bucket has at_most 0.
-   4. queue_tick is not after not_before of any bucket of the wheel. A wheel with
-      timers is queued.
+   4. queue_tick is not after not_before of any bucket of the wheel. A wheel
+      with timers is queued.
    5. The delay queue is a heap, and next_tick is the key of its head.
 
    FOR SPEED ONLY: hints; the short way of tw_start; level_of_bit; next_tick.
@@ -969,8 +939,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #define TWI_FEW 12 /* a bucket with more timers moves down to fire */
 #endif
 #ifndef TWI_LARGE
-#define TWI_LARGE \
-    512 /* a bucket with as many timers moves down ahead of time */
+#define TWI_LARGE 512 /* a bucket with as many moves down ahead of time */
 #endif
 
 /* TWI_RULE asserts a rule for callers, with TW_DEBUG. */
@@ -986,16 +955,16 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
 /* Misuse that TW_DEBUG detects. */
 #define TWI_RULE_READY(tw)                                                   \
-    TWI_RULE(twi_is_set_up(tw),                                              \
-             "the wheel is used before tw_init or after tw_destroy, or was " \
-             "moved or copied: keep the wheel where tw_init has set it up"); \
     TWI_RULE((tw)->activity != TWI_ALLOCATING,                               \
              "TW_MALLOC or TW_FREE uses the wheel that it works for: make "  \
-             "room in another place")
+             "room in another place");                                       \
+    TWI_RULE(twi_is_set_up(tw),                                              \
+             "the wheel is used before tw_init or after tw_destroy, or was " \
+             "moved or copied: keep the wheel where tw_init has set it up")
 #define TWI_RULE_TIMER(tw, timer)                                          \
     TWI_RULE((timer)->state <= TW_PENDING,                                 \
              "the timer was never initialised: call tw_timer_init first"); \
-    TWI_RULE(!twi_is_elsewhere((tw), (timer)),                             \
+    TWI_RULE(!twi_is_pending(timer) || (timer)->hint == TWI_HINT_OF(tw),   \
              "the timer is pending on another wheel: cancel it there first")
 #define TWI_RULE_LINK(link)                                                   \
     TWI_RULE(twi_is_linked(link),                                             \
@@ -1003,22 +972,15 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
              "freed, moved or overwritten: cancel it first, or use tw_move")
 
 /* TWI_PORTABLE switches the builtins and attributes of gcc and clang off.
- * TWI_COLD marks functions that are rarely called. TWI_NOINLINE keeps rare code
- * out of short functions. */
+ * TWI_NOINLINE keeps rare code out of short functions. */
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(TWI_PORTABLE)
 #define TWI_PREFETCH(address) __builtin_prefetch((void *)(address), 1)
-#define TWI_HIGHEST_BIT(bits) (63U ^ (unsigned)__builtin_clzll(bits))
-#ifdef __OPTIMIZE_SIZE__
-#define TWI_NOINLINE static
-#else
+#define TWI_HIGHEST_BIT(bits) (63u ^ (unsigned)__builtin_clzll(bits))
 #define TWI_NOINLINE static __attribute__((noinline))
-#endif
-#define TWI_COLD static __attribute__((cold))
 #define TWI_UNLIKELY(expr) __builtin_expect(!!(expr), 0)
 #else
 #define TWI_PREFETCH(address) ((void)(address))
 #define TWI_NOINLINE static
-#define TWI_COLD static
 #define TWI_UNLIKELY(expr) (expr)
 #endif
 
@@ -1026,6 +988,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winline"
+#pragma GCC diagnostic ignored "-Wpadded"
 #pragma GCC diagnostic ignored "-Wshadow"
 #ifdef __cplusplus
 #pragma GCC diagnostic ignored "-Wold-style-cast"
@@ -1055,11 +1018,8 @@ static inline unsigned twi_highest_bit(uint64_t bits)
     return TWI_HIGHEST_BIT(bits);
 #else
     unsigned index = 0;
-    for (unsigned step = 32; step != 0; step /= 2)
-        if (bits >> step != 0) {
-            bits >>= step;
-            index += step;
-        }
+    while ((bits >>= 1) != 0)
+        index++;
     return index;
 #endif
 }
@@ -1180,54 +1140,32 @@ static void twi_append_ring(twi_bucket *from, twi_bucket *to)
  * the timer that has the hint. With TW_DEBUG a hint is the address of the wheel
  * instead, to detect a timer that is used with another wheel. */
 
-#ifdef TW_DEBUG
-static inline uint32_t twi_name_of(const timingwheel *tw)
-{
-    return (uint32_t)((uintptr_t)tw >> 3 & UINT32_MAX);
-}
+#define TWI_HINT_OF(address) \
+    ((uint32_t)((uintptr_t)(address) >> 3 & UINT32_MAX))
 
-static inline bool twi_is_elsewhere(const timingwheel *tw,
-                                    const tw_timer *timer)
-{
-    return twi_is_pending(timer) && timer->hint != twi_name_of(tw);
-}
-#endif
-
-/* Fetches the timer that a hint names. */
-static inline void twi_prefetch_hint(const tw_timer *timer)
-{
+/* Fetches the timer that a hint names. A macro, because gcc -Os takes such a
+ * function for one without effect. */
 #if TWI_HINTS != 0 && !defined(TW_DEBUG)
-    uintptr_t above = (uintptr_t)timer >> 35 << 35;
-    TWI_PREFETCH(above | (uintptr_t)timer->hint << 3);
+#define TWI_PREFETCH_HINT(timer) \
+    TWI_PREFETCH((uintptr_t)(timer) >> 35 << 35 | (uintptr_t)(timer)->hint << 3)
 #else
-    (void)timer;
+#define TWI_PREFETCH_HINT(timer) ((void)0)
 #endif
-}
 
 /* Sets the hint of a timer that enters a bucket. */
 static inline void twi_set_hint(const timingwheel *tw, tw_timer *timer,
                                 twi_bucket *bucket)
 {
 #if defined(TW_DEBUG)
-    timer->hint = twi_name_of(tw);
+    timer->hint = TWI_HINT_OF(tw);
     (void)bucket;
 #elif TWI_HINTS != 0
     uint32_t *recent = &bucket->recent[bucket->at_most % TWI_HINTS];
     timer->hint = *recent;
-    *recent = (uint32_t)((uintptr_t)timer >> 3 & UINT32_MAX);
+    *recent = TWI_HINT_OF(timer);
     (void)tw;
 #else
     (void)tw, (void)timer, (void)bucket;
-#endif
-}
-
-static inline void twi_clear_hints(twi_bucket *bucket)
-{
-#if TWI_HINTS != 0
-    for (unsigned i = 0; i < TWI_HINTS; i++)
-        bucket->recent[i] = 0;
-#else
-    (void)bucket;
 #endif
 }
 
@@ -1398,10 +1336,11 @@ typedef struct twi_scope {
 #endif
 
 #ifdef TW_DEBUG
-/* True if `tw` was set up at this address, and was not destroyed. */
+/* True if `tw` was set up at this address, and was not destroyed. Only a drain
+ * leaves timers in TWI_DRAINED, and its visitor may call tw_foreach. */
 static inline bool twi_is_set_up(const timingwheel *tw)
 {
-    return tw->activity == TWI_DRAINING ||
+    return tw->activity == TWI_DRAINING || tw->activity == TWI_VISITING ||
            twi_is_empty(&tw->lists[TWI_DRAINED]);
 }
 #endif
@@ -1417,6 +1356,13 @@ static inline bool twi_is_busy(const timingwheel *tw)
     return tw->activity != TWI_LIVE;
 }
 
+/* Fills memory with zeros. */
+static void twi_clear(void *memory, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        ((unsigned char *)memory)[i] = 0;
+}
+
 static size_t twi_wheel_bytes(const timingwheel *tw)
 {
     size_t buckets = (size_t)tw->bucket_mask + 1, words = (buckets + 63) / 64;
@@ -1427,26 +1373,22 @@ static size_t twi_wheel_bytes(const timingwheel *tw)
 /* Creates the wheel of a level, without timers. Returns false without memory. */
 static bool twi_add_wheel(timingwheel *tw, unsigned level)
 {
-    size_t buckets = (size_t)tw->bucket_mask + 1;
+    size_t bytes = twi_wheel_bytes(tw), buckets = (size_t)tw->bucket_mask + 1;
     TWI_ENTER(tw, TWI_ALLOCATING);
-    twi_wheel *wheel =
-        (twi_wheel *)TW_MALLOC(twi_wheel_bytes(tw), tw->alloc_context);
+    twi_wheel *wheel = (twi_wheel *)TW_MALLOC(bytes, tw->alloc_context);
     TWI_LEAVE(tw);
     if (wheel == NULL)
         return false;
+    twi_clear(wheel, bytes);
+    char *end = (char *)(wheel + 1);
+    end += (64 - (uintptr_t)end % 64) % 64; /* a bucket is a cache line */
+    wheel->buckets = (twi_bucket *)(void *)end;
+    wheel->marks = (uint64_t *)(void *)(wheel->buckets + buckets);
     wheel->queue_tick = UINT64_MAX;
-    wheel->first = NULL;
     wheel->queue_index = TWI_UNQUEUED;
     wheel->shift = level * tw->size_bits;
-    /* Buckets of 64 bytes begin at a cache line. */
-    wheel->buckets = (twi_bucket *)(((uintptr_t)(wheel + 1) + 63) / 64 * 64);
-    wheel->marks = (uint64_t *)(void *)(wheel->buckets + buckets);
-    for (size_t i = 0; i < (buckets + 63) / 64; i++)
-        wheel->marks[i] = 0;
-    for (size_t i = 0; i < buckets; i++) {
+    for (size_t i = 0; i < buckets; i++)
         twi_empty_ring(&wheel->buckets[i]);
-        twi_clear_hints(&wheel->buckets[i]);
-    }
     tw->wheels[level] = wheel;
     tw->ahead_at = 0; /* the new wheel has steps to look at */
     return true;
@@ -1511,8 +1453,7 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     if (tw == NULL || size < 2 || size > TWI_MOST_STEPS ||
         (size & (size - 1)) != 0)
         return TW_EINVAL;
-    for (size_t i = 0; i < sizeof(*tw); i++)
-        ((unsigned char *)tw)[i] = 0;
+    twi_clear(tw, sizeof(*tw));
     tw->units = config->tick == 0 ? 1 : config->tick;
     tw->now = config->start;
     tw->clock = twi_tick_reached(tw, config->start);
@@ -1542,10 +1483,9 @@ TW_DEF void tw_destroy(timingwheel *tw)
 
 TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback)
 {
-    static const tw_timer idle = TW_TIMER_INIT(NULL);
     if (timer == NULL)
         return;
-    *timer = idle;
+    twi_clear(timer, sizeof(*timer));
     timer->callback = callback;
 }
 
@@ -1751,14 +1691,14 @@ static inline bool twi_is_beyond(const timingwheel *tw, const twi_wheel *wheel,
  * which exists. Timers leave from the back, and each goes to the front of its
  * new bucket, which keeps start order (see MOVING DOWN). */
 TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
-                                uint64_t step, size_t most)
+                                uint64_t step, uint64_t most)
 {
     twi_wheel *finer = tw->wheels[wheel->shift / tw->size_bits - 1];
     twi_bucket *from = &wheel->buckets[step & tw->bucket_mask];
     tw->ahead_at = 0; /* a bucket of the finer wheel may become large */
     for (; most != 0 && tw->budget != 0 && !twi_is_empty(from); most--) {
         tw_timer *timer = twi_timer_of(from->ring.prev);
-        twi_prefetch_hint(timer);
+        TWI_PREFETCH_HINT(timer);
         from->at_most -= from->at_most != 0;
         if (TWI_UNLIKELY(twi_is_beyond(tw, wheel, step, timer))) {
             twi_place_again(tw, timer);
@@ -1818,7 +1758,7 @@ TWI_NOINLINE tw_timer *twi_come_up(timingwheel *tw, twi_wheel *wheel)
         if (twi_is_beyond(tw, wheel, step, twi_timer_of(stop)))
             twi_place_again(tw, twi_timer_of(stop));
         else
-            twi_move_down(tw, wheel, step, SIZE_MAX);
+            twi_move_down(tw, wheel, step, UINT64_MAX);
         if (twi_is_empty(bucket))
             twi_requeue(tw, wheel);
         return NULL;
@@ -1836,14 +1776,14 @@ TWI_NOINLINE tw_timer *twi_come_up(timingwheel *tw, twi_wheel *wheel)
 /* --------------------------------------------------------- moving ahead --- */
 
 /* Returns left * passed / span, rounded up; passed < span. */
-static size_t twi_share_of(size_t left, uint64_t passed, uint64_t span)
+static uint64_t twi_share_of(uint64_t left, uint64_t passed, uint64_t span)
 {
     unsigned bits = twi_highest_bit(span);
     if (bits > 31) { /* 32 bits are exact enough */
         passed >>= bits - 31;
         span >>= bits - 31;
     }
-    return (size_t)(((uint64_t)left * passed + span - 1) / span);
+    return (left * passed + span - 1) / span;
 }
 
 /* Moves timers of large buckets down before the buckets come up (see MOVING
@@ -1859,7 +1799,7 @@ TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
         uint64_t end = step << wheel->shift, own = (step - 1) << wheel->shift;
         if (end == 0)
             continue; /* no step beyond 64 bits */
-        size_t timers = wheel->buckets[step & tw->bucket_mask].at_most;
+        uint64_t timers = wheel->buckets[step & tw->bucket_mask].at_most;
         if (timers >= TWI_LARGE) {
             uint64_t from = tw->began < own ? own : tw->began;
             twi_move_down(tw, wheel, step,
@@ -1873,17 +1813,13 @@ TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
 
 /* --------------------------------------------------------------- firing --- */
 
-static inline void twi_set_clock(timingwheel *tw, uint64_t tick, uint64_t now)
-{
-    tw->clock = tick;
-    tw->now = now;
-}
-
 /* Moves the clock forward to a tick. The clock may be beyond that tick. */
 static inline void twi_leap(timingwheel *tw, uint64_t tick)
 {
-    if (tick > tw->clock)
-        twi_set_clock(tw, tick, tick * tw->units);
+    if (tick > tw->clock) {
+        tw->clock = tick;
+        tw->now = tick * tw->units;
+    }
 }
 
 /* Handles the first overdue timer. Returns the timer; NULL if the timer was not
@@ -1910,7 +1846,7 @@ static inline tw_timer *twi_take_finest(timingwheel *tw, twi_wheel *wheel)
     if (!twi_is_empty(bucket)) {
         timer = twi_timer_of(bucket->ring.next);
         if (twi_is_due(tw, timer)) {
-            twi_prefetch_hint(timer);
+            TWI_PREFETCH_HINT(timer);
             twi_unlink(&timer->link);
         } else {
             twi_place_again(tw, timer);
@@ -1975,7 +1911,8 @@ TWI_NOINLINE tw_timer *twi_work(timingwheel *tw, size_t *fired)
     }
     if (twi_is_done(tw, target)) {
         tw->unfinished = false;
-        twi_set_clock(tw, target, tw->target);
+        tw->clock = target;
+        tw->now = tw->target;
         if (tw->clock >= tw->ahead_at)
             twi_move_ahead(tw);
     }
@@ -2009,16 +1946,13 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
 {
     size_t fired = 0;
     if (tw != NULL && !twi_is_busy(tw) && limit != 0)
-        (void)twi_run(tw, now, limit, &fired);
+        (void)twi_run(tw, now, limit == SIZE_MAX ? UINT64_MAX : limit, &fired);
     return fired;
 }
 
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now)
 {
-    size_t fired = 0;
-    if (tw != NULL && !twi_is_busy(tw))
-        (void)twi_run(tw, now, UINT64_MAX, &fired);
-    return fired;
+    return tw_advance_clock_limit(tw, now, SIZE_MAX);
 }
 
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
@@ -2092,16 +2026,15 @@ TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period, uint64_t now,
 
 /* ------------------------------------------------ visiting and draining --- */
 
-/* Returns the buckets of row `row`, and their number in *count. The rows keep
- * timers of one tick in start order: the wheels from the coarsest to the finest,
- * then the lists except TWI_DRAINED. */
+/* Returns the buckets of row `row`, and their number in *count. The order of the
+ * rows keeps timers of one tick in start order: the wheels from the coarsest to
+ * the finest, then the lists except TWI_DRAINED. */
 #define TWI_ROWS (TWI_LEVELS + 1)
-static twi_bucket *twi_row(const timingwheel *tw, unsigned row, size_t *count)
+static twi_bucket *twi_row(timingwheel *tw, unsigned row, size_t *count)
 {
-    if (row == TWI_LEVELS) {
-        *count = TWI_LISTS - TWI_OVERDUE;
-        return (twi_bucket *)&tw->lists[TWI_OVERDUE];
-    }
+    *count = TWI_LISTS - TWI_OVERDUE;
+    if (row == TWI_LEVELS)
+        return &tw->lists[TWI_OVERDUE];
     twi_wheel *wheel = tw->wheels[TWI_LEVELS - 1 - row];
     *count = wheel == NULL ? 0 : (size_t)tw->bucket_mask + 1;
     return wheel == NULL ? NULL : wheel->buckets;
@@ -2124,9 +2057,11 @@ static size_t twi_visit_ring(const twi_bucket *bucket, tw_visitor *visit,
 
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
 {
-    if (tw == NULL || visit == NULL || tw->activity <= TWI_VISITING)
+    if (tw == NULL || visit == NULL)
         return 0;
     TWI_RULE_READY(tw);
+    if (tw->activity <= TWI_VISITING)
+        return 0;
     TWI_ENTER(tw, TWI_VISITING);
     tw->last_end = 0; /* a tw_start takes the long way, and is refused */
     size_t visited = twi_visit_ring(&tw->lists[TWI_DRAINED], visit, context);
@@ -2142,9 +2077,11 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
 
 TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
 {
-    if (tw == NULL || tw->activity <= TWI_VISITING)
+    if (tw == NULL)
         return 0;
     TWI_RULE_READY(tw);
+    if (tw->activity <= TWI_VISITING)
+        return 0;
     TWI_ENTER(tw, TWI_DRAINING);
     twi_bucket *drained = &tw->lists[TWI_DRAINED];
     size_t timers = 0;
@@ -2202,45 +2139,38 @@ TW_DEF uint64_t tw_remaining(const tw_timer *timer, uint64_t now)
 
 TW_DEF const char *tw_strerror(int status)
 {
-    switch (status) {
-    case TW_OK:
-        return "Done.";
-    case TW_EINVAL:
-        return "An argument is NULL or out of range, or the wheel has been "
-               "destroyed: see the function's comment for its arguments.";
-    case TW_ENOMEM:
-        return "There is no memory for a new wheel, and no timer has changed: "
-               "free memory and try again, or call tw_reserve in advance.";
-    case TW_EFULL:
-        return "max_pending timers are pending already: cancel one, wait until "
-               "one fires, or raise the limit in tw_config.";
-    case TW_EBUSY:
-        return "A tw_foreach is running on the wheel: start the timer after "
-               "the tw_foreach.";
-    default:
-        return "Not a status of this library: pass the result of a tw_ "
-               "function.";
-    }
+    static const char *const sentences[] = {
+        "Done.",
+        "An argument is NULL or out of range, or the wheel has been destroyed: "
+        "see the function's comment for its arguments.",
+        "There is no memory for a new wheel, and no timer has changed: free "
+        "memory and try again, or call tw_reserve in advance.",
+        "max_pending timers are pending already: cancel one, wait until one "
+        "fires, or raise the limit in tw_config.",
+        "A tw_foreach is running on the wheel: start the timer afterwards."};
+    if (status > TW_OK || status < TW_EBUSY)
+        return "Not a status of this library: pass what a tw_ function "
+               "returned.";
+    return sentences[-status];
 }
 
 TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
 {
-    static const tw_stats none = {0, 0, 0, 0, 0, 0};
     if (stats == NULL)
         return;
-    *stats = none;
+    twi_clear(stats, sizeof(*stats));
     if (tw == NULL || tw->activity == TWI_DESTROYED)
         return;
     stats->pending = tw->count;
     stats->fired = tw->fired;
     stats->cascaded = tw->cascaded;
-    stats->buckets = !twi_is_empty(&tw->lists[TWI_DRAINED]);
-    for (unsigned row = 0; row < TWI_ROWS; row++) {
-        size_t count;
-        const twi_bucket *buckets = twi_row(tw, row, &count);
-        stats->wheels += row < TWI_LEVELS && count != 0;
-        for (size_t i = 0; i < count; i++)
-            stats->buckets += !twi_is_empty(&buckets[i]);
+    for (unsigned i = 0; i < TWI_LISTS; i++)
+        stats->buckets += !twi_is_empty(&tw->lists[i]);
+    for (unsigned level = 0; level < TWI_LEVELS; level++) {
+        const twi_wheel *wheel = tw->wheels[level];
+        stats->wheels += wheel != NULL;
+        for (uint32_t i = 0; wheel != NULL && i <= tw->bucket_mask; i++)
+            stats->buckets += !twi_is_empty(&wheel->buckets[i]);
     }
     stats->bytes = stats->wheels * twi_wheel_bytes(tw);
 }
@@ -2255,8 +2185,8 @@ static void twi_count_timer(tw_timer *timer, void *count)
 /* Passes the line `words` to `write`, with the next of `numbers` in place of
  * each %. The caller's line has at most 100 columns, even with numbers of 20
  * digits. */
-TWI_COLD void twi_write_line(tw_writer *write, void *context, const char *words,
-                             const uint64_t *numbers)
+static void twi_write_line(tw_writer *write, void *context, const char *words,
+                           const uint64_t *numbers)
 {
     char line[101];
     size_t end = 0;
@@ -2279,9 +2209,9 @@ TWI_COLD void twi_write_line(tw_writer *write, void *context, const char *words,
 /* Draws a wheel in two lines. The first line shows the wheel's step and ticks.
  * The second line shows the buckets from the clock's own on, and the number of
  * timers. With more than 64 buckets one sign stands for several. */
-TWI_WRAPS TWI_COLD void twi_draw_wheel(const timingwheel *tw,
-                                       const twi_wheel *wheel, tw_writer *write,
-                                       void *context)
+TWI_WRAPS static void twi_draw_wheel(const timingwheel *tw,
+                                     const twi_wheel *wheel, tw_writer *write,
+                                     void *context)
 {
     static const char signs[] = ".123456789+#", tail[] = "] holds %";
     char row[1 + 64 + sizeof(tail)] = "[";
@@ -2338,8 +2268,8 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
 
 /* True if the ring of a bucket is sound, and no timer is due before
  * not_before. Adds the timers to *timers. */
-TWI_COLD bool twi_ring_is_sound(const timingwheel *tw, const twi_bucket *bucket,
-                                uint64_t not_before, size_t *timers)
+static bool twi_ring_is_sound(const timingwheel *tw, const twi_bucket *bucket,
+                              uint64_t not_before, size_t *timers)
 {
     const twi_link *prev = &bucket->ring;
     for (twi_link *link = bucket->ring.next; link != &bucket->ring;
@@ -2356,9 +2286,9 @@ TWI_COLD bool twi_ring_is_sound(const timingwheel *tw, const twi_bucket *bucket,
 }
 
 /* True if the bounds and the mark of a bucket are sound. */
-TWI_WRAPS TWI_COLD bool twi_bucket_is_sound(const timingwheel *tw,
-                                            const twi_wheel *wheel,
-                                            uint32_t index)
+TWI_WRAPS static bool twi_bucket_is_sound(const timingwheel *tw,
+                                          const twi_wheel *wheel,
+                                          uint32_t index)
 {
     const twi_bucket *bucket = &wheel->buckets[index];
     uint64_t step = bucket->not_before >> wheel->shift;
@@ -2372,7 +2302,7 @@ TWI_WRAPS TWI_COLD bool twi_bucket_is_sound(const timingwheel *tw,
 
 /* True if the delay queue is a heap of `wheels` wheels, and next_tick is the
  * key of its head. */
-TWI_COLD bool twi_queue_is_sound(const timingwheel *tw, size_t wheels)
+static bool twi_queue_is_sound(const timingwheel *tw, size_t wheels)
 {
     for (uint32_t i = 0; i < tw->queued; i++)
         if (tw->queue[i]->queue_index != i ||
@@ -2426,30 +2356,23 @@ TW_DEF bool tw_check(const timingwheel *tw)
  * NO REQUEST IS LOST. A post and the collector may meet at a remote. If the
  * post exchanges first, the collector applies the request of the post. If the
  * collector exchanges first, the post finds nothing, and pushes the remote for
- * the next tw_collect. A refused start returns into the word if the word is
- * still nothing. Otherwise a later post has replaced the start.
+ * the next tw_collect. A refused start returns into the word, unless a later
+ * post has replaced the start. Then the start waits in a list of the collector.
+ * While the wheel is full, that list is left alone, unless a cancel replaced a
+ * request: such a post sets `cancelled` after its exchange.
  *
- * WAITING STARTS. Refused starts wait in a list of the collector. While the
- * wheel is full, the list is left alone, unless a cancel has replaced a request
- * since: such a post sets `cancelled` after its exchange.
+ * MEMORY ORDERS. The exchange of a request acquires and releases. So a post
+ * publishes all earlier writes of its thread to the collector, even if later
+ * posts replace the request. And the collector reads `next` before its exchange,
+ * so before the next poster that finds nothing writes `next`. A push releases
+ * `next`. The collector acquires `next` with the list: each push is a
+ * read-modify-write, and continues the release sequence. The return of a
+ * refused start publishes nothing.
  *
- * MEMORY ORDERS. The exchange of a request acquires and releases, with
- * two effects:
- *
- *   - A post publishes all earlier writes of its thread to the collector, even
- *     if later posts replace the request.
- *   - The collector reads `next` before its exchange. So the read comes before
- *     the next poster that finds nothing writes `next`.
- *
- * A push releases `next`. The collector acquires `next` with the list: each
- * push is a read-modify-write, and continues the release sequence. The return
- * of a refused start publishes nothing.
- *
- * NO WAKE-UP IS LOST. `posted` changes in one order. The first push after the
- * collector has taken the list finds NULL, so the pushing thread wakes the
- * loop. The loop clears the wake-up before the loop takes the list. So either
- * the wake-up is still there, or the loop is about to collect. The wake-up (a
- * write to an eventfd, and the read) orders the push before the collecting. */
+ * NO WAKE-UP IS LOST. The first push after the collector has taken the list
+ * finds NULL, so the pushing thread wakes the loop. The loop clears the wake-up
+ * before the loop takes the list. So either the wake-up is still there, or the
+ * loop is about to collect. */
 #ifdef TIMINGWHEEL_THREADS
 
 #define TWI_NOTHING UINT64_C(0)
@@ -2613,30 +2536,18 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 
 /* CHANGES
 
-   2.0.0  2026-11-26  The core is written anew: rings through the timers. A timer
-                      takes 40 bytes, and nothing is allocated per timer. New:
-                      tw_move; C++ exceptions may leave callbacks and visitors;
-                      tw_foreach and tw_drain keep start order; zero memory is a
-                      valid tw_remote. A call stopped by its limit is finished
-                      first, as one call.
+   2.0.0  2026-11-26  The core is written anew: rings through the timers. A
+                      timer takes 40 bytes, and nothing is allocated per timer.
                       Instead of tw_reserve(tw, timers, horizon) write
-                      tw_reserve(tw, horizon), once.
-                      Instead of stats.bytes_held and stats.bytes_used write
-                      stats.bytes.
-                      tw_next_deadline of an overdue timer is the clock, not the
-                      timer's deadline.
-                      TW_MALLOC and TW_FREE must not use their wheel.
-   1.2.0  2026-11-25  No spikes: large buckets cascade ahead of time. A cancel
-                      is one store. What a limited call leaves due fires before
-                      timers that were started overdue since. A timer that the
-                      clock cannot reach wakes nobody. tw_trim packs. tw_reserve
-                      takes less memory. New: tw_remaining, TW_CALL, TW_OWNER
-                      for const.
-   1.1.0  2026-11-24  Overdue timers fire first, in the order in which they were
-                      started. To postpone an overdue timer is to start the
-                      timer. The next deadline may be early after a cancel. New:
-                      TW_OWNER, tw_dump, the mailbox. tw_next_deadline and
-                      tw_wait take a const timingwheel. The core is rewritten.
+                      tw_reserve(tw, horizon), once. Instead of bytes_held and
+                      bytes_used of tw_stats write bytes. tw_next_deadline of an
+                      overdue timer is the clock. A call stopped by its limit is
+                      finished first, as one call. TW_MALLOC and TW_FREE must
+                      not use their wheel. New: tw_move; exceptions may leave
+                      callbacks and visitors; visits keep start order; zero
+                      memory is a valid tw_remote.
+   1.2.0  2026-11-25  No spikes. A cancel is one store. tw_remaining, TW_CALL.
+   1.1.0  2026-11-24  Overdue timers fire first. TW_OWNER, tw_dump, the mailbox.
    1.0.0  2026-11-21  The first version.
 
    LICENCE
