@@ -24,6 +24,8 @@ loops = 'wheel heap4 heap4_lazy libev libuv libevent glib'
 # Prints the numbers of the engines that have a cell of the workload, of those
 # in `list`.
 chosen(workload, list) = system(sprintf("awk -v all='%s' -v list=' %s ' '$1 == \"%s\" && $3 == 0 { seen[$4] } END { n = split(all, e); for (i = 1; i <= n; i++) if (e[i] in seen && index(list, \" \" e[i] \" \")) print i }' %s", engines, list, workload, cells))
+# Prints the most timers of a workload, up to `limit`.
+most(workload, limit) = system(sprintf("awk '$1 == \"%s\" && $2 > n && $2 <= %d { n = $2 } END { print n }' %s", workload, limit, cells))
 # Prints "timers ns" of one engine.
 line(workload, e) = sprintf("< awk '$1 == \"%s\" && $3 == 0 && $4 == \"%s\" { print $2, $7 }' %s | sort -n", workload, word(engines, int(e)), cells)
 # Prints "1 us" to "5 us": the quantiles of one engine with n timers.
@@ -53,7 +55,7 @@ do for [k = 1:7] {
 
 shown = chosen('calls-minute', engines)
 if (strlen(shown) > 0) {
-    n = system("awk '$1 == \"calls-minute\" && $2 > n { n = $2 } END { print n }' ".cells)
+    n = most('calls-minute', 1e9)
     set output ARG1.'/calls.svg'
     set label 2 'One call that moves the clock by 1 ms; '.n.' timers fire within a minute' at screen 0.02,0.95 font ',15'
     set ylabel 'microseconds per call'
@@ -68,15 +70,16 @@ if (strlen(shown) > 0) {
 shown = chosen('callback-restart', loops)
 if (strlen(shown) > 0) {
     set output ARG1.'/event-loops.svg'
-    set label 2 'Cancel a random one of 100,000 timers and start it again, ns' at screen 0.02,0.95 font ',15'
+    n = int(most('callback-restart', 1e5))
+    set label 2 sprintf('Cancel a random one of %d timers and start it again, ns', n) at screen 0.02,0.95 font ',15'
     unset key; unset xlabel; unset ylabel; unset ytics; unset grid
     unset logscale; set border 1; set yrange [0:*]
     set xrange [0.5:words(shown) + 0.5]
     set xtics ('' 0)
     do for [k = 1:words(shown)] { set xtics add (word(names, int(word(shown, k))) k) }
     set boxwidth 0.7; set style fill solid noborder
-    plot for [k = 1:words(shown)] line('callback-restart', word(shown, k)) using (k):($1 == 1e5 ? $2 : NaN) \
+    plot for [k = 1:words(shown)] line('callback-restart', word(shown, k)) using (k):($1 == n ? $2 : NaN) \
         with boxes lc rgb word(colours, int(word(shown, k))), \
         for [k = 1:words(shown)] line('callback-restart', word(shown, k)) \
-        using (k):($1 == 1e5 ? $2 : NaN):(sprintf('%.0f', $2)) with labels offset 0,0.7
+        using (k):($1 == n ? $2 : NaN):(sprintf('%.0f', $2)) with labels offset 0,0.7
 }

@@ -8,6 +8,7 @@
 #
 #   RUNS=3 WARMUP=0 SEED=1      runs that count and runs that do not, per cell
 #                               and engine; the seed of all random numbers
+#   ROUNDS=1                    other rounds than the default: 1 tries the cells
 #   SIZES='100 1000'            other numbers of timers
 #   WORKLOADS='hold restart'    other workloads than all (see grid below)
 #   ENGINES='wheel heap4'       only these engines
@@ -275,7 +276,8 @@ command_of() {
     shard) echo "$timers shard $3" ;;
     *)
         options=
-        [ "$4" = 0 ] || options=" --rounds $4"
+        rounds=${ROUNDS:-$4}
+        [ "$rounds" = 0 ] || options=" --rounds $rounds"
         [ "$5" = 0 ] || options="$options --object $5"
         echo "$program $1 $workload $3$options"
         ;;
