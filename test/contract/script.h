@@ -64,7 +64,7 @@
 #include <avr/io.h>
 #include <avr/pgmspace.h>
 #define SCRIPT_CHAR(pointer) ((char)pgm_read_byte(pointer))
-enum { SCRIPT_WHEEL_SIZE = 4, SCRIPT_LINE = 100, SCRIPT_LOG = 30 };
+enum { SCRIPT_WHEEL_SIZE = 4, SCRIPT_LOG = 30 };
 #define SCRIPT_PASSES 20
 
 /* Writes to the serial line, which the simulator prints. */
@@ -79,7 +79,7 @@ static void script_put(const char *text)
 #else
 #include <stdio.h>
 #define SCRIPT_CHAR(pointer) (*(pointer))
-enum { SCRIPT_WHEEL_SIZE = 0, SCRIPT_LINE = 200, SCRIPT_LOG = 5000 };
+enum { SCRIPT_WHEEL_SIZE = 0, SCRIPT_LOG = 5000 };
 #define SCRIPT_PASSES 1000000
 
 static void script_put(const char *text)
@@ -88,6 +88,8 @@ static void script_put(const char *text)
     fflush(stdout);
 }
 #endif
+
+enum { SCRIPT_LINE = 200 };
 
 /* The names of states, statuses and truth values. Their numbers are far from
  * all times and counts of the cases. */

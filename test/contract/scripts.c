@@ -9,7 +9,7 @@
  *
  * On a machine without files, the text of the scripts is part of the program.
  * With -DSCRIPT_TEXT='"texts.h"', scripts.c includes texts.h, which has for each
- * script, of at most 32,000 characters on an AVR:
+ * script (on an AVR at most 32,000 characters, and 60,000 in all scripts):
  *
  *     SCRIPT_FILE("order.script", "case one\n" "start a 50\n")
  *
