@@ -225,6 +225,27 @@ static void owner_of_a_wheel(void)
     CHECK(TW_OWNER(&server.wheel, struct server, wheel) == &server);
 }
 
+/* An array of objects is compacted: each object is copied, then tw_move tells
+ * the wheel. */
+static void objects_move(void)
+{
+    set_up();
+    START_EACH(100, 100, 90, 100, 0, 70000);
+    cancel('a');
+    for (char name = 'b'; name <= 'f'; name++) {
+        items[name - 'b'] = *named(name);
+        tw_move(&tw, timer_of(name), timer_of((char)(name - 1)));
+        memset((void *)named(name), 0xa5, sizeof(item)); /* as if freed */
+    }
+    CHECK(tw_check(&tw) && tw_count(&tw) == 5);
+    tw_move(NULL, timer_of('a'), timer_of('z'));
+    tw_move(&tw, NULL, timer_of('z'));
+    tw_move(&tw, timer_of('a'), NULL);
+    tw_move(&tw, timer_of('a'), timer_of('a'));
+    FIRES(70000, "ecbdf");
+    tear_down();
+}
+
 static void wheels_are_independent(void)
 {
     timingwheel second;
@@ -308,6 +329,7 @@ static const tap_case cases[] = {
     {"tw_timer: {0}, TW_TIMER_INIT and tw_timer_init", timer_initialisers},
     {"TW_OWNER: returns the enclosing struct of a timer", timer_owner},
     {"TW_OWNER: returns the enclosing struct of a wheel", owner_of_a_wheel},
+    {"tw_move: an array of objects may be compacted", objects_move},
     {"two wheels share nothing", wheels_are_independent},
     {"tw_strerror: returns a sentence for each status", strerror_sentences},
     {"tw_poll: fires in the order of tw_advance_clock, and moves as few timers",
