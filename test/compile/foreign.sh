@@ -103,7 +103,7 @@ compiles() {
     shift 2
     for file in $files; do
         for level in -O0 -O2 -Os; do
-            "$compiler" -Werror -x $language -I. "$@" $level -c \
+            "$compiler" -Werror -x "$language" -I. "$@" $level -c \
                 -o "$build/object.o" "$build/$file.c" || return
         done
     done
