@@ -114,11 +114,12 @@ static void host_run(void)
     curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running);
 }
 
-static void host_end(void)
+static int host_end(void)
 {
     for (int i = 0; i < HOST_MOST; i++) {
         curl_multi_remove_handle(multi, handles[i]);
         curl_easy_cleanup(handles[i]);
     }
     curl_multi_cleanup(multi);
+    return 0;
 }

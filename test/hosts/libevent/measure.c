@@ -43,9 +43,10 @@ static void host_run(void)
     event_base_loop(base, EVLOOP_NONBLOCK);
 }
 
-static void host_end(void)
+static int host_end(void)
 {
     for (int i = 0; i < HOST_MOST; i++)
         event_del(&events[i]);
     event_base_free(base);
+    return 0;
 }

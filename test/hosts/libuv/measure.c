@@ -38,10 +38,11 @@ static void host_run(void)
     uv_run(&loop, UV_RUN_NOWAIT);
 }
 
-static void host_end(void)
+static int host_end(void)
 {
     for (int i = 0; i < HOST_MOST; i++)
         uv_close((uv_handle_t *)&timers[i], NULL);
     uv_run(&loop, UV_RUN_NOWAIT);
     uv_loop_close(&loop);
+    return 0;
 }

@@ -56,9 +56,10 @@ static void host_run(void)
     timers_run_pending();
 }
 
-static void host_end(void)
+static int host_end(void)
 {
     for (int i = 0; i < HOST_MOST; i++)
         timer_free(timers[i]);
     timers_shutdown();
+    return 0;
 }
