@@ -301,6 +301,21 @@
    - A thread held up inside a post delays requests for that timer, and may
      delay the wake-up for later requests. It never delays a thread or the loop.
 */
+
+/* Silences warnings about code that is right as it is. */
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winline"
+#pragma GCC diagnostic ignored "-Wpadded"
+#pragma GCC diagnostic ignored "-Wshadow"
+#ifdef __cplusplus
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"
+#else
+#pragma GCC diagnostic ignored "-Wdeclaration-after-statement"
+#endif
+#endif
+
 #ifndef TIMINGWHEEL_H
 #define TIMINGWHEEL_H
 
@@ -330,12 +345,6 @@ extern "C++" { /* this header may be included inside extern "C" */
 #define TW_VERSION_MAJOR 2
 #define TW_VERSION_MINOR 0
 #define TW_VERSION_PATCH 0
-
-/* Some programs use more warnings than this project. */
-#if defined(__GNUC__) || defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpadded"
-#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -559,10 +568,6 @@ struct tw_mailbox {
 }
 #endif
 
-#if defined(__GNUC__) || defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
-
 #endif /* TIMINGWHEEL_H */
 
 /* ------------------------------------------------------------ functions ---
@@ -590,8 +595,7 @@ extern "C" {
 #endif
 
 /* Sets up `tw`, which may be uninitialised memory. `config` NULL means every
- * default. Allocates nothing. `tw` must not move from tw_init to tw_destroy.
- * Not for a wheel that has pending timers or memory: call tw_destroy first.
+ * default. Allocates nothing. Not for a wheel that has pending timers or memory.
  * TW_EINVAL: tw is NULL, or wheel_size is out of range or no power of two. */
 TW_DEF int tw_init(timingwheel *tw, const tw_config *config);
 
@@ -603,19 +607,19 @@ TW_DEF void tw_destroy(timingwheel *tw);
  * only marked fired, for use with tw_poll. Not for a pending timer. */
 TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback);
 
-/* Starts `timer`: the timer fires in the first tw_advance_clock that reaches
- * the tick of `deadline`: the deadline rounded up to a tick. If the clock has
- * reached that tick already, the timer is overdue, and fires in the next call.
- * A pending timer moves, and counts as started now. O(1).
+/* Starts `timer`, to fire in the first call that reaches the tick of `deadline`:
+ * the deadline rounded up to a tick. If the clock has reached that tick, the
+ * timer is overdue, and fires in the next call. A pending timer moves, and
+ * counts as started now. O(1).
  * TW_EINVAL: tw or timer is NULL, or tw is destroyed. TW_ENOMEM, TW_EFULL,
  * TW_EBUSY: see enum tw_status; a pending timer stays as before. */
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
-/* Starts `timer` for a tick from `earliest` to `latest`: the roundest tick
- * ahead of the clock. The roundest tick costs the fewest cascades and is shared
- * with the most timers. tw_deadline then returns the chosen time. A window
- * without a tick acts like tw_start(earliest). O(1). Statuses as tw_start;
- * TW_EINVAL also if latest < earliest. */
+/* Starts `timer` for the roundest tick from `earliest` to `latest` that is ahead
+ * of the clock. Timers of round ticks cascade less, and wake the loop together.
+ * tw_deadline then returns the chosen time. A window without a tick acts like
+ * tw_start(earliest). O(1). Statuses as tw_start; TW_EINVAL if latest < earliest.
+ */
 TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
                            uint64_t latest);
 
@@ -630,10 +634,9 @@ TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline);
  * freed at once. Changes nothing if `timer` is NULL or not pending. O(1). */
 TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
 
-/* Moves a timer to another address, after the object with the timer moved or
- * before. `to` gets all fields, and the place of `from` in the firing order.
- * `from` becomes idle if pending. `to` must not be pending; its old content does
- * not matter, and may be a copy of `from`. Cannot fail. O(1). */
+/* Moves a timer to another address. `to` gets all fields, and the place of
+ * `from` in the firing order. `from` becomes idle if pending. `to` must not be
+ * pending, but may be a copy of `from`. Cannot fail. O(1). */
 TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to);
 
 /* Moves the clock to `now` and fires, in order, every timer due by then.
@@ -664,16 +667,14 @@ TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
 
 /* Returns how long a loop may sleep at `now`, in time units: 0 if a timer is
  * due or a call unfinished, else the time to the next deadline, at most
- * `longest`. Returns `longest` if the clock can reach no pending timer. Turn the
- * result UINT64_MAX into no time-out (-1 for epoll_wait), and cap any other
- * result to the type of the time-out. O(1). */
+ * `longest`. Returns `longest` if the clock can reach no pending timer. Cap the
+ * result to the type of your time-out; UINT64_MAX means no time-out. O(1). */
 TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest);
 
 /* Returns the clock in time units: the latest `now` of a call that ended. In a
  * callback, and after a call stopped by its limit, the clock is the tick of the
- * last timer handled; an overdue timer does not move the clock. Outside of
- * callbacks do not count delays from tw_now, which is older than the last
- * sleep. */
+ * last timer handled; an overdue timer does not move the clock. Count delays
+ * from your own `now`, because tw_now is older than the last sleep. */
 TW_DEF uint64_t tw_now(const timingwheel *tw);
 
 /* Returns the number of pending timers. */
@@ -694,30 +695,28 @@ TW_DEF uint64_t tw_deadline(const tw_timer *timer);
  * pending. */
 TW_DEF uint64_t tw_remaining(const tw_timer *timer, uint64_t now);
 
-/* Allocates the wheels for deadlines up to `horizon` (an absolute time) in
- * advance. After TW_OK no start with such a deadline can fail, for any number of
- * timers, until tw_trim. One block per wheel; COST says how many. Returns
- * TW_ENOMEM without memory; finer wheels that were allocated stay. TW_EINVAL: tw
- * is NULL or destroyed. */
+/* Allocates the wheels for deadlines up to `horizon` (an absolute time). After
+ * TW_OK no start with such a deadline can fail, for any number of timers, until
+ * tw_trim. COST says how many wheels. TW_ENOMEM: wheels that were allocated
+ * stay. TW_EINVAL: tw is NULL or destroyed. */
 TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon);
 
 /* Frees the wheels that are coarser than every timer. Ignored inside a callback
  * or visitor. Costs a pass over the marks of the freed wheels. */
 TW_DEF void tw_trim(timingwheel *tw);
 
-/* Calls `visit` for every pending timer. Timers of one tick are visited in start
- * order, except postponed timers; different ticks come in no order. Returns the
- * number of timers visited. A visitor may cancel and free, move, or postpone
- * the visited timer. A visitor may not touch other timers, start timers
- * (TW_EBUSY), visit or drain (0). Costs a pass over all buckets and timers. */
+/* Calls `visit` for every pending timer: timers of one tick in start order
+ * (except postponed timers), ticks in no order. Returns the number of timers
+ * visited. A visitor may cancel and free, move, or postpone the visited timer,
+ * but not touch other timers, start timers (TW_EBUSY), visit or drain (0).
+ * Costs a pass over all buckets and timers. */
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context);
 
 /* Takes out every pending timer, in the order of tw_foreach: each timer becomes
  * idle, then `visit` is called, unless `visit` is NULL. A visitor may start,
- * cancel and free timers. Timers started by a visitor are not visited. Timers
- * that await a visit are still pending, but tw_next_deadline and tw_wait ignore
- * such timers. Allowed in a callback. Returns the number of timers taken out.
- * Costs a pass over all buckets and timers. */
+ * cancel and free timers; started timers are not visited. Timers that await a
+ * visit are still pending, but wake nobody. Allowed in a callback. Returns the
+ * number of timers taken out. Costs a pass over all buckets and timers. */
 TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context);
 
 /* Returns now + delay, or UINT64_MAX if the sum exceeds 64 bits. */
@@ -736,13 +735,11 @@ TW_DEF const char *tw_strerror(int status);
 /* Fills *stats. Costs a pass over all buckets. */
 TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats);
 
-/* Draws the wheels as text. Calls `write` once per line, at most 100 columns,
- * without line end. The lines show the clock, each wheel with its step and
- * ticks, and the delay queue. A row per wheel shows the buckets from the clock's
- * own bucket on: . (empty), 1 to 9, + (ten or more) or # (a hundred or more). If
- * a wheel has more than 64 buckets, a sign stands for several. If `tw` is NULL
- * or destroyed, one line says so. Allocates nothing. Allowed in callbacks and
- * visitors; `write` must not change `tw`. Costs a pass over all timers. */
+/* Draws the wheels as text, see HOW IT WORKS. Calls `write` once per line, at
+ * most 100 columns, without line end. A sign stands for a bucket, or for several
+ * if the wheel has more than 64: . (empty), 1 to 9, + (ten or more) or # (a
+ * hundred or more). Allocates nothing. Allowed in callbacks and visitors;
+ * `write` must not change `tw`. Costs a pass over all timers. */
 TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context);
 
 /* Checks the structure, for tests and debugging. Returns false if a pass over
@@ -982,20 +979,6 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #define TWI_PREFETCH(address) ((void)(address))
 #define TWI_NOINLINE static
 #define TWI_UNLIKELY(expr) (expr)
-#endif
-
-/* Silences warnings about code that is right as it is. */
-#if defined(__GNUC__) || defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Winline"
-#pragma GCC diagnostic ignored "-Wpadded"
-#pragma GCC diagnostic ignored "-Wshadow"
-#ifdef __cplusplus
-#pragma GCC diagnostic ignored "-Wold-style-cast"
-#pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"
-#else
-#pragma GCC diagnostic ignored "-Wdeclaration-after-statement"
-#endif
 #endif
 
 /* Marks a function in which unsigned numbers wrap on purpose. */
@@ -1822,37 +1805,29 @@ static inline void twi_leap(timingwheel *tw, uint64_t tick)
     }
 }
 
-/* Handles the first overdue timer. Returns the timer; NULL if the timer was not
- * due after all, and has been placed again: such timers come from TWI_NO_WHEEL,
- * or from an interrupted tw_drain. */
-TWI_NOINLINE tw_timer *twi_take_overdue(timingwheel *tw)
+/* Handles the first timer of a bucket. Returns the timer; NULL if the timer is
+ * not due and has been placed again, because it was postponed, or comes from
+ * TWI_NO_WHEEL or from an interrupted tw_drain. */
+static inline tw_timer *twi_take_front(timingwheel *tw, twi_bucket *bucket)
 {
-    tw_timer *timer = twi_timer_of(tw->lists[TWI_OVERDUE].ring.next);
-    if (!twi_is_due(tw, timer)) {
+    tw_timer *timer = twi_timer_of(bucket->ring.next);
+    if (TWI_UNLIKELY(!twi_is_due(tw, timer))) {
         twi_place_again(tw, timer);
         return NULL;
     }
+    TWI_PREFETCH_HINT(timer);
     twi_unlink(&timer->link);
     return timer;
 }
 
-/* Handles the first timer of wheel 0, whose first bucket has come up. Returns
- * the timer; NULL if the bucket was empty, or the timer was postponed and has
- * been placed again. */
+/* Handles the first bucket of wheel 0, which has come up. Returns its first
+ * timer; NULL if the bucket is empty, or the timer was postponed. */
 static inline tw_timer *twi_take_finest(timingwheel *tw, twi_wheel *wheel)
 {
     twi_bucket *bucket = wheel->first;
     tw_timer *timer = NULL;
-    if (!twi_is_empty(bucket)) {
-        timer = twi_timer_of(bucket->ring.next);
-        if (twi_is_due(tw, timer)) {
-            TWI_PREFETCH_HINT(timer);
-            twi_unlink(&timer->link);
-        } else {
-            twi_place_again(tw, timer);
-            timer = NULL;
-        }
-    }
+    if (!twi_is_empty(bucket))
+        timer = twi_take_front(tw, bucket);
     if (twi_is_empty(bucket))
         twi_requeue(tw, wheel);
     return timer;
@@ -1876,7 +1851,7 @@ static inline tw_timer *twi_take_next(timingwheel *tw, uint64_t target)
     tw_timer *timer = NULL;
     while (timer == NULL && tw->budget != 0 && !twi_is_done(tw, target)) {
         if (TWI_UNLIKELY(!twi_is_empty(overdue))) {
-            timer = twi_take_overdue(tw);
+            timer = twi_take_front(tw, overdue);
         } else if (TWI_UNLIKELY(waiting->not_before <= tw->next_tick) &&
                    !twi_is_empty(waiting)) {
             twi_leap(tw, waiting->not_before);
@@ -2528,11 +2503,11 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 }
 #endif
 
+#endif /* TIMINGWHEEL_IMPLEMENTATION */
+
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
-
-#endif /* TIMINGWHEEL_IMPLEMENTATION */
 
 /* CHANGES
 
