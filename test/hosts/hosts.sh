@@ -12,7 +12,8 @@
 # Each host is built from Debian's source package (get-sources.sh), in one
 # folder and twice: first unchanged, then with HOST/HOST.patch and the adapter
 # in HOST/. The programs are in .build/hosts/HOST/before and .../after. A second
-# run builds only what has changed; `make clean` removes everything.
+# run builds only what has changed; `make clean` removes everything. JOBS=-j8
+# gives make another option than -j2.
 #
 # A test has three attempts, because a busy machine disturbs tests in real time.
 # A test that fails with the adapter also runs in the unchanged host. A test
