@@ -91,13 +91,15 @@ static void script_put(const char *text)
 
 enum { SCRIPT_LINE = 200 };
 
-/* The names of states, statuses and truth values. Their numbers are far from
- * all times and counts of the cases. */
+/* The names of states, statuses and truth values, in the order of the header.
+ * Their numbers are far from all times and counts of the cases. */
 static const uint64_t script_named = UINT64_C(0xa5c3e1f200000000);
 static const char *const script_names[] = {
     "idle",      "fired",    "cancelled", "pending", "TW_OK", "TW_EINVAL",
     "TW_ENOMEM", "TW_EFULL", "TW_EBUSY",  "false",   "true",  "none"};
-enum { SCRIPT_STATE = 0, SCRIPT_OK = 4, SCRIPT_FALSE = 9, SCRIPT_NAMES = 12 };
+enum { SCRIPT_OK = 4, SCRIPT_FALSE = 9, SCRIPT_NAMES = 12 };
+typedef char
+    script_names_are_in_order[TW_PENDING == 3 && TW_EBUSY == -4 ? 1 : -1];
 
 typedef struct script_line {
     const char *text; /* in the script */

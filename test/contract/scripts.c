@@ -129,6 +129,9 @@ int main(int argc, char **argv)
 {
     argument_count = argc;
     arguments = argv;
+#ifdef __AVR__
+    __malloc_margin = 1200; /* bytes of stack for callbacks */
+#endif
     run_all();
     script_put_row("1..", ran);
     if (ran == 0)
