@@ -1,5 +1,6 @@
-/* dump.c - the toy of HOW IT WORKS, drawn by tw_dump. examples.sh compares the
- * output with the manual.
+/* dump.c - the toy under "How it works" in the manual, drawn by tw_dump.
+ * examples.sh compares the output with the manual. The line of the memory is
+ * left out, because machines differ.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The bytes of memory differ between machines. */
 static void print(const char *line, void *context)
 {
     if (strncmp(line, "memory: ", 8) != 0)
@@ -19,13 +19,15 @@ static void print(const char *line, void *context)
 int main(void)
 {
     static const uint64_t deadlines[] = {1, 9, 11, 13, 14};
-    static tw_timer timers[5];
     tw_config config = {0, 0, 4, 0, NULL};
+    tw_timer timers[5];
     timingwheel tw;
 
     tw_init(&tw, &config);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 5; i++) {
+        tw_timer_init(&timers[i], NULL);
         tw_start(&tw, &timers[i], deadlines[i]);
+    }
     tw_advance_clock(&tw, 1);
     tw_dump(&tw, print, stdout);
     tw_advance_clock(&tw, 9);

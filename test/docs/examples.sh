@@ -1,191 +1,112 @@
 #!/bin/sh
 # examples.sh - compiles and runs every example of README.md and of the manual
 # at the top of timingwheel.h, and looks for the target of every link in the
-# README files. A newcomer can copy each example and follow each link. Also
-# compares the list of functions in README.md with the header. Prints TAP. CC
-# and CFLAGS choose the compiler. Run from the top of the repository.
+# README files. A reader can copy each example and follow each link. Also
+# compares the list of functions in README.md with the header, and runs the demo
+# for two seconds. Prints TAP. CC and CFLAGS choose the compiler.
 #
 # These are examples:
 #
-#   README.md      every block fenced by ```c
+#   README.md      every block fenced by ```c or ```c NAME
 #   timingwheel.h  after a line with `example: NAME.c`, the lines indented by
-#                  four more spaces than this line, up to the next line with
-#                  less indentation
+#                  four more spaces, up to the next line with less indentation
 #
 # An example with `int main` is a program: the script builds and runs it, and
-# the program must return 0. These texts are the exact output of the program:
-#
-#   README.md      the quoted part of each line that ends in: // prints "TEXT"
-#   timingwheel.h  the lines after `prints: NAME.c`. If the manual shows only
-#                  the output, the program is test/docs/NAME.c.
-#
-# An example without `int main` is a fragment. test/docs/NAME.c, if there is
-# such a file, includes the fragment `example: NAME.c` of the header as
-# header-NAME.inc, and is run. The script compiles any other fragment at file
-# scope, after the header, with these exceptions:
-#
-#   ```c NAME             test/docs/NAME.c includes the fragment as
-#                         readme-NAME.inc, and is run
-#   ```c statements, or   the fragment is the body of a callback, with
-#   example: NAME.c       timingwheel *tw, tw_timer *timer, uint64_t now and
-#   (statements)          uint64_t period in scope
+# the program must return 0. The program prints the lines that its comments have
+# between quotes, after `// prints` or `// the output:`. Lines without `int main` are written to NAME.inc: for
+# README.md, NAME.c in this folder includes the lines; for the manual, manual.c
+# includes all of them. After a line with `prints: NAME.c`, the manual shows
+# what NAME.c in this folder prints.
 #
 # SPDX-License-Identifier: MIT
 set -u
 
 build=.build/examples
 . test/lib/tap.sh
+rm -rf "$build"
+mkdir -p "$build"
 
-# Writes each example of README.md to readme-N.c (or readme-N.statements.c, or
-# readme-NAME.inc), and the expected output to readme-N.expected.
+# Writes the examples of README.md.
 extract_readme() {
     awk -v folder="$build" '
-        /^```c$/ || /^```c [a-z_]+$/ {
-            number++
-            file = folder "/readme-" number ".c"
-            expected = folder "/readme-" number ".expected"
-            if ($2 == "statements")
-                file = folder "/readme-" number ".statements.c"
-            else if ($2 != "")
-                file = folder "/readme-" $2 ".inc"
-            printf "" > file
+        /^```c( [a-z_]+)?$/ {
+            name = folder "/" ($2 != "" ? $2 ".inc" : "readme-" ++number ".c")
+            inside = 1
             next
         }
-        /^```/ { file = ""; next }
-        file == "" { next }
-        { print > file }
-        /\/\/ prints ".*"$/ {
-            sub(/.*\/\/ prints "/, "")
-            sub(/"$/, "")
-            print > expected
-        }
+        /^```/ { inside = 0 }
+        inside { print >name }
     ' README.md
 }
 
-# The same for the header. A manual whose lines begin with " * " is read as if
-# they did not.
+# The same for the header. What has no `int main` becomes NAME.inc.
 extract_header() {
     awk -v folder="$build" '
-        { sub(/^ \*( |$)/, "") }
-        /(example|prints): *[A-Za-z0-9_-]+\.c/ {
-            name = $0
-            sub(/.*(example|prints): */, "", name)
-            sub(/\.c.*/, "", name)
-            kind = ".c"
-            if ($0 ~ /prints: /)
-                kind = ".expected"
-            else if ($0 ~ /\(statements\)/)
-                kind = ".statements.c"
-            else if (system("test -f test/docs/" name ".c") == 0)
-                kind = ".inc"
-            file = folder "/header-" name kind
-            printf "" > file
+        /^ *(example|prints): [a-z_]+\.c$/ {
+            name = substr($2, 1, length($2) - 2)
+            kind = $1 == "prints:" ? ".expected" : ".lines"
             match($0, /^ */)
             indent = RLENGTH + 4
-            blank = 0
+            blank = ""
+            inside = 1
             next
         }
-        file == "" { next }
-        /^ *$/ { blank++; next }
+        !inside { next }
+        /^ *$/ { blank = blank "\n"; next }
         {
             match($0, /^ */)
-            if (RLENGTH < indent) { file = ""; next }
-            for (; blank > 0; blank--)
-                if (begun[file]) print "" > file
-            blank = 0
-            begun[file] = 1
-            print substr($0, indent + 1) > file
+            if (RLENGTH < indent) { inside = 0; next }
+            printf "%s%s\n", blank, substr($0, indent + 1) \
+                >(folder "/" name kind)
+            blank = ""
         }
     ' timingwheel.h
-}
-
-# add_program NAME.c AS: copies a program that shows a text of the manual or
-# includes a fragment of README.md.
-add_program() {
-    if [ -f "test/docs/$1" ]; then
-        cp "test/docs/$1" "$2"
-    elif ! [ -f "$2" ]; then
-        echo "#error test/docs/$1 is missing" >"$2"
-    fi
-}
-
-add_programs() {
-    for text in "$build"/header-*.expected; do
-        name=${text##*/header-}
-        [ -f "$text" ] &&
-            add_program "${name%.expected}.c" "${text%.expected}.c"
+    for lines in "$build"/*.lines; do
+        if grep -q 'int main' "$lines"; then
+            mv "$lines" "${lines%.lines}.c"
+        else
+            mv "$lines" "${lines%.lines}.inc"
+            basename "${lines%.lines}.inc" >>"$build/of_manual"
+        fi
     done
-    for fragment in "$build"/readme-*.inc "$build"/header-*.inc; do
-        name=${fragment##*/readme-}
-        name=${name##*/header-}
-        [ -f "$fragment" ] &&
-            add_program "${name%.inc}.c" "${fragment%.inc}.c"
-    done
+    sed -n 1,2p "$build/convert.inc" >"$build/widen.inc"
 }
 
-# compile EXAMPLE: what is compiled is the example as it stands, or, for a
-# fragment, what it needs around it. #line makes errors name the example.
+# expected FILE: what the comments of a program say that it prints.
+expected() {
+    awk -F '"' '/\/\/ (prints|.*the output:) "/ {
+        sub(/.*\/\//, "")
+        for (i = 2; i < NF; i += 2)
+            print $i
+    }' "$1"
+}
+
+# compile FILE: as the example stands. CC may hold options too.
 compile() {
-    main=${1%.c}.main.c
-    if is_program "$1"; then
-        main=$1
-    else
-        {
-            echo '#define TIMINGWHEEL_IMPLEMENTATION'
-            echo '#include "timingwheel.h"'
-            case $1 in
-            *.statements.c)
-                echo 'void statements(timingwheel *tw, tw_timer *timer,'
-                echo '                uint64_t now, uint64_t period);'
-                echo 'void statements(timingwheel *tw, tw_timer *timer,'
-                echo '                uint64_t now, uint64_t period)'
-                echo '{'
-                echo '(void)tw, (void)timer, (void)now, (void)period;'
-                echo "#line 1 \"${1##*/}\""
-                cat "$1"
-                echo '}'
-                ;;
-            *)
-                echo "#line 1 \"${1##*/}\""
-                cat "$1"
-                ;;
-            esac
-            echo 'int main(void) { return 0; }'
-        } >"$main"
-    fi
-    # CC may hold options too.
     # shellcheck disable=SC2086
     ${CC:-cc} -std=c99 ${CFLAGS:--O2 -Wall -Wextra} -I. -I"$build" \
-        -o "${1%.c}.program" "$main"
+        -o "$build/$(basename "$1" .c)" "$1"
 }
 
-is_program() {
-    grep -q 'int main' "$1"
-}
-
-run() {
-    if have timeout; then
-        timeout 20 "./${1%.c}.program"
-    else
-        "./${1%.c}.program"
-    fi
-}
-
-runs_as_promised() {
-    run "$1" >"${1%.c}.actual" || {
-        echo "it ended with $?"
-        cat "${1%.c}.actual"
+# runs NAME: the program ends well, and prints what is expected.
+runs() {
+    program=$build/$1
+    ${limit:-} "$program" >"$program.printed" || {
+        cat "$program.printed"
         return 1
     }
-    if [ -f "${1%.c}.expected" ]; then
-        diff "${1%.c}.expected" "${1%.c}.actual"
-    fi
+    ! [ -f "$program.expected" ] ||
+        diff "$program.expected" "$program.printed"
 }
 
-# has_examples PLACE: without this case, a text without examples would pass.
-has_examples() {
-    ls "$build/$1"-*.c >/dev/null 2>&1
+# not_included: the fragments of the manual that manual.c does not include.
+not_included() {
+    while read -r name; do
+        grep -qF "#include \"$name\"" test/docs/manual.c || echo "$name"
+    done <"$build/of_manual"
 }
+
+# ------------------------------------------------------------------- links ---
 
 # headings FILE: the anchor of each heading, made as GitHub makes anchors.
 headings() {
@@ -220,20 +141,25 @@ links() {
 
 # broken_links FILE: prints the links of FILE that lead nowhere.
 broken_links() {
-    links "$1" >"$build/links" || echo "$1 has no links"
-    while read -r link; do
+    links "$1" | while read -r link; do
         target=$1
         case $link in
         \#*) ;;
         *) target=$(dirname "$1")/${link%%#*} ;;
         esac
         if ! [ -e "$target" ]; then
-            echo "$link: no such file"
+            echo "$1: $link: no such file"
         elif [ "${link#*#}" != "$link" ] &&
             ! headings "$target" | grep -qxF -e "${link#*#}"; then
-            echo "$link: no such heading"
+            echo "$1: $link: no such heading"
         fi
-    done <"$build/links"
+    done
+}
+
+all_broken_links() {
+    for file in README.md $(find test bench -name README.md); do
+        broken_links "$file"
+    done
 }
 
 # functions_differ: compares the functions that the header declares with the
@@ -247,26 +173,25 @@ functions_differ() {
     diff "$build/declared" "$build/listed"
 }
 
-rm -rf "$build"
-mkdir -p "$build"
+! have timeout || limit='timeout 20'
 extract_readme
 extract_header
-add_programs
-examples=$(ls "$build"/*.c 2>/dev/null)
-
-for file in README.md bench/README.md test/README.md test/*/README.md \
-    test/hosts/*/README.md; do
-    expect_nothing "$file: every link leads to a file" broken_links "$file"
+expect_nothing 'every link leads to a file' all_broken_links
+expect_nothing 'README.md lists every function, once' functions_differ
+expect_nothing 'manual.c includes every fragment of the manual' not_included
+expect 'README.md and the manual have examples' \
+    test -f "$build/readme-1.c" -a -f "$build/synopsis.c"
+for example in "$build"/readme-1.c "$build"/synopsis.c; do
+    expected "$example" >"${example%.c}.expected"
 done
-expect_nothing "README.md lists every function, once" functions_differ
-for place in readme header; do
-    expect "found in the $place" has_examples "$place"
-done
-for example in $examples; do
+for example in "$build"/*.c test/docs/*.c; do
     name=$(basename "$example" .c)
     expect "$name compiles" compile "$example"
-    if is_program "$example" && [ -f "${example%.c}.program" ]; then
-        expect "$name runs" runs_as_promised "$example"
-    fi
+    ! [ -f "$build/$name" ] || expect "$name runs" runs "$name"
 done
+if echo '#include <sys/epoll.h>' | ${CC:-cc} -E - >/dev/null 2>&1; then
+    expect 'demo, two seconds: no timer is early or lost' "${MAKE:-make}" -s \
+        BUILD="$build" CC="${CC:-cc}" CFLAGS="${CFLAGS:--O2}" demo \
+        DEMO_OPTIONS='--connections 200 --seconds 2'
+fi
 tap_end

@@ -1,5 +1,5 @@
 /* your_loop.c - runs the lines for epoll that README.md shows under "Your
- * loop". test/docs/examples.sh writes these lines to readme-your_loop.inc.
+ * loop". test/docs/examples.sh writes these lines to your_loop.inc.
  *
  * A connection is a pipe. A peer sends five messages, one per 10 ms, and each
  * message postpones the connection's idle time-out of 25 ms. A heartbeat wakes
@@ -109,7 +109,7 @@ static int sleep_and_count(int epoll, struct epoll_event *events, int room,
 static void run(int epoll)
 {
     struct epoll_event events[64];
-#include "readme-your_loop.inc"
+#include "your_loop.inc"
 }
 
 int main(void)
