@@ -13,10 +13,10 @@
 #
 # An example with `int main` is a program: the script builds and runs it, and
 # the program must return 0. The program prints the lines that its comments have
-# between quotes, after `// prints` or `// the output:`. Lines without `int main` are written to NAME.inc: for
-# README.md, NAME.c in this folder includes the lines; for the manual, manual.c
-# includes all of them. After a line with `prints: NAME.c`, the manual shows
-# what NAME.c in this folder prints.
+# between quotes, after `// prints` or `// the output:`. Lines without `int
+# main` are written to NAME.inc: for README.md, NAME.c in this folder includes
+# the lines; for the manual, manual.c includes all of them. After a line with
+# `prints: NAME.c`, the manual shows what NAME.c in this folder prints.
 #
 # SPDX-License-Identifier: MIT
 set -u
