@@ -104,7 +104,7 @@ soak:
 	@ONLY='^soak' test/check.sh
 
 targets fuzz coverage prove mutate hosts:
-	@test/$@/$@.sh
+	@test/$@/$@.sh $(HOSTS_OPTIONS)
 
 # The engine timeout comes from a source package, if Debian's can be had.
 bench bench-full:

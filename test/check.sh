@@ -49,10 +49,9 @@ parts() {
         part $kind sh "test/lib/variant.sh $kind"
     done
     part coverage sh test/coverage/coverage.sh
-    part mutate sh "JOBS=1 test/mutate/mutate.sh --sample ${SAMPLE:-24} \
---seed $SEED"
-    part states gcc "test/lib/compile.sh $build/states test/search/states.c \
-gcc -O2 && $build/states --full"
+    part mutate sh "test/mutate/mutate.sh --jobs 1 --sample ${SAMPLE:-100}"
+    part mutate-bugs sh 'test/mutate/mutate.sh --bugs'
+    part defects python3 'python3 -B test/search/defects.py'
     part gates sh test/compile/gates.sh
     part foreign sh test/compile/foreign.sh
     part lint sh test/compile/lint.sh
@@ -67,13 +66,11 @@ gcc -O2 && $build/states --full"
     done
     part threads.model sh test/threads/model.sh
     for compiler in gcc clang; do
-        part work.$compiler $compiler "CC=$compiler test/search/work.sh \
---seed $SEED --operations 250000000"
+        part work.$compiler $compiler "CC=$compiler test/cost/work.sh"
     done
     part examples gcc "CC='gcc $address' CFLAGS='-Wall -Wextra -Wpedantic \
 -Wconversion -Wshadow -Werror' test/docs/examples.sh"
     part install sh test/docs/install.sh
-    part mutate-bugs sh 'test/mutate/mutate.sh --bugs'
     part cost sh test/cost/cost.sh
 }
 

@@ -9,15 +9,11 @@
 #
 # SPDX-License-Identifier: MIT
 set -eu
-folders=
-for folder in contract internal search unit regression; do
-    [ ! -d "test/$folder" ] || folders="$folders test/$folder"
-done
+folders='test/contract test/internal test/search'
 [ $# != 0 ] || set -- '*'
 for name; do
     # shellcheck disable=SC2086
-    found=$(find $folders -name "$name.c" -o -name "$name.cpp" | sort |
-        grep -v 'unit/call\.cpp$' | awk -F / '!seen[$NF]++' || :)
+    found=$(find $folders -name "$name.c" -o -name "$name.cpp" | sort)
     if [ -z "$found" ]; then
         echo "there is no test program $name" >&2
         exit 1

@@ -36,7 +36,7 @@ portable) # without the builtins of gcc and clang
     set -- gcc "$checked -fsanitize=undefined -DTWI_PORTABLE" "$@"
     ;;
 integer) # no number of the header wraps, except where TWI_WRAPS allows it
-    printf 'src:*/%s/*\n' contract internal search lib unit regression fuzz \
+    printf 'src:*/%s/*\n' contract internal search lib fuzz \
         >"$build/wrapping"
     set -- clang "$checked -fsanitize=integer -DTW_DEBUG
         -DTW_ASSERT(expr)=((void)(expr))
@@ -59,8 +59,6 @@ options() {
     case $1 in
     random) echo --seed "$(test/lib/seed.sh)" --operations $operations ;;
     exhaustive | states) echo --quick ;;
-    memory) case $kind in valgrind | msan) echo --quick ;; esac ;;
-    work) echo --operations 1000000 ;;
     fuzz) echo test/fuzz/corpus/* ;;
     esac
 }
