@@ -251,41 +251,6 @@ static inline tw_stats stats(void)
     return s;
 }
 
-/* What a refused call must not change: timers, clock and counts. A start that
- * finds no memory may have created finer wheels. */
-typedef struct snapshot {
-    item items[26];
-    uint64_t now, next, fired, cascaded;
-    size_t count, buckets;
-} snapshot;
-
-static inline void take_snapshot(snapshot *shot)
-{
-    tw_stats s = stats();
-    memset(shot, 0, sizeof *shot);
-    memcpy(shot->items, items, sizeof items);
-    shot->now = tw_now(&tw);
-    (void)tw_next_deadline(&tw, &shot->next);
-    shot->fired = s.fired;
-    shot->cascaded = s.cascaded;
-    shot->count = tw_count(&tw);
-    shot->buckets = s.buckets;
-}
-
-static snapshot before;
-
-static inline void remember(void)
-{
-    take_snapshot(&before);
-}
-
-static inline bool unchanged(void)
-{
-    static snapshot after;
-    take_snapshot(&after);
-    return memcmp(&before, &after, sizeof before) == 0 && tw_check(&tw);
-}
-
 /* ----------------------------------------------- what callbacks here can do */
 
 static inline void when_fired(char name, void (*act)(item *), char other,
