@@ -184,9 +184,11 @@ static bool script_fail(const char *expected)
             script_put(name);
             script_put_number(script.variables[i]);
         }
-    script_put("\n#   expected: ");
-    script_put(expected + (*expected == ' '));
-    script_put(*expected == '\0' ? "nothing\n" : "\n");
+    script_put("\n#   expected:");
+    script_put(*expected == '\0' ? " nothing" : *expected == ' ' ? "" : " ");
+    for (char c[2] = ""; (c[0] = *expected) != '\0' && c[0] != ';'; expected++)
+        script_put(c);
+    script_put("\n");
     return true;
 }
 
