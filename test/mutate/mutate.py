@@ -7,9 +7,10 @@
 # so a busy machine makes no difference. A mutant goes through these stages:
 #
 #   fast    every program, by tcc, or by gcc if tcc cannot compile the program
-#           or the program is slow. The programs that killed the last mutants of the same function come
-#           first, then the fastest. If tcc does not see the change (the mailbox,
-#           builtins, C++), gcc compiles all programs.
+#           or the program is slow. The programs that killed the last mutants
+#           of the same function come first, then the fastest. If tcc does not
+#           see the change (the mailbox, builtins, C++), gcc compiles all
+#           programs.
 #   same    if gcc -O2 and g++ -O2 make the same code as before, the mutant does
 #           not count.
 #   late    scripts that count instructions and blocks; then the sanitizers.
@@ -157,7 +158,7 @@ class Shop:
         for line in child.stdout:
             line = line.decode('ascii', 'replace').strip()
             if line.startswith('not ok ') or (
-                    '# SKIP' in line and compiler is TCC):
+                    '# skip' in line.lower() and compiler is TCC):
                 failed = line.partition(' - ')[2]
                 end(child)
                 break
@@ -384,7 +385,7 @@ def test_bugs():
         header, failed = plant(Work.header, changes), None
         if header is not None and os.path.exists(program.file):
             shop.take(header)
-            failed = shop.run(program, cases=[case])
+            failed = shop.run(program, cases=[case], seconds=10)
         say(failed is not None and ('hangs' in failed or case in failed),
             '%s: found by %s, "%s"' % (name, file, failed))
 
