@@ -171,10 +171,10 @@
 
    IN A LARGER PROGRAM
 
-   Line 1 leads from a wheel to your data, if the wheel is a member. Line 2 makes
-   every later start succeed, for a program whose start function returns void.
-   Line 3 fires timers through a dispatch of your own, and lets a simulation stop
-   early; a timer with a delay of 0 is returned by the next tw_poll:
+   Line 1 leads from a wheel to your data, if the wheel is a member. After line
+   2 no start fails, for programs whose start function returns void. Lines 3 and
+   4 fire timers through a dispatch of your own, and let a simulation stop
+   early. A callback's timer with a delay of 0 waits for the next call.
 
    example: program.c
        struct server *server = TW_OWNER(tw, struct server, wheel);
@@ -208,26 +208,12 @@
        while ((timer = take_first(&list)) != NULL)
            tw_start(tw, timer, new_deadline(timer));
 
-   To pause a wheel, subtract the pauses from the clock, and do not advance in a
-   pause. Line 1 begins a pause, line 2 ends the pause. Lines 3 and 4 pause and
-   resume one timer.
+   These lines widen a 32-bit counter that wraps. A difference of half the range
+   or more is a step back of the counter, and leaves `now` alone:
 
-   example: pause.c
-       pause_began = clock_ms();
-       paused += clock_ms() - pause_began; // and now = clock_ms() - paused
-       left = tw_remaining(timer, now), tw_cancel(tw, timer);
-       tw_start(tw, timer, tw_after(now, left));
-
-   Lines 1 and 2 widen a 32-bit counter that wraps: a difference of half the
-   range or more is a step back, and leaves `now` alone. The other lines convert
-   a struct timeval to microseconds and back. Count a negative time as 0.
-
-   example: convert.c
+   example: widen.c
        uint32_t passed = counter - (uint32_t)now;
        now += passed < UINT32_C(0x80000000) ? passed : 0;
-       now = (uint64_t)tv.tv_sec * 1000000 + (uint64_t)tv.tv_usec;
-       tv.tv_sec = (time_t)(wait / 1000000);
-       tv.tv_usec = (suseconds_t)(wait % 1000000); // wait from tw_wait
 
    A timingwheel belongs to one thread, and two timingwheels share nothing. A
    timingwheel must not move from tw_init to tw_destroy: do not copy it, and do
@@ -262,12 +248,8 @@
 
    Other threads start and cancel timers by requests to the tw_mailbox of a
    wheel, and the wheel's thread collects the requests. The mailbox needs C11 or
-   C++11 and lock-free 64-bit atomics.
-
-       struct job {
-           tw_remote timeout; // begins with a tw_timer, which fires as usual
-           ...
-       };
+   C++11 and lock-free 64-bit atomics. A tw_remote begins with a tw_timer, which
+   fires as usual.
 
        tw_post_start(&box, &job->timeout, tw_after(clock_ns(), second));
        tw_post_cancel(&box, &job->timeout); // both from any thread
@@ -595,8 +577,9 @@ extern "C" {
 #endif
 
 /* Sets up `tw`, which may be uninitialised memory. `config` NULL means every
- * default. Allocates nothing. Not for a wheel that has pending timers or memory.
- * TW_EINVAL: tw is NULL, or wheel_size is out of range or no power of two. */
+ * default. Allocates nothing. Not for a wheel that has pending timers or
+ * memory. TW_EINVAL: tw is NULL, or wheel_size is out of range or no power of
+ * two. */
 TW_DEF int tw_init(timingwheel *tw, const tw_config *config);
 
 /* Frees all memory. Pending timers become idle. Ignored inside a callback or
@@ -607,19 +590,19 @@ TW_DEF void tw_destroy(timingwheel *tw);
  * only marked fired, for use with tw_poll. Not for a pending timer. */
 TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback);
 
-/* Starts `timer`, to fire in the first call that reaches the tick of `deadline`:
- * the deadline rounded up to a tick. If the clock has reached that tick, the
- * timer is overdue, and fires in the next call. A pending timer moves, and
- * counts as started now. O(1).
- * TW_EINVAL: tw or timer is NULL, or tw is destroyed. TW_ENOMEM, TW_EFULL,
- * TW_EBUSY: see enum tw_status; a pending timer stays as before. */
+/* Starts `timer`, to fire in the first call that reaches the tick of
+ * `deadline`: the deadline rounded up to a tick. If the clock has reached that
+ * tick, the timer is overdue, and fires in the next call. A pending timer
+ * moves, and counts as started now. O(1). TW_EINVAL: tw or timer is NULL, or tw
+ * is destroyed. TW_ENOMEM, TW_EFULL, TW_EBUSY: see enum tw_status; a pending
+ * timer stays as before. */
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
-/* Starts `timer` for the roundest tick from `earliest` to `latest` that is ahead
- * of the clock. Timers of round ticks cascade less, and wake the loop together.
- * tw_deadline then returns the chosen time. A window without a tick acts like
- * tw_start(earliest). O(1). Statuses as tw_start; TW_EINVAL if latest < earliest.
- */
+/* Starts `timer` for the roundest tick from `earliest` to `latest` that is
+ * ahead of the clock. Timers of round ticks cascade less, and wake the loop
+ * together. tw_deadline then returns the chosen time. A window without a tick
+ * acts like tw_start(earliest). O(1). Statuses as tw_start; TW_EINVAL if latest
+ * < earliest. */
 TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
                            uint64_t latest);
 
@@ -736,9 +719,9 @@ TW_DEF const char *tw_strerror(int status);
 TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats);
 
 /* Draws the wheels as text, see HOW IT WORKS. Calls `write` once per line, at
- * most 100 columns, without line end. A sign stands for a bucket, or for several
- * if the wheel has more than 64: . (empty), 1 to 9, + (ten or more) or # (a
- * hundred or more). Allocates nothing. Allowed in callbacks and visitors;
+ * most 100 columns, without line end. A sign stands for a bucket, or for
+ * several if the wheel has more than 64: . (empty), 1 to 9, + (ten or more) or
+ * # (a hundred or more). Allocates nothing. Allowed in callbacks and visitors;
  * `write` must not change `tw`. Costs a pass over all timers. */
 TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context);
 
@@ -1113,15 +1096,15 @@ static void twi_append_ring(twi_bucket *from, twi_bucket *to)
 
 /* ---------------------------------------------------------------- hints ---
  * A walk through a ring waits for one timer after the other to come from
- * memory. So a timer that enters a bucket notes which timer came TWI_HINTS
- * before. When the walk meets a timer, the hint names the timer that is TWI_HINTS
- * ahead: in a ring of started timers from back to front, and in a ring of moved
- * timers from front to back. A hint is only prefetched, never followed. So a
- * wrong hint costs nothing but speed.
+ * memory. So a timer that enters a bucket notes the timer that entered
+ * TWI_HINTS before. When the walk meets a timer, this hint names the timer
+ * TWI_HINTS ahead: in a ring of started timers from back to front, and in a
+ * ring of moved timers from front to back. A hint is only prefetched, never
+ * followed: a wrong hint costs nothing but speed.
  *
- * A hint has bits 3 to 34 of an address. The bits above come from the address of
- * the timer that has the hint. With TW_DEBUG a hint is the address of the wheel
- * instead, to detect a timer that is used with another wheel. */
+ * A hint has bits 3 to 34 of an address. The bits above are those of the timer
+ * that has the hint. With TW_DEBUG a hint is the address of the wheel instead,
+ * to detect a timer that is used with another wheel. */
 
 #define TWI_HINT_OF(address) \
     ((uint32_t)((uintptr_t)(address) >> 3 & UINT32_MAX))
@@ -1228,8 +1211,8 @@ static inline twi_bucket *twi_bucket_of(const timingwheel *tw,
 }
 
 /* Returns the level of the finest wheel that reaches a tick after the clock. A
- * tick in the clock's own step of a wheel, or in the step after, is within reach
- * of the next finer wheel. */
+ * tick in the clock's own step of a wheel, or in the step after, is within
+ * reach of the next finer wheel. */
 static inline unsigned twi_level_of(const timingwheel *tw, uint64_t tick)
 {
     unsigned level = tw->level_of_bit[twi_highest_bit((tick - tw->clock) | 1)];
@@ -1353,7 +1336,8 @@ static size_t twi_wheel_bytes(const timingwheel *tw)
            words * sizeof(uint64_t);
 }
 
-/* Creates the wheel of a level, without timers. Returns false without memory. */
+/* Creates the wheel of a level, without timers. Returns false without memory.
+ */
 static bool twi_add_wheel(timingwheel *tw, unsigned level)
 {
     size_t bytes = twi_wheel_bytes(tw), buckets = (size_t)tw->bucket_mask + 1;
@@ -1472,7 +1456,7 @@ TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback)
     timer->callback = callback;
 }
 
-/* -------------------------------------------------- starting, cancelling --- */
+/* ------------------------------------------------- starting, cancelling --- */
 
 /* Takes a pending timer out of its ring. Counts any other timer as pending. */
 static inline void twi_detach_or_count(timingwheel *tw, tw_timer *timer)
@@ -1842,8 +1826,8 @@ static inline bool twi_is_done(const timingwheel *tw, uint64_t target)
            (twi_is_empty(waiting) || waiting->not_before > target);
 }
 
-/* Takes out the next timer due by the target, in ticks. Returns NULL if there is
- * none, or the budget is spent. */
+/* Takes out the next timer due by the target, in ticks. Returns NULL if there
+ * is none, or the budget is spent. */
 static inline tw_timer *twi_take_next(timingwheel *tw, uint64_t target)
 {
     twi_bucket *overdue = &tw->lists[TWI_OVERDUE];
@@ -2001,9 +1985,9 @@ TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period, uint64_t now,
 
 /* ------------------------------------------------ visiting and draining --- */
 
-/* Returns the buckets of row `row`, and their number in *count. The order of the
- * rows keeps timers of one tick in start order: the wheels from the coarsest to
- * the finest, then the lists except TWI_DRAINED. */
+/* Returns the buckets of row `row`, and their number in *count. The order of
+ * the rows keeps timers of one tick in start order: the wheels from the
+ * coarsest to the finest, then the lists except TWI_DRAINED. */
 #define TWI_ROWS (TWI_LEVELS + 1)
 static twi_bucket *twi_row(timingwheel *tw, unsigned row, size_t *count)
 {
@@ -2338,8 +2322,9 @@ TW_DEF bool tw_check(const timingwheel *tw)
  *
  * MEMORY ORDERS. The exchange of a request acquires and releases. So a post
  * publishes all earlier writes of its thread to the collector, even if later
- * posts replace the request. And the collector reads `next` before its exchange,
- * so before the next poster that finds nothing writes `next`. A push releases
+ * posts replace the request. And the collector reads `next` before its
+ * exchange, so before the next poster that finds nothing writes `next`. A push
+ * releases
  * `next`. The collector acquires `next` with the list: each push is a
  * read-modify-write, and continues the release sequence. The return of a
  * refused start publishes nothing.
