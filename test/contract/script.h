@@ -256,9 +256,8 @@ static uint64_t script_value(const char *name, const uint64_t *argument)
     for (unsigned i = 0; i < SCRIPT_NAMES; i++)
         if (SCRIPT_IS(script_names[i]))
             return script_named + i;
-    if (SCRIPT_IS("now"))
-        return tw_now(tw);
-    return SCRIPT_IS("next")          ? next
+    return SCRIPT_IS("now")           ? tw_now(tw)
+           : SCRIPT_IS("next")        ? next
            : SCRIPT_IS("count")       ? tw_count(tw)
            : SCRIPT_IS("wait")        ? tw_wait(tw, a, b)
            : SCRIPT_IS("state")       ? state
@@ -326,44 +325,39 @@ static uint64_t script_primary(void)
     return number;
 }
 
-static uint64_t script_power(void)
+static uint64_t script_apply(char operation, uint64_t a, uint64_t b)
 {
-    uint64_t base = script_primary(), number = 1;
-    if (!script_accept("^"))
-        return base;
-    for (uint64_t exponent = script_primary(); exponent != 0; exponent--)
-        number *= base;
-    return number;
+    uint64_t power = 1;
+    if ((operation == '/' || operation == '%') && b == 0)
+        return (uint64_t)script_fail("no division by 0");
+    for (uint64_t left = b; operation == '^' && left != 0; left--)
+        power *= a;
+    return operation == '+'   ? a + b
+           : operation == '-' ? a - b
+           : operation == '*' ? a * b
+           : operation == '/' ? a / b
+           : operation == '%' ? a % b
+                              : power;
 }
 
-static uint64_t script_product(void)
+/* Reads an expression with the operators of a level and of the levels above. */
+static uint64_t script_operation(unsigned level)
 {
-    uint64_t number = script_power();
-    for (;;) {
-        char operation = script_peek();
-        if (operation != '*' && operation != '/' && operation != '%')
-            return number;
+    static const char *const operators[] = {"+-", "*/%", "^"};
+    if (level == 3)
+        return script_primary();
+    uint64_t value = script_operation(level + 1);
+    for (char next; (next = script_peek()) != '\0' &&
+                    strchr(operators[level], next) != NULL;) {
         script.at++;
-        uint64_t other = script_power();
-        if (operation == '*')
-            number *= other;
-        else if (other == 0)
-            return (uint64_t)script_fail("no division by 0");
-        else
-            number = operation == '/' ? number / other : number % other;
+        value = script_apply(next, value, script_operation(level + 1));
     }
+    return value;
 }
 
 static uint64_t script_sum(void)
 {
-    uint64_t number = script_product();
-    for (;;)
-        if (script_accept("+"))
-            number += script_product();
-        else if (script_accept("-"))
-            number -= script_product();
-        else
-            return number;
+    return script_operation(0);
 }
 
 /* -------------------------------------------------------------- results --- */
