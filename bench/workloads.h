@@ -26,7 +26,7 @@
  *                     Instead of engine_next, _advance and _bytes there are
  *                     engine_pending (is a timer pending, and for when?) and
  *                     engine_turn (one turn of the loop that does not wait).
- *   ENGINE_HAS_SLEEP  the engine is an event loop that sleeps by itself, and its
+ *   ENGINE_HAS_SLEEP  the engine is an event loop that sleeps by itself. Its
  *                     clock is run.now (loop.c). Instead of engine_next there
  *                     is engine_sleep. Not for sparse and trace.
  *
