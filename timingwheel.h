@@ -273,8 +273,8 @@
    - UINT64_MAX - 2 and UINT64_MAX - 1 act as UINT64_MAX.
    - A cancel may be collected after the timer fired. Once the cancel is settled
      (tw_remote_settled), the timer will not fire.
-   - The wheel's thread may use the tw_timer of a remote directly. That thread
-     may free a remote, even in the callback, if the remote is settled, not
+   - The wheel's thread may use the tw_timer of a settled remote directly. That
+     thread may free a settled remote, even in the callback, if the timer is not
      pending, and will not be posted again. The callback sees all that the
      posting thread wrote before the post.
    - A remote belongs to one mailbox. Both must not move while in use. Keep the
@@ -542,6 +542,7 @@ struct tw_mailbox {
     tw_remote *waiting;      /* refused starts, oldest first */
     tw_remote **waiting_end; /* where the next refused start is linked */
     size_t waiting_count;
+    bool may_restart; /* a start in `waiting` is for a pending timer */
 };
 
 #endif /* TIMINGWHEEL_THREADS */
@@ -1647,13 +1648,6 @@ static void twi_place_again(timingwheel *tw, tw_timer *timer)
         list->not_before = tick;
 }
 
-/* True if a timer in the bucket of a step was postponed beyond that step. */
-static inline bool twi_is_beyond(const timingwheel *tw, const twi_wheel *wheel,
-                                 uint64_t step, const tw_timer *timer)
-{
-    return twi_tick_of(tw, timer->deadline) >> wheel->shift != step;
-}
-
 /* Moves up to `most` timers of the bucket of a step to the next finer wheel,
  * which exists. Timers leave from the back, and each goes to the front of its
  * new bucket, which keeps start order (see MOVING DOWN). */
@@ -1665,13 +1659,13 @@ TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
     tw->ahead_at = 0; /* a bucket of the finer wheel may become large */
     for (; most != 0 && tw->budget != 0 && !twi_is_empty(from); most--) {
         tw_timer *timer = twi_timer_of(from->ring.prev);
+        uint64_t tick = twi_tick_of(tw, timer->deadline);
         TWI_PREFETCH_HINT(timer);
         from->at_most -= from->at_most != 0;
-        if (TWI_UNLIKELY(twi_is_beyond(tw, wheel, step, timer))) {
+        if (TWI_UNLIKELY(tick >> wheel->shift != step)) { /* was postponed */
             twi_place_again(tw, timer);
             continue;
         }
-        uint64_t tick = twi_tick_of(tw, timer->deadline);
         twi_bucket *to = twi_bucket_of(tw, finer, tick);
         twi_unlink(&timer->link);
         twi_link_between(&timer->link, &to->ring, to->ring.next);
@@ -1722,8 +1716,9 @@ TWI_NOINLINE tw_timer *twi_come_up(timingwheel *tw, twi_wheel *wheel)
     uint64_t step = tw->clock >> wheel->shift, others;
     twi_link *due, *stop = twi_search(tw, wheel, &due, &others);
     if (TWI_UNLIKELY(stop != &bucket->ring)) {
-        if (twi_is_beyond(tw, wheel, step, twi_timer_of(stop)))
-            twi_place_again(tw, twi_timer_of(stop));
+        tw_timer *timer = twi_timer_of(stop);
+        if (twi_tick_of(tw, timer->deadline) >> wheel->shift != step)
+            twi_place_again(tw, timer);
         else
             twi_move_down(tw, wheel, step, UINT64_MAX);
         if (twi_is_empty(bucket))
@@ -2317,8 +2312,9 @@ TW_DEF bool tw_check(const timingwheel *tw)
  * collector exchanges first, the post finds nothing, and pushes the remote for
  * the next tw_collect. A refused start returns into the word, unless a later
  * post has replaced the start. Then the start waits in a list of the collector.
- * While the wheel is full, that list is left alone, unless a cancel replaced a
- * request: such a post sets `cancelled` after its exchange.
+ * While the wheel is full, that list is left alone. There are two exceptions:
+ * a start of a pending timer, which needs no room, and a cancel that replaced a
+ * start. Such a cancel sets `cancelled` after its exchange.
  *
  * MEMORY ORDERS. The exchange of a request acquires and releases. So a post
  * publishes all earlier writes of its thread to the collector, even if later
@@ -2357,6 +2353,7 @@ TW_DEF void tw_mailbox_init(tw_mailbox *box, timingwheel *tw,
     box->waiting = NULL;
     box->waiting_end = &box->waiting;
     box->waiting_count = 0;
+    box->may_restart = false;
 }
 
 TW_DEF void tw_remote_init(tw_remote *remote, tw_callback *callback)
@@ -2445,6 +2442,7 @@ static void twi_apply_all(tw_mailbox *box, tw_remote *remote)
             *box->waiting_end = remote;
             box->waiting_end = &remote->next;
             box->waiting_count++;
+            box->may_restart |= twi_is_pending(&remote->timer);
         }
         remote = next;
     }
@@ -2465,11 +2463,12 @@ TW_DEF size_t tw_collect(tw_mailbox *box)
         atomic_exchange_explicit(&box->posted, (tw_remote *)NULL, TWI_ACQUIRE);
     bool cancelled =
         atomic_exchange_explicit(&box->cancelled, false, TWI_ACQUIRE);
-    if (cancelled || !twi_is_full(box->tw)) {
+    if (cancelled || box->may_restart || !twi_is_full(box->tw)) {
         tw_remote *waiting = box->waiting;
         box->waiting = NULL;
         box->waiting_end = &box->waiting;
         box->waiting_count = 0;
+        box->may_restart = false;
         twi_apply_all(box, waiting);
     }
     twi_apply_all(box, twi_reverse(posted));
