@@ -25,8 +25,9 @@ static uint64_t draw(uint64_t below)
 static void give_up(void)
 {
     printf("not ok 1 - random operations\n");
-    printf("# to repeat: %s --seed %" PRIu64 " --round %" PRIu64 "\n", program,
-           seed, round_number);
+    printf("# after %llu operations; to repeat: %s --seed %" PRIu64
+           " --round %" PRIu64 "\n",
+           run.total, program, seed, round_number);
     exit(1);
 }
 
