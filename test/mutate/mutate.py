@@ -38,6 +38,7 @@ BUILD = '.build/mutate'
 NOTES = BUILD + '/notes.jsonl'
 SURVIVORS = 'test/mutate/survivors.tsv'
 BUGS = 'test/mutate/bugs.tsv'
+PEER_BUGS = 'test/contract/peer_bugs.tsv'
 FOLDERS = ['test/' + name for name in (
     'contract', 'internal', 'search', 'lib', 'cost', 'compile')]
 
@@ -131,7 +132,7 @@ class Shop:
         None. Stores the processor time in self.used."""
         if compiler is None or program.compiler is GXX:
             compiler = program.compiler
-        command, memory = [program.file], 4 << 30
+        command, memory = ['./' + program.file], 4 << 30
         if compiler:
             built = '%s.%s' % (program.label.replace(' ', '.'), compiler[0])
             if built not in self.compiled:
@@ -375,19 +376,30 @@ def plant(header, changes):
     return header
 
 
+def case_of(pinned):
+    """Splits `FILE: CASE`, with a path from test/contract."""
+    file, _, case = pinned.partition(': ')
+    return os.path.normpath('test/contract/' + file), case
+
+
 def test_bugs():
-    """Tests that the case that a bug names fails with the bug, and that the
-    case passes otherwise."""
-    shop = Shop('bugs')
+    """Tests that the case that a bug names fails with the bug."""
+    shop, missing = Shop('bugs'), []
+    for row, _, _, pinned in read_rows(PEER_BUGS):
+        file, case = case_of(pinned)
+        if not os.path.exists(file) or case not in open(file).read():
+            missing.append(row)
+            comment('%s: there is no case %s' % (row, pinned))
+    say(not missing, 'each bug of another library has its case')
     for name, pinned, *changes in read_rows(BUGS):
-        file, _, case = pinned.partition(': ')
-        program = Program(os.path.normpath('test/contract/' + file))
+        file, case = case_of(pinned)
+        program = Program(file)
         header, failed = plant(Work.header, changes), None
-        if header is not None and os.path.exists(program.file):
+        if header is not None:
             shop.take(header)
             failed = shop.run(program, cases=[case], seconds=10)
         say(failed is not None and ('hangs' in failed or case in failed),
-            '%s: found by %s, "%s"' % (name, file, failed))
+            '%s: found by %s: %s' % (name, program.label, failed))
 
 
 def main():

@@ -22,7 +22,8 @@
 # killed. --jobs is the number of processes, --seed chooses another sample.
 #
 # A planted bug is a mistake that a person makes. bugs.tsv has each bug with the
-# case of test/contract that must fail.
+# case that must fail. --bugs also checks that the cases of
+# test/contract/peer_bugs.tsv exist.
 #
 # SPDX-License-Identifier: MIT
 set -u
