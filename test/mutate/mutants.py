@@ -27,23 +27,21 @@ OPERATORS = {
 LOOKALIKES = [row.split() for row in '''
     true false
     next prev
-    first last
-    earliest latest
     low high
     from to
-    now clock target
-    target_now now
-    clock now
+    own end
+    clock now target began
+    fired cascaded
+    last_ahead last_end
+    not_before queue_tick
     bucket_mask size_bits
-    late overdue drained stuck
-    level shift
-    TWI_DESTROYED TWI_VISITING TWI_LIVE TWI_ADVANCING
+    TWI_DRAINED TWI_OVERDUE TWI_LATE TWI_NO_WHEEL
+    TWI_DESTROYED TWI_ALLOCATING TWI_VISITING TWI_LIVE TWI_DRAINING
     TW_OK TW_EINVAL TW_ENOMEM TW_EFULL TW_EBUSY
     TW_PENDING TW_IDLE TW_FIRED TW_CANCELLED
     UINT64_MAX 0
     UINT32_MAX 0
     SIZE_MAX 0
-    twi_highest_bit twi_lowest_bit
 '''.strip().split('\n')]
 
 TOKEN = re.compile(
