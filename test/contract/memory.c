@@ -59,18 +59,22 @@ static uint64_t horizon;
 
 static void start_again(timingwheel *wheel, tw_timer *timer)
 {
-    uint64_t deadline = tw_now(wheel) + scatter(tw_now(wheel), 5000);
-    CHECK(tw_start(wheel, timer, deadline < horizon ? deadline : horizon) ==
-          TW_OK);
+    uint64_t now = tw_now(wheel), deadline = now + 1;
+    if (now < horizon)
+        deadline += scatter(now, horizon - now);
+    CHECK(now == horizon || tw_start(wheel, timer, deadline) == TW_OK);
 }
 
-/* After the reserve, TW_MALLOC fails. Many starts up to the horizon, of 20,000
- * timers, near and far from a clock that moves, all succeed. */
+/* After the reserve, TW_MALLOC fails. Many starts up to the horizon, near and
+ * far from a clock that moves, all succeed. Some timers start themselves. */
 static void reserve_lasts_for(uint32_t size, uint64_t tick, uint64_t span,
                               size_t starts_wanted)
 {
+    static tw_timer timers[CROWD];
     size_t refused = 0;
     set_up_with(tick, 12345 * tick, size, 0);
+    for (size_t i = 0; i < CROWD; i++)
+        tw_timer_init(&timers[i], i < 100 ? start_again : NULL);
     horizon = tw_now(&tw) + span;
     CHECK(tw_reserve(&tw, horizon) == TW_OK);
     size_t calls = memory.calls;
@@ -78,11 +82,7 @@ static void reserve_lasts_for(uint32_t size, uint64_t tick, uint64_t span,
     for (size_t i = 0; i < starts_wanted; i++) {
         uint64_t now = tw_now(&tw);
         uint64_t delay = scatter(i, horizon - now + 1) >> scatter(i, 20);
-        tw_timer *timer = &crowd[i * 7 % CROWD].timer;
-        if (i < 100)
-            tw_timer_init(timer, start_again);
-        if (i < CROWD)
-            timer->callback = i < 100 ? start_again : NULL;
+        tw_timer *timer = &timers[i * 7 % CROWD];
         refused += tw_start(&tw, timer, now + delay) != TW_OK;
         if (i % 5 == 0)
             refused += tw_postpone(&tw, timer, horizon) != TW_OK;

@@ -85,6 +85,7 @@ typedef struct numbered {
 } numbered;
 
 static numbered crowd[CROWD];
+static bool crowd_is_idle; /* since set_up */
 static uint64_t tick_length;
 static uint64_t starts;     /* of crowd timers */
 static uint64_t last_tick;  /* of the last fired timer */
@@ -111,6 +112,7 @@ static inline void on_numbered(timingwheel *wheel, tw_timer *timer)
 static inline int start_numbered(size_t i, uint64_t deadline)
 {
     int status = tw_start(&tw, &crowd[i].timer, deadline);
+    crowd_is_idle = false;
     if (status == TW_OK) {
         crowd[i].tick = tick_of(deadline);
         crowd[i].order = ++starts;
@@ -162,10 +164,11 @@ static inline void set_up_with(uint64_t tick, uint64_t clock,
         items[i].name = (char)('a' + i);
         tw_timer_init(&items[i].timer, on_fire);
     }
-    for (size_t i = 0; i < CROWD; i++) {
+    for (size_t i = 0; i < CROWD && !crowd_is_idle; i++) {
         crowd[i] = none;
         tw_timer_init(&crowd[i].timer, on_numbered);
     }
+    crowd_is_idle = true;
     tick_length = tick;
     starts = last_tick = last_order = 0;
     misplaced = 0;
