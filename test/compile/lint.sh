@@ -45,7 +45,7 @@ warned_of() {
 no_warning() {
     for source in $(warned_of); do
         # shellcheck disable=SC2086
-        test/lib/compile.sh /dev/null "$source" "$1" $warnings -O2 \
+        test/lib/compile.sh "$build/none" "$source" "$1" $warnings -O2 \
             -fsyntax-only || echo "in $source"
     done
 }

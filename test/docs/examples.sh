@@ -69,7 +69,6 @@ extract_header() {
             basename "${lines%.lines}.inc" >>"$build/of_manual"
         fi
     done
-    sed -n 1,2p "$build/convert.inc" >"$build/widen.inc"
 }
 
 # expected FILE: what the comments of a program say that it prints.

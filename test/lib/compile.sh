@@ -10,6 +10,7 @@
 set -eu
 output=$1 source=$2 compiler=$3
 shift 3
+rm -f "$output" # an old program must not pass in place of this one
 case $source in
 *.cpp)
     standard=c++11
