@@ -1,176 +1,143 @@
-/* cost.c - runs one kind of operation 10,000 times. cost.sh counts the
- * instructions of the function measured_KIND.
+/* cost.c - runs one kind of operation many times. cost.sh counts the
+ * instructions of the function `measured`.
  *
- *     cost          prints the kinds
- *     cost KIND     prints the number of operations
+ *     cost          prints the names of the kinds
+ *     cost NAME     prints the number of operations
  *
  * SPDX-License-Identifier: MIT
  */
 #define TIMINGWHEEL_IMPLEMENTATION
 #define TW_STATIC
-#include "../../timingwheel.h"
+#ifndef HEADER
+#define HEADER "../../timingwheel.h"
+#endif
+#include HEADER
 #include <stdio.h>
 #include <string.h>
 
-#define TIMERS 10000
-#define MEASURED __attribute__((noinline)) static void
+#define MANY 10000
+#define MOST 100000
 
 static timingwheel wheel;
-static tw_timer timers[TIMERS];
-static tw_timer beside; /* one more timer */
-static size_t done;     /* successful operations, or timers fired */
-static uint64_t waited;
+static tw_timer timers[MOST];
+static size_t count;    /* timers of the running kind */
+static size_t fired;    /* so far */
+static bool is_holding; /* timers that fire start again */
 
-static void on_fire(timingwheel *tw, tw_timer *timer)
+/* Returns a delay up to a minute, another one for each i. */
+static uint64_t minute(size_t i)
 {
-    (void)tw;
-    (void)timer;
-    done++;
+    return 1 + i * UINT64_C(7919) % 60000;
 }
 
-/* ------------------------------------------- deadlines of the timers ------ */
-
-/* Over three wheels. */
-static uint64_t spread(size_t i)
+static uint64_t half_minute(size_t i)
 {
-    return 1 + i * 7919 % 200000;
+    return 30000 + i;
 }
 
-/* No timer is due before 20000. */
-static uint64_t late(size_t i)
-{
-    return 20000 + i % 200;
-}
-
-/* Fifty timers per tick, all within reach of wheel 0: no timer cascades. */
+/* Fifty timers per tick, all in wheel 0. */
 static uint64_t near(size_t i)
 {
     return 1 + i % 200;
 }
 
-/* A hundred timers in each bucket of wheel 1, which are sorted there. */
-static uint64_t hundreds(size_t i)
+/* Hundreds of timers in each bucket of wheel 1, which move down. */
+static uint64_t large(size_t i)
 {
-    return 256 + i * 7919 % 25600;
+    return 512 + i * 7919 % 5120;
 }
 
-/* A large bucket of wheel 1. Its first tick brings all timers down. */
-static uint64_t one_bucket(size_t i)
+static void on_fire(timingwheel *tw, tw_timer *timer)
 {
-    return i == 0 ? 512 : 513 + i % 200;
+    fired++;
+    if (is_holding)
+        tw_start(tw, timer, tw_now(tw) + minute(fired));
 }
 
-/* ------------------------------------------------------- operations ------- */
-
-MEASURED measured_start(void)
-{
-    for (size_t i = 0; i < TIMERS; i++)
-        done += tw_start(&wheel, &timers[i], spread(i)) == TW_OK;
-}
-
-MEASURED measured_cancel(void)
-{
-    for (size_t i = 0; i < TIMERS; i++)
-        done += tw_cancel(&wheel, &timers[i]);
-}
-
-/* A request that does not time out, again and again, beside the others. */
-MEASURED measured_startstop(void)
-{
-    for (size_t i = 0; i < TIMERS; i++) {
-        (void)tw_start(&wheel, &beside, 1000 + i / 50);
-        done += tw_cancel(&wheel, &beside);
+#define FOR_EACH(name, call)               \
+    static void name(void)                 \
+    {                                      \
+        for (size_t i = 0; i < count; i++) \
+            (void)(call);                  \
     }
-}
 
-MEASURED measured_postpone(void)
+FOR_EACH(start, tw_start(&wheel, &timers[i], minute(i)))
+FOR_EACH(restart, tw_start(&wheel, &timers[i], minute(i + 1)))
+FOR_EACH(cancel, tw_cancel(&wheel, &timers[i]))
+FOR_EACH(postpone, tw_postpone(&wheel, &timers[i], 300000))
+/* A second packet in the same tick: the deadline does not change. */
+FOR_EACH(postpone_again, tw_postpone(&wheel, &timers[i], half_minute(i)))
+/* A request that does not time out, beside other timers. */
+FOR_EACH(start_cancel, tw_start(&wheel, &timers[0], 1000 + i / 50) != TW_OK ||
+                           tw_cancel(&wheel, &timers[0]))
+/* What an event loop does in a turn without due timers. */
+FOR_EACH(idle, (tw_wait(&wheel, i, 1000), tw_advance_clock(&wheel, 1 + i)))
+
+static void fire(void)
 {
-    for (size_t i = 0; i < TIMERS; i++)
-        done += tw_postpone(&wheel, &timers[i], 300000) == TW_OK;
+    (void)tw_advance_clock(&wheel, 10000);
 }
 
-/* Like a second packet in the same tick: the deadline does not change. */
-MEASURED measured_again(void)
+static void fire_one_by_one(void)
 {
-    for (size_t i = 0; i < TIMERS; i++)
-        done += tw_postpone(&wheel, &timers[i], late(i)) == TW_OK;
+    while (tw_advance_clock_limit(&wheel, 10000, 1) != 0)
+        ;
 }
 
-/* What an event loop does in each turn. */
-MEASURED measured_idle(void)
+/* A loop that sleeps until the next deadline. */
+static void hold(void)
 {
-    for (size_t i = 0; i < TIMERS; i++) {
-        waited += tw_wait(&wheel, i, 1000);
-        (void)tw_advance_clock(&wheel, 1 + i);
-    }
-    done += waited == (uint64_t)TIMERS * 1000 ? TIMERS : 0;
+    is_holding = true;
+    for (uint64_t next; fired < MOST && tw_next_deadline(&wheel, &next);)
+        (void)tw_advance_clock(&wheel, next);
 }
 
-MEASURED measured_fire(void)
-{
-    (void)tw_advance_clock(&wheel, 200);
-}
-
-MEASURED measured_sort(void)
-{
-    (void)tw_advance_clock(&wheel, 25900);
-}
-
-MEASURED measured_cascade(void)
-{
-    (void)tw_advance_clock(&wheel, 512);
-}
-
-/* A kind of operation, and the deadlines of the timers that are started
- * before. */
-typedef struct kind {
+/* A kind of operation, with the deadlines of the timers started before. */
+static const struct {
     const char *name;
+    void (*run)(void);
+    size_t count;
     uint64_t (*deadline)(size_t); /* NULL: no timer is started before */
-    void (*measured)(void);
-} kind;
-
-static const kind kinds[] = {
-    {"start", NULL, measured_start},
-    {"cancel", spread, measured_cancel},
-    {"startstop", spread, measured_startstop},
-    {"postpone", spread, measured_postpone},
-    {"again", late, measured_again},
-    {"idle", late, measured_idle},
-    {"fire", near, measured_fire},
-    {"sort", hundreds, measured_sort},
-    {"cascade", one_bucket, measured_cascade},
+} kinds[] = {
+    {"start", start, MANY, NULL},
+    {"restart", restart, MANY, minute},
+    {"cancel", cancel, MANY, minute},
+    {"start-cancel", start_cancel, MANY, minute},
+    {"postpone", postpone, MANY, minute},
+    {"postpone-again", postpone_again, MANY, half_minute},
+    {"idle", idle, MANY, half_minute},
+    {"fire", fire, MANY, near},
+    {"fire-limit-1", fire_one_by_one, MANY, near},
+    {"fire-large", fire, MANY, large},
+    {"hold-100", hold, 100, minute},
+    {"hold-1000", hold, 1000, minute},
+    {"hold-10000", hold, 10000, minute},
+    {"hold-100000", hold, 100000, minute},
 };
+#define KINDS (sizeof(kinds) / sizeof(*kinds))
 
-/* Returns the number of operations: 0 if another number of timers moved down
- * than the kind says. */
-static size_t measure(const kind *k)
+__attribute__((noinline)) static void measured(size_t kind)
 {
-    tw_stats stats;
-    for (size_t i = 0; k->deadline != NULL && i < TIMERS; i++)
-        (void)tw_start(&wheel, &timers[i], k->deadline(i));
-    k->measured();
-    tw_get_stats(&wheel, &stats);
-    if (k->measured == measured_cascade)
-        return (size_t)stats.cascaded;
-    return stats.cascaded == 0 ? done : 0;
+    kinds[kind].run();
 }
 
 int main(int argc, char **argv)
 {
-    size_t operations = 0;
-    tw_init(&wheel, NULL);
-    if (tw_reserve(&wheel, TIMERS + 1, 300000) != TW_OK)
-        return 2;
-    for (size_t i = 0; i < TIMERS; i++)
-        tw_timer_init(&timers[i], on_fire);
-    tw_timer_init(&beside, on_fire);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    for (size_t i = 0; i < KINDS; i++) {
         if (argc < 2)
             puts(kinds[i].name);
-        else if (strcmp(argv[1], kinds[i].name) == 0)
-            operations = measure(&kinds[i]);
-    if (argc >= 2)
-        printf("%u\n", (unsigned)operations);
-    tw_destroy(&wheel);
-    return argc >= 2 && operations == 0;
+        if (argc < 2 || strcmp(argv[1], kinds[i].name) != 0)
+            continue;
+        tw_init(&wheel, NULL);
+        count = kinds[i].count;
+        for (size_t j = 0; j < count; j++) {
+            tw_timer_init(&timers[j], on_fire);
+            if (kinds[i].deadline != NULL)
+                tw_start(&wheel, &timers[j], kinds[i].deadline(j));
+        }
+        measured(i);
+        printf("%u\n", (unsigned)(fired != 0 ? fired : count));
+        tw_destroy(&wheel);
+    }
+    return 0;
 }
