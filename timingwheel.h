@@ -1216,9 +1216,9 @@ static inline twi_bucket *twi_bucket_of(const timingwheel *tw,
  * reach of the next finer wheel. */
 static inline unsigned twi_level_of(const timingwheel *tw, uint64_t tick)
 {
-    unsigned level = tw->level_of_bit[twi_highest_bit((tick - tw->clock) | 1)];
-    unsigned shift = level * tw->size_bits;
-    return level - (level != 0 && (tick >> shift) - (tw->clock >> shift) <= 1);
+    unsigned level = tw->level_of_bit[twi_highest_bit(tick - tw->clock)];
+    unsigned shift = level * tw->size_bits, has_finer = level != 0;
+    return level - ((tick >> shift) - (tw->clock >> shift) <= has_finer);
 }
 
 /* Returns the first bucket with timers, from the clock's own step on; NULL if
@@ -1486,37 +1486,29 @@ static inline void twi_put(timingwheel *tw, tw_timer *timer, twi_wheel *wheel,
     twi_note_arrival(tw, wheel, bucket, tick);
 }
 
-/* Places a timer, pending or not, by the timer's tick. Returns false, and
- * leaves the timer alone, without memory for a wheel. */
-static inline bool twi_place(timingwheel *tw, tw_timer *timer, uint64_t tick)
+/* Returns the finest wheel that reaches a tick after the clock, and creates the
+ * wheel if necessary. Returns NULL without memory. */
+static inline twi_wheel *twi_provide_wheel(timingwheel *tw, uint64_t tick)
 {
-    if (tick <= tw->clock) {
-        twi_detach_or_count(tw, timer);
-        twi_push_back(tw, timer, &tw->lists[TWI_LATE]);
-        return true;
-    }
     unsigned level = twi_level_of(tw, tick);
     if (TWI_UNLIKELY(tw->wheels[level] == NULL) && !twi_add_wheels(tw, level))
-        return false;
-    twi_detach_or_count(tw, timer);
-    twi_put(tw, timer, tw->wheels[level], tick);
-    return true;
+        return NULL;
+    return tw->wheels[level];
 }
 
-/* Remembers for the next start which wheel a tick belongs to, and which other
- * ticks certainly belong there too: from two steps of the wheel ahead of the
- * clock, to the end of the wheel's reach, which grows with the clock. Does not
- * apply if deadlines have to be rounded, or starts have to be counted. */
-TWI_WRAPS static void twi_remember_wheel(timingwheel *tw, uint64_t tick)
+/* Remembers the wheel of a start for the next start, and which ticks certainly
+ * belong to that wheel: from two steps ahead of the clock, to the end of the
+ * wheel's reach, which grows with the clock. Does not apply if deadlines must
+ * be rounded, or starts must be counted. */
+TWI_WRAPS static void twi_remember_wheel(timingwheel *tw, twi_wheel *wheel)
 {
-    if (tick <= tw->clock || tw->units != 1 || tw->max_pending != SIZE_MAX)
+    if (tw->units != 1 || tw->max_pending != SIZE_MAX)
         return;
-    unsigned level = twi_level_of(tw, tick);
-    unsigned shift = level * tw->size_bits, above = shift + tw->size_bits;
+    unsigned above = wheel->shift + tw->size_bits;
     uint64_t end =
         above < 64 ? ((tw->clock >> above) + 2) << above : UINT64_MAX;
-    tw->last_wheel = tw->wheels[level];
-    tw->last_ahead = level == 0 ? 1 : UINT64_C(2) << shift;
+    tw->last_wheel = wheel;
+    tw->last_ahead = wheel->shift == 0 ? 1 : UINT64_C(2) << wheel->shift;
     tw->last_end = end > tw->clock ? end : UINT64_MAX;
 }
 
@@ -1529,10 +1521,18 @@ TWI_NOINLINE int twi_start_long(timingwheel *tw, tw_timer *timer,
     if (TWI_UNLIKELY(tw->count >= tw->max_pending) && !twi_is_pending(timer))
         return TW_EFULL;
     uint64_t tick = twi_tick_of(tw, deadline);
-    if (!twi_place(tw, timer, tick))
-        return TW_ENOMEM;
+    if (tick <= tw->clock) {
+        twi_detach_or_count(tw, timer);
+        twi_push_back(tw, timer, &tw->lists[TWI_LATE]);
+    } else {
+        twi_wheel *wheel = twi_provide_wheel(tw, tick);
+        if (wheel == NULL)
+            return TW_ENOMEM;
+        twi_detach_or_count(tw, timer);
+        twi_put(tw, timer, wheel, tick);
+        twi_remember_wheel(tw, wheel);
+    }
     timer->deadline = deadline;
-    twi_remember_wheel(tw, tick);
     return TW_OK;
 }
 
@@ -1636,13 +1636,16 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
  * Without memory for a wheel the timer goes to the list TWI_NO_WHEEL. */
 static void twi_place_again(timingwheel *tw, tw_timer *timer)
 {
-    twi_bucket *list = &tw->lists[TWI_NO_WHEEL];
     uint64_t tick = twi_tick_of(tw, timer->deadline);
+    twi_wheel *wheel = twi_provide_wheel(tw, tick);
     tw->cascaded++;
     tw->budget--;
-    if (twi_place(tw, timer, tick))
-        return;
     twi_unlink(&timer->link);
+    if (wheel != NULL) {
+        twi_put(tw, timer, wheel, tick);
+        return;
+    }
+    twi_bucket *list = &tw->lists[TWI_NO_WHEEL];
     twi_push_back(tw, timer, list);
     if (tick < list->not_before)
         list->not_before = tick;
