@@ -1,9 +1,9 @@
-/* operations.h - random operations on a wheel and on the oracle, side by side.
+/* operations.h - operations on a wheel and on the oracle, side by side.
  *
- * random.c and fuzz.c share this file. Each gives the source of numbers,
- * draw(), and says what happens after a failure, give_up(). A round sets up a
- * wheel with drawn settings and takes drawn steps. Callbacks take steps, too.
- * Each step compares all that the wheel shows with the oracle.
+ * Each operation does the same to both, and compares all that the wheel shows
+ * with the oracle. Includers set up a round by set_up(), with settings in
+ * `run.s`, and say what callbacks and visitors do, which allocations fail, and
+ * what happens after a failure. rounds.h makes random rounds of the operations.
  *
  * With -fsanitize-coverage=trace-pc, each call is bounded in basic blocks.
  *
@@ -24,8 +24,10 @@
 #define HEAP_FILL
 #include "heap.h"
 
-static unsigned large; /* a bucket with more timers moves ahead of time */
+static unsigned large = 512; /* a bucket with as many timers moves ahead */
+static unsigned few = 12;    /* a bucket with more timers moves down to fire */
 #define TWI_LARGE large
+#define TWI_FEW few
 #define TW_STATIC
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
@@ -34,9 +36,6 @@ static unsigned large; /* a bucket with more timers moves ahead of time */
 #define ITEMS 1024
 #define TRACE 48
 #define CALM_LEVELS 4 /* wheels above wheel 0 in use in calm rounds */
-
-/* Returns a number from 0 to below - 1; any 64 bits if `below` is 0. */
-static uint64_t draw(uint64_t below);
 
 /* Does not return. */
 static void give_up(void);
@@ -47,34 +46,17 @@ typedef struct item {
     tw_timer timer;
 } item;
 
-/* How to draw a deadline. */
-enum delay {
-    DELAY_TINY,      /* some ticks */
-    DELAY_BORDER,    /* near the border of a step of some wheel */
-    DELAY_MAGNITUDE, /* of any magnitude */
-    DELAY_EVEN,      /* evenly over some turns of wheel 0 */
-    DELAY_SAME,      /* the last deadline again */
-    DELAY_NEAR,      /* near the deadline of a second timer */
-    DELAY_PAST,      /* now, or passed */
-    DELAY_END,       /* near the end of time */
-    DELAY_BLOCK,     /* in one block of ticks, with many timers */
-    DELAYS
-};
-
 /* What a round is like. */
 typedef struct settings {
     uint64_t tick, start;
     uint32_t wheel_size;
     uint32_t items;
     size_t max_pending;
-    unsigned steps;
-    unsigned failing;        /* of 16 allocations, how many fail */
-    unsigned active;         /* of 8 callbacks, how many take steps */
-    unsigned silent;         /* of 8 timers, how many have no callback */
-    unsigned far;            /* of 64 advances, how many go far */
-    uint64_t block;          /* length of a block in ticks */
-    bool calm;               /* only start and advance: the work is judged */
-    unsigned delays[DELAYS]; /* weights */
+    bool calm;   /* only starts and full calls: promise 16 is judged */
+    bool silent; /* some timers have no callback */
+    void (*in_callback)(uint32_t id);
+    void (*in_visitor)(uint32_t id); /* may be NULL */
+    bool (*refuses)(void);           /* an allocation; may be NULL */
 } settings;
 
 typedef struct trace_entry {
@@ -92,21 +74,17 @@ static struct {
     item *items[ITEMS];
     unsigned long long step;  /* of the round */
     unsigned long long total; /* operations of all rounds */
-    unsigned depth;           /* of callbacks */
-    unsigned calls_left;      /* callbacks that may still take steps */
-    uint64_t last_deadline, block_start;
-    uint64_t horizon; /* tw_reserve: no start up to here may fail */
+    unsigned depth;           /* of callbacks and visitors */
+    uint64_t horizon;         /* tw_reserve: no start up to here may fail */
     bool reserved;
-    uint64_t cascaded;
-    unsigned long long unchecked; /* work since the last full check */
-    unsigned long long check_every;
-    uint32_t poll_fired;
-    /* Work of the running call */
+    unsigned long long check_every; /* steps until a full check */
+    /* The running call */
     size_t attempts, attempts_allowed; /* allocations */
-    uint64_t blocks, blocks_allowed;
-    bool counting;
-    uint64_t began_with;     /* timers pending before the call */
-    size_t wheels;           /* before the call */
+    uint64_t blocks, blocks_allowed;   /* basic blocks */
+    bool counting;                     /* the library runs, not the test */
+    uint64_t began_with;               /* timers pending before the call */
+    uint64_t cascaded;                 /* before the call */
+    size_t wheels;                     /* before the call */
     uint64_t emptied_passed; /* buckets emptied by cancels: passed so far */
     trace_entry trace[TRACE];
     unsigned long long traced;
@@ -118,9 +96,9 @@ static void print_trace(void)
 {
     const settings *s = &run.s;
     printf("# wheel_size %u, tick %" PRIu64 ", start %" PRIu64
-           ", %u timers, max_pending %zu, large %u, failing %u of 16%s\n",
-           s->wheel_size, s->tick, s->start, s->items, s->max_pending, large,
-           s->failing, s->calm ? ", calm" : "");
+           ", %u timers, max_pending %zu, few %u, large %u%s\n",
+           s->wheel_size, s->tick, s->start, s->items, s->max_pending, few,
+           large, s->calm ? ", calm" : "");
     unsigned long long i = run.traced > TRACE ? run.traced - TRACE : 0;
     for (; i < run.traced; i++) {
         const trace_entry *e = &run.trace[i % TRACE];
@@ -178,11 +156,11 @@ void __sanitizer_cov_trace_pc(void)
              run.blocks_allowed);
 }
 
-static bool refuses(void)
+static bool allocation_fails(void)
 {
     if (++run.attempts > run.attempts_allowed)
         fail("more than %zu allocations in one call", run.attempts_allowed);
-    return run.s.failing != 0 && draw(16) < run.s.failing;
+    return run.s.refuses != NULL && run.s.refuses();
 }
 
 static unsigned size_bits(void)
@@ -277,7 +255,6 @@ static void check_quickly(void)
 static void check_fully(void)
 {
     tw_stats stats;
-    run.unchecked = 0;
     tw_get_stats(&run.tw, &stats);
     REQUIRE(stats.pending == oracle_pending(&run.oracle));
     REQUIRE(stats.fired == run.oracle.fired);
@@ -295,97 +272,6 @@ static uint64_t cascaded(void)
     return run.tw.cascaded;
 }
 
-/* --------------------------------------------------------------- deadlines -- */
-
-/* Returns the ticks of a step of some wheel. */
-static uint64_t draw_step(void)
-{
-    bool near = run.s.calm || draw(8) != 0;
-    uint64_t shift = draw(near ? 3 : levels()) * size_bits();
-    return shift < 64 ? UINT64_C(1) << shift : UINT64_C(1) << 63;
-}
-
-static uint64_t draw_magnitude(void)
-{
-    uint64_t shift = draw(64);
-    return draw(0) >> shift;
-}
-
-/* Returns the time of a tick, or a little before or after. */
-static uint64_t time_of(uint64_t tick)
-{
-    if (tick > UINT64_MAX / run.s.tick)
-        return UINT64_MAX - draw(3);
-    return tick * run.s.tick - (run.s.tick > 1 ? draw(2 * run.s.tick) : 0);
-}
-
-static uint64_t draw_deadline(void)
-{
-    const oracle *o = &run.oracle;
-    unsigned sum = 0, kind = 0;
-    for (unsigned i = 0; i < DELAYS; i++)
-        sum += run.s.delays[i];
-    unsigned at = (unsigned)draw(sum);
-    while (at >= run.s.delays[kind])
-        at -= run.s.delays[kind++];
-    uint64_t step, clock = o->clock, size = run.s.wheel_size;
-    switch (kind) {
-    case DELAY_TINY:
-        return time_of(tw_after(clock, 1 + draw(4)));
-    case DELAY_BORDER:
-        step = draw_step();
-        return time_of(
-            tw_after((clock / step + draw(2 * size + 2)) * step, draw(3)) - 1);
-    case DELAY_MAGNITUDE:
-        return tw_after(o->now, draw_magnitude());
-    case DELAY_EVEN:
-        return time_of(tw_after(clock, draw(size * 4)));
-    case DELAY_SAME:
-        return run.last_deadline;
-    case DELAY_NEAR:
-        return o->timers[draw(run.s.items)].deadline + draw(3) - 1;
-    case DELAY_PAST:
-        return draw(2) == 0 ? o->now : o->now - (o->now < 100 ? 0 : draw(100));
-    case DELAY_END:
-        return UINT64_MAX - draw_magnitude() / 2;
-    default:
-        if (run.block_start <= clock)
-            run.block_start = tw_after(clock, draw(3 * size * draw_step()));
-        return time_of(tw_after(run.block_start, draw(run.s.block)));
-    }
-}
-
-static uint64_t draw_now(void)
-{
-    const oracle *o = &run.oracle;
-    const oracle_timer *first = oracle_first(o);
-    uint64_t deadline = o->now, step;
-    switch (draw(run.s.far != 0 && draw(64) < run.s.far ? 8 : 6)) {
-    case 0:
-        (void)tw_next_deadline(&run.tw, &deadline);
-        return deadline + (draw(4) == 0 ? draw(3) - (deadline != 0) : 0);
-    case 1:
-        return tw_after(o->now, draw(3 * run.s.tick));
-    case 2:
-        step = draw_step();
-        if (step > (uint64_t)run.s.wheel_size * run.s.wheel_size)
-            step = run.s.wheel_size;
-        return time_of(tw_after(o->clock / step * step, step) - draw(2));
-    case 3:
-        return tw_after(o->now, draw(run.s.wheel_size) * run.s.tick);
-    case 4:
-        return o->now - (o->now < 1000 ? 0 : draw(1000));
-    case 5: /* to the timer that fires after some others */
-        if (first == NULL)
-            return o->now;
-        return o->timers[o->waiting[draw(o->waiting_count)]].deadline;
-    case 6:
-        return tw_after(o->now, draw_magnitude());
-    default:
-        return first == NULL ? o->now : first->deadline;
-    }
-}
-
 /* -------------------------------------------------------------- operations -- */
 
 static void on_fire(timingwheel *tw, tw_timer *timer);
@@ -400,24 +286,22 @@ static tw_timer *timer_of(uint32_t id)
     return &run.items[id]->timer;
 }
 
-/* Gives a number a new item, at a new address. */
-static void new_item(uint32_t id)
+static item *make_item(uint32_t id, bool silent)
 {
-    item *old = run.items[id], *new_one = (item *)calloc(1, sizeof *new_one);
-    if (new_one == NULL)
+    item *made = (item *)malloc(sizeof *made);
+    if (made == NULL)
         abort();
-    new_one->id = id;
-    new_one->silent = draw(8) < run.s.silent;
-    tw_timer_init(&new_one->timer, new_one->silent ? NULL : on_fire);
-    run.items[id] = new_one;
-    if (old != NULL)
-        memset(old, 0x5a, sizeof *old);
-    free(old);
+    made->id = id;
+    made->silent = silent;
+    tw_timer_init(&made->timer, silent ? NULL : on_fire);
+    return made;
 }
 
-static uint32_t draw_id(void)
+/* Frees an item, and makes sure that nobody uses the item any more. */
+static void free_item(item *old)
 {
-    return (uint32_t)draw(run.s.items);
+    memset(old, 0x5a, sizeof *old);
+    free(old);
 }
 
 /* Before an operation that may create wheels. */
@@ -455,29 +339,10 @@ static void start(uint32_t id, uint64_t deadline)
     int status = tw_start(&run.tw, timer_of(id), deadline);
     if (check_status(status, id, deadline))
         oracle_start(&run.oracle, id, deadline);
-    run.last_deadline = deadline;
 }
 
-static void op_start(void)
+static inline void start_within(uint32_t id, uint64_t earliest, uint64_t latest)
 {
-    uint32_t id = draw_id();
-    start(id, draw_deadline());
-    check_timer(id);
-}
-
-/* Starts many timers, most of them for near ticks. */
-static void op_start_many(void)
-{
-    uint64_t deadline = draw_deadline(), width = draw(2) * draw(20);
-    for (uint64_t count = 1 + draw(run.s.calm ? 300 : 40); count != 0; count--)
-        start(draw_id(), tw_after(deadline, draw(width + 1)));
-}
-
-static void op_within(void)
-{
-    uint32_t id = draw_id();
-    uint64_t earliest = draw_deadline();
-    uint64_t latest = tw_after(earliest, draw_magnitude());
     uint64_t deadline = oracle_within(&run.oracle, earliest, latest);
     trace("start_within", id, earliest, latest);
     allow_allocations(levels());
@@ -487,10 +352,8 @@ static void op_within(void)
     check_timer(id);
 }
 
-static void op_postpone(void)
+static inline void postpone(uint32_t id, uint64_t deadline)
 {
-    uint32_t id = draw_id();
-    uint64_t deadline = draw_deadline();
     bool writes = oracle_postpones(&run.oracle, id, deadline);
     trace("postpone", id, deadline, writes);
     allow_allocations(writes ? 0 : levels());
@@ -500,7 +363,7 @@ static void op_postpone(void)
     check_timer(id);
 }
 
-static void cancel(uint32_t id)
+static inline void cancel(uint32_t id)
 {
     trace("cancel", id, 0, 0);
     allow_allocations(0);
@@ -508,54 +371,34 @@ static void cancel(uint32_t id)
     check_timer(id);
 }
 
-static void op_cancel(void)
+static inline void move(uint32_t id)
 {
-    cancel(draw_id());
-}
-
-static void op_cancel_many(void)
-{
-    uint32_t id = draw_id();
-    for (uint64_t count = draw(run.s.items); count != 0; count--)
-        cancel(id = (id + 1) % run.s.items);
-}
-
-static void op_move(void)
-{
-    uint32_t id = draw_id();
-    item *from = run.items[id], *to = (item *)malloc(sizeof *to);
-    if (to == NULL)
-        abort();
-    tw_timer_init(&to->timer, NULL);
-    to->id = id;
-    to->silent = from->silent;
+    item *from = run.items[id], *to = make_item(id, from->silent);
+    bool pending = oracle_is_pending(&run.oracle, id);
     trace("move", id, 0, 0);
     allow_allocations(0);
     tw_move(&run.tw, &from->timer, &to->timer);
     REQUIRE(tw_timer_state(&from->timer) ==
-            (oracle_is_pending(&run.oracle, id) ? TW_IDLE
-                                                : run.oracle.timers[id].state));
-    memset(from, 0x5a, sizeof *from);
-    free(from);
+            (pending ? TW_IDLE : run.oracle.timers[id].state));
+    free_item(from);
     run.items[id] = to;
     check_timer(id);
 }
 
 /* Frees a timer that is not pending, and takes a new one in its place. */
-static void op_replace(void)
+static inline void replace(uint32_t id, bool silent)
 {
-    uint32_t id = draw_id();
     if (oracle_is_pending(&run.oracle, id))
         return;
     trace("free", id, 0, 0);
-    new_item(id);
+    free_item(run.items[id]);
+    run.items[id] = make_item(id, silent);
     run.oracle.timers[id].state = TW_IDLE;
     run.oracle.timers[id].deadline = 0;
 }
 
-static void op_reserve(void)
+static inline void reserve(uint64_t horizon)
 {
-    uint64_t horizon = draw_deadline();
     trace("reserve", 0, horizon, 0);
     allow_allocations(levels());
     int status = tw_reserve(&run.tw, horizon);
@@ -565,7 +408,7 @@ static void op_reserve(void)
     run.reserved = run.reserved || status == TW_OK;
 }
 
-static void op_trim(void)
+static inline void trim(void)
 {
     trace("trim", 0, 0, 0);
     allow_allocations(0);
@@ -575,7 +418,7 @@ static void op_trim(void)
 }
 
 /* Calls that a callback must not make do nothing. */
-static void op_refused(void)
+static inline void refused_calls(void)
 {
     size_t blocks = run.heap.blocks;
     trace("refused calls", 0, 0, 0);
@@ -623,26 +466,25 @@ static bool visit_is_left(size_t i)
            !visit.visited[visit.ids[i]];
 }
 
-static void take_steps(unsigned count);
-
 static void on_visit(tw_timer *timer, void *context)
 {
     oracle *o = &run.oracle;
     uint32_t id = item_of(timer)->id;
     const oracle_timer *t = &o->timers[id];
-    bool counting = run.counting;
-    run.counting = false;
     trace("visited", id, t->deadline, 0);
     REQUIRE(context == &visit && timer == timer_of(id));
     size_t at = visit.position[id];
     REQUIRE(at < visit.count && visit.ids[at] == id && visit_is_left(at));
     for (size_t i = at; !t->any_place && i-- != 0;) {
         const oracle_timer *older = &o->timers[visit.ids[i]];
-        if (!older->any_place && older->tick == t->tick && visit_is_left(i))
+        if (older->tick != t->tick && !t->is_overdue)
+            break;
+        if (older->any_place || older->tick != t->tick)
+            continue;
+        if (visit_is_left(i))
             fail("timer %u of the same tick must be visited first",
                  visit.ids[i]);
-        if (older->is_overdue == t->is_overdue && older->tick == t->tick &&
-            !older->any_place && visit.visited[visit.ids[i]])
+        if (visit.visited[visit.ids[i]])
             break;
     }
     visit.visited[id] = true;
@@ -650,24 +492,15 @@ static void on_visit(tw_timer *timer, void *context)
     if (visit.drains) {
         oracle_leave(o, id, TW_IDLE);
         check_timer(id);
-        run.depth++;
-        if (run.s.active != 0 && run.calls_left != 0 && draw(8) == 0) {
-            run.calls_left--;
-            take_steps(1);
-        }
-        run.depth--;
-    } else if (draw(16) == 0) {
-        REQUIRE(tw_cancel(&run.tw, timer) && oracle_cancel(o, id));
-        if (draw(2) == 0)
-            op_replace();
     }
-    run.counting = counting;
+    run.depth++;
+    if (run.s.in_visitor != NULL)
+        run.s.in_visitor(id);
+    run.depth--;
 }
 
-static void op_foreach(void)
+static inline void foreach_timer(void)
 {
-    if (visit.active)
-        return;
     trace("foreach", 0, 0, 0);
     visit_begin(false);
     size_t visits = tw_foreach(&run.tw, on_visit, &visit);
@@ -675,10 +508,8 @@ static void op_foreach(void)
     visit.active = false;
 }
 
-static void op_drain(void)
+static inline void drain(void)
 {
-    if (visit.active)
-        return;
     trace("drain", 0, 0, 0);
     visit_begin(true);
     size_t visits = tw_drain(&run.tw, on_visit, &visit);
@@ -699,7 +530,7 @@ static bool has_fired_silently(uint32_t id)
 static void settle(void)
 {
     oracle *o = &run.oracle;
-    for (bool again = run.s.silent != 0; again;) {
+    for (bool again = run.s.silent; again;) {
         again = false;
         bool due = oracle_is_due(o), overdue = oracle_has_overdue(o);
         if (o->overdue_count != 0 && (overdue || !due)) {
@@ -732,17 +563,12 @@ static void on_fire(timingwheel *tw, tw_timer *timer)
     judge(oracle_fire(&run.oracle, id));
     REQUIRE(tw_now(tw) == run.oracle.now);
     REQUIRE(tw_timer_state(timer) == TW_FIRED);
-    if (run.calls_left != 0 && draw(8) < run.s.active) {
-        run.calls_left--;
-        run.depth++;
-        size_t attempts = run.attempts, allowed = run.attempts_allowed;
-        take_steps(1 + (unsigned)draw(2));
-        if (draw(3) == 0)
-            start(id, draw_deadline());
-        run.attempts = attempts;
-        run.attempts_allowed = allowed + levels();
-        run.depth--;
-    }
+    run.depth++;
+    size_t attempts = run.attempts, allowed = run.attempts_allowed;
+    run.s.in_callback(id);
+    run.attempts = attempts;
+    run.attempts_allowed = allowed + levels();
+    run.depth--;
     run.counting = counting;
 }
 
@@ -750,7 +576,6 @@ static void on_fire(timingwheel *tw, tw_timer *timer)
 static void call_begin(void)
 {
     size_t pending = oracle_pending(&run.oracle);
-    run.calls_left = 20;
     allow_allocations((pending + 30) * (pending + 30));
     run.cascaded = cascaded();
     run.blocks = 0;
@@ -789,7 +614,7 @@ static void call_end(bool complete, bool polled, uint64_t moved)
                         tw_now(&run.tw)));
 }
 
-static void advance(uint64_t now)
+static inline void advance(uint64_t now)
 {
     uint64_t fired = run.oracle.fired, clock = run.oracle.clock;
     trace("advance", 0, now, 0);
@@ -810,28 +635,9 @@ static void resolve(void)
         advance(run.oracle.now);
 }
 
-static void op_advance(void)
+static inline void advance_limit(uint64_t now, size_t limit)
 {
-    advance(draw_now());
-}
-
-/* Looks every few ticks. Now and then sleeps for a while, or up to the step of
- * some wheel in which the first timer is due. */
-static void op_advance_calmly(void)
-{
-    const oracle_timer *first = oracle_first(&run.oracle);
-    uint64_t clock = run.oracle.clock, ticks = 1 + draw(3);
-    if (draw(100) == 0 && first != NULL) {
-        uint64_t step = draw_step(), from = first->tick / step * step;
-        ticks = from > clock ? from - clock : draw(3 * step);
-    }
-    advance(tw_after(run.oracle.now, ticks * run.s.tick));
-}
-
-static void op_limit(void)
-{
-    uint64_t now = draw_now(), fired = run.oracle.fired;
-    size_t limit = (size_t)(draw(4) == 0 ? draw(40) : draw(5));
+    uint64_t fired = run.oracle.fired;
     trace("advance_limit", 0, now, limit);
     if (limit == 0) {
         REQUIRE(tw_advance_clock_limit(&run.tw, now, 0) == 0);
@@ -850,9 +656,9 @@ static void op_limit(void)
     resolve();
 }
 
-static void op_poll(void)
+/* Returns true if a timer was due. */
+static inline bool poll_timer(uint64_t now)
 {
-    uint64_t now = draw_now();
     trace("poll", 0, now, 0);
     oracle_call(&run.oracle, now);
     call_begin();
@@ -867,157 +673,39 @@ static void op_poll(void)
     call_end(timer == NULL, true, 0);
     check_work(timer != NULL);
     resolve();
+    return timer != NULL;
 }
 
 /* ------------------------------------------------------------------ rounds -- */
 
-/* An operation, with its weight outside of calls, in callbacks and visitors,
- * and in calm rounds. */
-typedef struct operation {
-    void (*run)(void);
-    unsigned outside, inside, calm;
-} operation;
-
-static const operation operations[] = {
-    {op_start, 24, 24, 1},        /* */
-    {op_start_many, 2, 0, 2},     /* */
-    {op_within, 4, 4, 0},         /* */
-    {op_postpone, 10, 10, 0},     /* */
-    {op_cancel, 8, 8, 0},         /* */
-    {op_cancel_many, 1, 1, 0},    /* */
-    {op_move, 2, 2, 0},           /* */
-    {op_replace, 2, 2, 0},        /* */
-    {op_reserve, 1, 1, 0},        /* */
-    {op_foreach, 1, 1, 0},        /* */
-    {op_drain, 1, 1, 0},          /* */
-    {op_refused, 0, 1, 0},        /* */
-    {op_advance, 10, 0, 0},       /* */
-    {op_limit, 8, 0, 0},          /* */
-    {op_poll, 6, 0, 0},           /* */
-    {op_trim, 1, 0, 0},           /* */
-    {op_advance_calmly, 0, 0, 99} /* */
-};
-#define OPERATIONS (sizeof operations / sizeof *operations)
-
-/* The weights of a round: outside and inside. */
-static unsigned weights[2][OPERATIONS], weight_sum[2];
-
-static void draw_weights(bool is_calm)
+/* Begins a round with the settings run.s and items that exist. */
+static void set_up(void)
 {
-    weight_sum[0] = weight_sum[1] = 0;
-    for (size_t i = 0; i < OPERATIONS; i++) {
-        unsigned usual = draw(4) == 0 ? (unsigned)draw(10) : 3;
-        const operation *o = &operations[i];
-        weights[0][i] = is_calm ? o->calm : o->outside * usual + (i == 0);
-        weights[1][i] = o->inside * usual + (i == 0);
-        weight_sum[0] += weights[0][i];
-        weight_sum[1] += weights[1][i];
-    }
-}
-
-static void take_steps(unsigned count)
-{
-    bool inside = run.depth != 0;
-    for (; count != 0; count--) {
-        unsigned at = (unsigned)draw(weight_sum[inside]);
-        size_t i = 0;
-        while (at >= weights[inside][i])
-            at -= weights[inside][i++];
-        run.total++;
-        operations[i].run();
-    }
-}
-
-static uint64_t draw_tick(void)
-{
-    static const uint64_t ticks[] = {1, 1, 1, 1, 3, 10, 1000};
-    uint64_t i = draw(9);
-    return i < 7 ? ticks[i] : i == 7 ? UINT64_C(1) << draw(40) : 1 + draw(999);
-}
-
-static uint64_t draw_start(uint64_t tick)
-{
-    static const uint64_t bases[] = {0, UINT64_C(1) << 32, UINT64_C(1) << 63};
-    uint64_t i = draw(6), off = draw(3000) * tick;
-    if (i < 3)
-        return bases[i] + draw(2) * draw(100);
-    return i == 3 ? draw(0) >> draw(20) : i == 4 ? 0 - 1 - off : 0 - off * 100;
-}
-
-/* Hundreds of timers in blocks of near ticks, and a clock that seldom leaps. */
-static void draw_calm(settings *s)
-{
-    s->calm = true;
-    s->start = draw(2) == 0 ? 0 : draw(0) >> (1 + draw(40));
-    s->wheel_size = UINT32_C(16) << draw(4);
-    s->items = (uint32_t)(ITEMS / 2 + draw(ITEMS / 2));
-    s->steps = 4000;
-    s->max_pending = 0;
-    s->failing = s->active = 0;
-    s->block = 1 + draw(s->wheel_size * 2);
-    large = 4 + (unsigned)draw(4);
-    memset(s->delays, 0, sizeof s->delays);
-    s->delays[DELAY_BLOCK] = 1;
-    memset(&calm, 0, sizeof calm);
-    calm.since = s->start / s->tick;
-}
-
-static void draw_settings(settings *s)
-{
-    memset(s, 0, sizeof *s);
-    s->tick = draw_tick();
-    s->start = draw_start(s->tick);
-    s->wheel_size = UINT32_C(2) << (draw(3) == 0 ? draw(12) : draw(6));
-    s->items = (uint32_t)(draw(3) != 0 ? 1 + draw(30) : 1 + draw(ITEMS / 2));
-    s->max_pending = draw(6) == 0 ? 1 + draw(s->items) : 0;
-    s->steps = 500 + (unsigned)draw(2000);
-    s->failing = draw(3) == 0 ? 1 + (unsigned)draw(16) : 0;
-    s->active = (unsigned)(draw(2) * draw(8));
-    s->silent = draw(6) == 0 ? (unsigned)draw(9) : 0;
-    s->far = (unsigned)(draw(2) * draw(20));
-    s->block = 1 + draw(s->wheel_size * (1 + draw(8)));
-    large = draw(2) == 0 ? 512 : 4 + (unsigned)draw(30);
-    for (unsigned i = 0; i < DELAYS; i++)
-        s->delays[i] = draw(3) == 0 ? 0 : (unsigned)draw(8);
-    s->delays[DELAY_TINY]++;
-    s->delays[DELAY_END] = draw(4) == 0 ? 1 : 0;
-    if (draw(8) == 0)
-        draw_calm(s);
-    draw_weights(s->calm);
-}
-
-/* Plays one round. */
-static void play_round(void)
-{
-    settings *s = &run.s;
-    draw_settings(s);
-    run.step = run.traced = run.unchecked = 0;
+    const settings *s = &run.s;
+    run.step = run.traced = 0;
     run.depth = 0;
     run.reserved = false;
     run.emptied_passed = 0;
-    run.block_start = run.last_deadline = 0;
     run.check_every = 1;
     visit.active = false;
     memset(&run.heap, 0, sizeof run.heap);
-    run.heap.refuses = refuses;
-    for (uint32_t id = 0; id < s->items; id++)
-        new_item(id);
+    run.heap.refuses = allocation_fails;
     tw_config config = {s->tick, s->start, s->wheel_size, s->max_pending,
                         &run.heap};
     REQUIRE(tw_init(&run.tw, &config) == TW_OK);
     oracle_init(&run.oracle, s->tick, s->start, s->items);
-    for (; run.step < s->steps; run.step++) {
-        take_steps(1);
-        check_quickly();
-        if (++run.unchecked >= run.check_every)
-            check_fully();
-    }
+    memset(&calm, 0, sizeof calm);
+    calm.since = run.oracle.clock;
+}
+
+static void tear_down(void)
+{
     check_fully();
     tw_destroy(&run.tw);
     REQUIRE(run.heap.blocks == 0 && run.heap.strays == 0);
     oracle_free(&run.oracle);
-    for (uint32_t id = 0; id < s->items; id++) {
-        free(run.items[id]);
+    for (uint32_t id = 0; id < run.s.items; id++) {
+        free_item(run.items[id]);
         run.items[id] = NULL;
     }
 }

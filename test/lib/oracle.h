@@ -19,6 +19,7 @@
 #define ORACLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,16 +61,16 @@ typedef struct oracle {
 
     /* A heap of the ticks that timers left without firing: each may wake the
      * loop once */
-    uint64_t left[ORACLE_LEFT];
     size_t left_count;
     bool left_full;  /* more ticks than the heap has room for */
     uint64_t leaves; /* number of ticks left so far */
+    uint64_t left[ORACLE_LEFT];
 } oracle;
 
 static inline void oracle_init(oracle *o, uint64_t tick, uint64_t start,
                                size_t timers)
 {
-    memset(o, 0, sizeof *o);
+    memset(o, 0, offsetof(oracle, left));
     o->tick = tick;
     o->now = start;
     o->clock = o->target = start / tick;

@@ -2,14 +2,14 @@
  *
  *     .build/random [--seed S] [--operations N] [--round R]
  *
- * operations.h has the operations, oracle.h what must come of them. A round
+ * rounds.h draws the operations, oracle.h says what must come of them. A round
  * depends only on the seed and the number of the round. --round R plays one
  * round. A failure prints the last operations and the command that repeats the
  * round.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "../lib/operations.h"
+#include "../lib/rounds.h"
 #include "../lib/random.h"
 #include <signal.h>
 #include <time.h>
@@ -20,6 +20,11 @@ static const char *program;
 static uint64_t draw(uint64_t below)
 {
     return random_below(&numbers, below);
+}
+
+static bool goes_on(void)
+{
+    return true;
 }
 
 static void give_up(void)
@@ -73,7 +78,7 @@ int main(int argc, char **argv)
     do {
         numbers = seed * UINT64_C(0x9e3779b97f4a7c15) + round_number;
         numbers = random_next(&numbers);
-        play_round();
+        play_round(goes_on);
         round_number++;
     } while (!one_round && run.total < wanted);
     printf("ok 1 - random operations\n");
