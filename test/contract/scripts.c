@@ -4,8 +4,8 @@
  *     scripts [FILE.script...] [WORD...]
  *
  * Without a file, all scripts in test/contract run. Words choose the cases whose
- * names contain at least one of the words. Prints TAP. A case is skipped if the
- * machine has too little memory for the case.
+ * names contain at least one of the words. Prints TAP. On an AVR, a case for which
+ * there is too little memory is skipped.
  *
  * On a machine without files, the text of the scripts is part of the program.
  * With -DSCRIPT_TEXT='"texts.h"', scripts.c includes texts.h, which has for each
