@@ -1,15 +1,12 @@
 /* mailbox.pml - a model of the mailbox of timingwheel.h for spin. Two threads
  * post starts and cancels of two timers. One loop sleeps, collects, fires and
- * frees. model.sh searches every interleaving of the model.
+ * frees. At first the wheel is full. model.sh searches every interleaving.
  *
  * Each step is one access to memory that threads share. Behind the step stands
- * the matching line of the header, as [function: code]. model.sh checks that
- * the header still has the line, in the named function. A ghost variable
- * matches nothing in the header: it records facts about the requests, for
- * assertions.
- *
- * Memory is sequentially consistent in the model. The orders of the accesses
- * are left to ThreadSanitizer (threads.sh litmus).
+ * the matching line of the header, as [function: code], and model.sh checks
+ * that the function has the line. A ghost variable matches nothing in the
+ * header: it records facts for assertions. Memory is sequentially consistent;
+ * the orders of the accesses are left to ThreadSanitizer (threads.sh litmus).
  *
  * Each value of BROKEN above 0 adds one mistake, and spin must find it.
  *
@@ -18,37 +15,33 @@
 #ifndef BROKEN
 #define BROKEN 0
 #endif
-#ifndef POSTS
-#define POSTS 2 /* of each thread                                            */
-#endif
-#ifndef REFUSALS
-#define REFUSALS 2 /* most starts that the wheel refuses                     */
-#endif
+#define POSTS 2    /* of each thread, and of each timer                      */
+#define REFUSALS 1 /* most starts refused without memory                     */
 #define TIMERS 2
 #define NONE 255 /* NULL                                                     */
-
-/* A request: NOTHING, CANCEL, or the number of a start, from 2. */
-#define NOTHING 0
+#define NOTHING 0 /* requests; the number of a start is from 2 on            */
 #define CANCEL 1
 
 byte request[TIMERS]; /* tw_remote                                           */
 byte next[TIMERS];
 byte posted = NONE; /* tw_mailbox                                            */
+bool cancelled;
 byte waiting = NONE;
-bool awake; /* the eventfd                                                   */
-
-bool pending[TIMERS]; /* the wheel                                           */
+byte waiting_end = NONE; /* the last waiting remote                          */
+bool may_restart;        /* a waiting timer was pending                      */
+bool awake;              /* the eventfd                                      */
+bool pending[TIMERS];    /* the wheel                                        */
+bool crowded = true;     /* of other timers                                  */
 byte refusals = REFUSALS;
 
-byte last[TIMERS];     /* ghost: the last request                            */
-byte applied[TIMERS];  /* ghost: the last applied request                    */
-byte left[TIMERS];     /* ghost: posts still to come                         */
-byte ticket[TIMERS];   /* ghost: numbers the pushes                          */
-byte tickets;          /* ghost                                              */
-byte served;           /* ghost: the last ticket served in this collect      */
-bool freed[TIMERS];    /* ghost                                              */
-
-/* ------------------------------------------------------- any thread --- */
+byte last[TIMERS];    /* ghost: the last request                             */
+byte applied[TIMERS]; /* ghost: the last applied request                     */
+byte left[TIMERS];    /* ghost: posts still to come                          */
+byte ticket[TIMERS];  /* ghost: numbers the pushes                           */
+byte tickets;         /* ghost                                               */
+byte served;          /* ghost: the last ticket served from this list        */
+byte telling;         /* ghost: posters about to set `cancelled`             */
+bool freed[TIMERS];   /* ghost                                               */
 
 /* tw_post_start or tw_post_cancel of a timer with posts left. The model chooses
  * the timer at the exchange: earlier steps concern only the caller. */
@@ -77,15 +70,30 @@ proctype poster(byte me)
 #else
         atomic { /* [twi_post: atomic_exchange_explicit(&remote->request, request,] */
             choose(2 + me * POSTS + n);
+#if BROKEN == 8 /* sets `cancelled` before the exchange */
+            cancelled = true
+        };
+        atomic {
+#endif
             was = request[t];
             assert(was == NOTHING || was == last[t]);
             request[t] = wanted;
-            last[t] = wanted
+            last[t] = wanted;
+#if BROKEN != 8
+            telling = telling + (was != NOTHING && wanted == CANCEL)
+#endif
         };
 #endif
         n++;
         if
-        :: was != NOTHING -> skip /* [twi_post: TWI_ACQUIRE_RELEASE) != TWI_NOTHING)] */
+        :: was != NOTHING -> /* [twi_post: TWI_ACQUIRE_RELEASE) != TWI_NOTHING)] */
+#if BROKEN != 8
+            if
+            :: wanted == CANCEL -> /* [twi_post: if (request == TWI_CANCEL)] */
+                atomic { cancelled = true; telling = telling - (telling > 0) } /* [twi_post: atomic_store_explicit(&box->cancelled, true, TWI_RELEASE);] */
+            :: else -> skip
+            fi
+#endif
         :: else ->
 #if BROKEN == 6 /* wakes the loop before the push */
             if
@@ -112,83 +120,62 @@ proctype poster(byte me)
             if
             :: first == NONE -> awake = true /* [twi_post: if (first == NULL && box->wake != NULL)] */
             :: else -> skip
-            fi;
+            fi
 #endif
         fi;
-        atomic { /* clears dead values, for fewer states                     */
-            t = 0; wanted = 0; was = 0; first = 0
-        }
+        atomic { t = 0; wanted = 0; was = 0; first = 0 } /* fewer states      */
     :: else -> break
     od
 }
-
-/* ---------------------------------------------------------- the loop --- */
 
 /* [twi_apply_all: twi_apply(box->tw, remote)] ; `kept` is the negated result. */
 inline apply(t)
 {
     kept = false;
-#if BROKEN == 7 /* a read, and NOTHING written after the request is applied */
-    atomic {
-        asked = request[t];
-        assert(ticket[t] > served);
-        served = ticket[t]
-    };
-#else
     atomic { /* [twi_apply: request = atomic_exchange_explicit(&remote->request, nothing,] */
         asked = request[t];
+#if BROKEN != 7 /* a read, and NOTHING written after the request is applied */
         request[t] = NOTHING;
+#endif
         assert(asked != NOTHING && asked == last[t]);
         assert(ticket[t] > served);
         served = ticket[t]
     };
-#endif
-    if
-    :: asked == CANCEL -> /* [twi_apply: tw_cancel(tw, &remote->timer);] */
-        pending[t] = false;
-        applied[t] = asked
-    :: asked != CANCEL -> /* [twi_apply: if (tw_start(tw, &remote->timer, request) == TW_OK)] */
-        pending[t] = true;
-        applied[t] = asked
-    :: asked != CANCEL && refusals > 0 ->
-        refusals--;
+    atomic { /* one access, besides those to the wheel                       */
+        if
+        :: asked == CANCEL -> /* [twi_apply: tw_cancel(tw, &remote->timer);] */
+            pending[t] = false;
+            applied[t] = asked
+        :: asked != CANCEL && (pending[t] || !crowded) -> /* [twi_apply: if (tw_start(tw, &remote->timer, deadline) == TW_OK)] */
+            pending[t] = true;
+            applied[t] = asked
+        :: asked != CANCEL && (refusals > 0 || (crowded && !pending[t])) ->
+            refusals = refusals - (pending[t] || !crowded);
 #if BROKEN == 3 /* puts the start back over any later request */
-        request[t] = asked;
-        kept = true
+            request[t] = asked;
+            kept = true
 #else
-        atomic { /* [twi_apply: atomic_compare_exchange_strong_explicit(] */
-            if
+            if /* [twi_apply: atomic_compare_exchange_strong_explicit(] */
             :: request[t] == NOTHING ->
                 request[t] = asked;
                 kept = true
             :: else -> skip
             fi
-        }
 #endif
-    fi;
+        fi
+    };
 #if BROKEN == 7
     if
     :: !kept -> request[t] = NOTHING
     :: else -> skip
     fi;
 #endif
+    skip
 }
 
-inline apply_all(list)
+inline apply_all()
 {
-    /* twi_reverse */
-    remote = list;
-    turned = NONE;
-    do
-    :: remote != NONE ->
-        assert(!freed[remote]);
-        after = next[remote]; /* [twi_reverse: next = remote->next;] */
-        next[remote] = turned; /* [twi_reverse: remote->next = turned;] */
-        turned = remote;
-        remote = after
-    :: else -> break
-    od;
-    remote = turned;
+    served = 0;
     do
     :: remote != NONE ->
 #if BROKEN == 1 /* reads the next remote after applying the request */
@@ -200,8 +187,15 @@ inline apply_all(list)
 #endif
         if
         :: kept ->
-            next[remote] = waiting; /* [twi_apply_all: remote->next = box->waiting;] */
-            waiting = remote /* [twi_apply_all: box->waiting = remote;] */
+            atomic { /* only the loop touches a waiting remote               */
+                next[remote] = NONE; /* [twi_apply_all: remote->next = NULL;] */
+                if
+                :: waiting == NONE -> waiting = remote
+                :: else -> next[waiting_end] = remote
+                fi; /* [twi_apply_all: *box->waiting_end = remote;] */
+                waiting_end = remote;
+                may_restart = may_restart || pending[remote] /* [twi_apply_all: box->may_restart |= twi_is_pending(&remote->timer);] */
+            }
         :: else -> skip
         fi;
         remote = after
@@ -211,8 +205,6 @@ inline apply_all(list)
 
 inline collect()
 {
-    served = 0;
-    refused = waiting; /* [tw_collect: refused = box->waiting;] */
 #if BROKEN == 5 /* takes the list in two steps */
     batch = posted;
     posted = NONE;
@@ -222,33 +214,54 @@ inline collect()
         posted = NONE
     };
 #endif
-    waiting = NONE; /* [tw_collect: box->waiting = NULL;] */
-    apply_all(refused);
-    apply_all(batch)
+    atomic { /* [tw_collect: atomic_exchange_explicit(&box->cancelled, false, TWI_ACQUIRE);] */
+        told = cancelled;
+        cancelled = false;
+        assert(told || telling > 0 || waiting == NONE ||
+               request[waiting] != CANCEL)
+    };
+    if
+    :: told || may_restart || !crowded -> /* [tw_collect: if (cancelled || box->may_restart || !twi_is_full(box->tw))] */
+        remote = waiting; /* [tw_collect: waiting = box->waiting;] */
+        waiting = NONE; /* [tw_collect: box->waiting = NULL;] */
+        may_restart = false; /* [tw_collect: box->may_restart = false;] */
+        apply_all()
+    :: else -> skip
+    fi;
+    remote = NONE; /* twi_reverse */
+    do
+    :: batch != NONE ->
+        assert(!freed[batch]);
+        after = next[batch]; /* [twi_reverse: next = remote->next;] */
+        next[batch] = remote; /* [twi_reverse: remote->next = turned;] */
+        remote = batch;
+        batch = after
+    :: else -> break
+    od;
+    apply_all()
 }
 
-/* Fires a pending timer, or not yet. Frees a settled timer, or not yet. */
+/* Fires a pending timer, or not yet; frees a settled timer, or not yet. */
 inline advance(t)
 {
-    if
-    :: pending[t] -> pending[t] = false
-    :: skip
-    fi;
-    if
-    :: atomic { /* [tw_remote_settled: atomic_load_explicit(&remote->request, TWI_RELAXED) == TWI_NOTHING;] */
-            request[t] == NOTHING && !pending[t] && left[t] == 0 &&
-                !freed[t] ->
+    atomic {
+        if
+        :: pending[t] -> pending[t] = false
+        :: skip
+        fi;
+        if
+        :: request[t] == NOTHING && !pending[t] && left[t] == 0 && !freed[t] -> /* [tw_remote_settled: atomic_load_explicit(&remote->request, TWI_RELAXED) == TWI_NOTHING;] */
             assert(applied[t] == last[t]);
             freed[t] = true
-        }
-    :: skip
-    fi
+        :: skip
+        fi
+    }
 }
 
 proctype loop()
 {
-    byte refused, batch, remote, turned, after, asked;
-    bool kept;
+    byte batch, remote, after, asked;
+    bool kept, told;
 end_asleep: /* a valid end. The loop does not sleep while a start waits.      */
     if
     :: awake -> skip
@@ -261,11 +274,13 @@ end_asleep: /* a valid end. The loop does not sleep while a start waits.      */
     awake = false;
     collect();
 #endif
-    atomic {
-        served = 0; refused = 0; batch = 0; remote = 0; asked = 0; kept = 0
-    };
+    atomic { served = 0; batch = 0; remote = 0; asked = 0; kept = 0; told = 0 };
     advance(0);
     advance(1);
+    if
+    :: crowded = false
+    :: skip
+    fi;
     goto end_asleep
 }
 
