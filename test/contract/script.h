@@ -29,11 +29,11 @@
  *
  * A start, a cancel and the like must succeed unless a result is given:
  * `start a 5 = TW_EFULL`, `cancel a = false`. In place of names, `= 3` gives
- * the number of timers. A name with a time, `a@50`, also checks the clock; after
- * the word `any`, the names may come in any order. Every other statement
+ * the number of timers. A name with a time, `a@50`, also checks the clock;
+ * after the word `any`, the names may come in any order. Every other statement
  * compares: `count = 2`, `next < 50`, `next = none`, `wait(20, 99) > 0`,
- * `state(a) = fired`. script_value has all the functions. Numbers are modulo 2^64,
- * with + - * / % ^ and parentheses.
+ * `state(a) = fired`. script_value has all the functions. Numbers are modulo
+ * 2^64, with + - * / % ^ and parentheses.
  *
  * Each case also checks that no timer fires early, that tw_check holds after
  * each statement, that only starts and reserves allocate, that a refused start
@@ -58,8 +58,8 @@
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
 
-/* On the AVR, the text of the scripts is in flash memory, a wheel of the default
- * size does not fit, a case runs with the first combinations of `each`, and a
+/* On the AVR, the text of the scripts is in flash memory, a wheel of the
+ * default size does not fit, a case runs with the first combinations of `each`, and a
  * case may be skipped for want of memory. */
 #ifdef __AVR__
 #include <avr/io.h>
@@ -395,7 +395,7 @@ static void script_compare_status(int status, size_t calls_before)
                    script_named + SCRIPT_OK);
 }
 
-/* True if the names in the rest of the statement are the log from `first` on. */
+/* True if the rest of the statement names the timers logged from `first` on. */
 static bool script_names_match(size_t first, bool in_any_order)
 {
     size_t at = first;

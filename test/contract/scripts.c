@@ -3,13 +3,13 @@
  *
  *     scripts [FILE.script...] [WORD...]
  *
- * Without a file, all scripts in test/contract run. Words choose the cases whose
- * names contain at least one of the words. Prints TAP. On an AVR, a case for which
- * there is too little memory is skipped.
+ * Without a file, all scripts in test/contract run. Words choose the cases
+ * whose names contain at least one of the words. Prints TAP. On an AVR, a case
+ * for which there is too little memory is skipped.
  *
  * On a machine without files, the text of the scripts is part of the program.
- * With -DSCRIPT_TEXT='"texts.h"', scripts.c includes texts.h, which has for each
- * script (on an AVR at most 32,000 characters, and 60,000 in all scripts):
+ * With -DSCRIPT_TEXT='"texts.h"', scripts.c includes texts.h, which has for
+ * each script (on an AVR at most 32,000 characters, and 60,000 in all scripts):
  *
  *     SCRIPT_FILE("order.script", "case one\n" "start a 50\n")
  *
