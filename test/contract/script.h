@@ -58,9 +58,9 @@
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
 
-/* On the AVR, the text of the scripts is in flash memory, a wheel of the
- * default size does not fit, a case runs with the first combinations of `each`, and a
- * case may be skipped for want of memory. */
+/* On the AVR, the text of the scripts is in flash memory, and a wheel of the
+ * default size does not fit. A case runs with the first combinations of `each`,
+ * or is skipped for want of memory. */
 #ifdef __AVR__
 #include <avr/io.h>
 #include <avr/pgmspace.h>
