@@ -5,7 +5,7 @@
  * `run.s`, and say what callbacks and visitors do, which allocations fail, and
  * what happens after a failure. rounds.h makes random rounds of the operations.
  *
- * With -fsanitize-coverage=trace-pc, each call is bounded in basic blocks.
+ * random.c counts `run.blocks` if compiled with -fsanitize-coverage=trace-pc.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -141,20 +141,6 @@ static void trace(const char *what, uint32_t id, uint64_t a, uint64_t b)
 }
 
 /* ----------------------------------------------------------------- bounds -- */
-
-/* Called in each basic block, if compiled so. */
-#if defined(__clang__)
-__attribute__((no_sanitize("coverage")))
-#elif defined(__GNUC__) && __GNUC__ >= 12
-__attribute__((no_sanitize_coverage))
-#endif
-void __sanitizer_cov_trace_pc(void);
-void __sanitizer_cov_trace_pc(void)
-{
-    if (run.counting && ++run.blocks > run.blocks_allowed)
-        fail("a call takes more than %" PRIu64 " basic blocks",
-             run.blocks_allowed);
-}
 
 static bool allocation_fails(void)
 {
