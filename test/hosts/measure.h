@@ -201,6 +201,7 @@ static int bench_with(int count)
         for (int i = 0; i < count; i++)
             host_start(i, random_delay((uint64_t)count * 1000));
         ns[4] += time_of(count, step_1_ms);
+        step_1_ms(0); /* a deadline may have been rounded up */
     }
     for (int k = 0; k < 5; k++)
         printf("%s, %d timers|%.0f\n", names[k], count, ns[k] / rounds / count);
