@@ -180,6 +180,26 @@ static void burst_after_a_sleep(void)
     CHECK(moved[0] < moved[1]);
 }
 
+/* The clock jumps into a step, and its bucket moves down at the first timer: the
+ * next bucket of the finer wheel is large now, and moves ahead. */
+static void large_after_a_move(void)
+{
+    const uint64_t begin = 5 << 16;
+    set_up_with(1, 0, 256, 0);
+    start_numbered(9000, begin + 50);
+    for (size_t i = 0; i < 9000; i++)
+        start_numbered(i, begin + 256 + scatter(i, 256));
+    CHECK(tw_advance_clock(&tw, begin + 10) == 0);
+    CHECK(tw_advance_clock(&tw, begin + 50) == 1);
+    for (uint64_t now = begin + 60; now < begin + 256; now += 5)
+        CHECK(tw_advance_clock(&tw, now) == 0);
+    uint64_t moved = stats().cascaded;
+    CHECK(tw_advance_clock(&tw, begin + 256) < 100);
+    CHECK(stats().cascaded - moved < FEW);
+    fire_all(1 << 20);
+    tear_down();
+}
+
 /* Due timers fire before timers move, within the limit. */
 static void after_due_timers(void)
 {
@@ -281,6 +301,7 @@ static const tap_case cases[] = {
     {"the longest call of a busy loop is short", busy_loop},
     {"burst: advance first, then start: each timer is placed once",
      burst_after_a_sleep},
+    {"a bucket that a move makes large moves ahead", large_after_a_move},
     {"due timers fire before timers move", after_due_timers},
     {"timers fire in time if the clock jumps", clock_jumps},
     {"timers move ahead up to 2^64 - 1", at_the_end_of_time},

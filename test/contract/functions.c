@@ -140,6 +140,7 @@ static void null_timer_or_result(void)
     CHECK(tw_remaining(NULL, 5) == 0);
     tw_timer_init(NULL, NULL);
     CHECK(!tw_next_deadline(&tw, NULL));
+    CHECK(tw_next_period(100, 10, 125, NULL) == 130);
     CHECK(tw_foreach(&tw, NULL, NULL) == 0);
     tw_get_stats(&tw, NULL);
     CHECK(memcmp((void *)&before, (void *)&tw, sizeof tw) == 0);
