@@ -1516,9 +1516,9 @@ TWI_WRAPS static void twi_remember_wheel(timingwheel *tw, twi_wheel *wheel)
 TWI_NOINLINE int twi_start_long(timingwheel *tw, tw_timer *timer,
                                 uint64_t deadline)
 {
-    if (TWI_UNLIKELY(tw->activity < TWI_LIVE))
+    if (tw->activity < TWI_LIVE)
         return tw->activity == TWI_DESTROYED ? TW_EINVAL : TW_EBUSY;
-    if (TWI_UNLIKELY(tw->count >= tw->max_pending) && !twi_is_pending(timer))
+    if (tw->count >= tw->max_pending && !twi_is_pending(timer))
         return TW_EFULL;
     uint64_t tick = twi_tick_of(tw, deadline);
     if (tick <= tw->clock) {
@@ -1665,7 +1665,7 @@ TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
         uint64_t tick = twi_tick_of(tw, timer->deadline);
         TWI_PREFETCH_HINT(timer);
         from->at_most -= from->at_most != 0;
-        if (TWI_UNLIKELY(tick >> wheel->shift != step)) { /* was postponed */
+        if (tick >> wheel->shift != step) { /* was postponed */
             twi_place_again(tw, timer);
             continue;
         }
@@ -1693,8 +1693,7 @@ static inline twi_link *twi_search(const timingwheel *tw,
     for (; link != ring; link = link->next) {
         TWI_RULE_LINK(link);
         uint64_t tick = twi_tick_of(tw, twi_timer_of(link)->deadline);
-        if (TWI_UNLIKELY(looked++ == TWI_FEW) ||
-            TWI_UNLIKELY(tick >> wheel->shift != step))
+        if (looked++ == TWI_FEW || tick >> wheel->shift != step)
             break;
         /* Without branches, which would be hard to predict. seen[0] is the
          * first due timer once `found` is 1. */
@@ -1718,7 +1717,7 @@ TWI_NOINLINE tw_timer *twi_come_up(timingwheel *tw, twi_wheel *wheel)
     twi_bucket *bucket = wheel->first;
     uint64_t step = tw->clock >> wheel->shift, others;
     twi_link *due, *stop = twi_search(tw, wheel, &due, &others);
-    if (TWI_UNLIKELY(stop != &bucket->ring)) {
+    if (stop != &bucket->ring) {
         tw_timer *timer = twi_timer_of(stop);
         if (twi_tick_of(tw, timer->deadline) >> wheel->shift != step)
             twi_place_again(tw, timer);
@@ -1793,7 +1792,7 @@ static inline void twi_leap(timingwheel *tw, uint64_t tick)
 static inline tw_timer *twi_take_front(timingwheel *tw, twi_bucket *bucket)
 {
     tw_timer *timer = twi_timer_of(bucket->ring.next);
-    if (TWI_UNLIKELY(!twi_is_due(tw, timer))) {
+    if (!twi_is_due(tw, timer)) {
         twi_place_again(tw, timer);
         return NULL;
     }
@@ -1832,9 +1831,9 @@ static inline tw_timer *twi_take_next(timingwheel *tw, uint64_t target)
     twi_bucket *waiting = &tw->lists[TWI_NO_WHEEL];
     tw_timer *timer = NULL;
     while (timer == NULL && tw->budget != 0 && !twi_is_done(tw, target)) {
-        if (TWI_UNLIKELY(!twi_is_empty(overdue))) {
+        if (!twi_is_empty(overdue)) {
             timer = twi_take_front(tw, overdue);
-        } else if (TWI_UNLIKELY(waiting->not_before <= tw->next_tick) &&
+        } else if (waiting->not_before <= tw->next_tick &&
                    !twi_is_empty(waiting)) {
             twi_leap(tw, waiting->not_before);
             twi_append_ring(waiting, overdue);
@@ -1866,7 +1865,7 @@ TWI_NOINLINE tw_timer *twi_work(timingwheel *tw, size_t *fired)
         if (timer->callback != NULL)
             TW_CALL(tw, timer);
     }
-    if (twi_is_done(tw, target)) {
+    if (tw->budget != 0 || twi_is_done(tw, target)) {
         tw->unfinished = false;
         tw->clock = target;
         tw->now = tw->target;
@@ -1884,13 +1883,13 @@ static tw_timer *twi_run(timingwheel *tw, uint64_t now, uint64_t limit,
     tw_timer *timer = NULL;
     TWI_ENTER(tw, TWI_ADVANCING);
     tw->budget = limit;
-    if (TWI_UNLIKELY(tw->unfinished))
+    if (tw->unfinished)
         timer = twi_work(tw, fired);
     if (!tw->unfinished) {
         tw->target = now < tw->now ? tw->now : now;
         tw->began = tw->clock;
         tw->unfinished = true;
-        if (TWI_UNLIKELY(!twi_is_empty(&tw->lists[TWI_LATE])))
+        if (!twi_is_empty(&tw->lists[TWI_LATE]))
             twi_append_ring(&tw->lists[TWI_LATE], &tw->lists[TWI_OVERDUE]);
         timer = twi_work(tw, fired);
     }
@@ -1929,9 +1928,9 @@ static inline bool twi_find_next(const timingwheel *tw, uint64_t *deadline)
     uint64_t tick = tw->next_tick;
     if (tw->activity < TWI_ALLOCATING)
         return false;
-    if (TWI_UNLIKELY(tw->unfinished && tw->activity == TWI_LIVE) ||
-        TWI_UNLIKELY(!twi_is_empty(&tw->lists[TWI_OVERDUE])) ||
-        TWI_UNLIKELY(!twi_is_empty(&tw->lists[TWI_LATE]))) {
+    if (tw->unfinished && tw->activity == TWI_LIVE ||
+        !twi_is_empty(&tw->lists[TWI_OVERDUE]) ||
+        !twi_is_empty(&tw->lists[TWI_LATE])) {
         *deadline = tw->now;
         return true;
     }
