@@ -1223,7 +1223,8 @@ static inline unsigned twi_level_of(const timingwheel *tw, uint64_t tick)
 
 /* Returns the first bucket with timers, from the clock's own step on; NULL if
  * there is none. Clears the marks of emptied buckets on the way, each once. */
-static twi_bucket *twi_skip_emptied(const timingwheel *tw, twi_wheel *wheel)
+TWI_WRAPS static twi_bucket *twi_skip_emptied(const timingwheel *tw,
+                                              twi_wheel *wheel)
 {
     uint32_t from = (uint32_t)(tw->clock >> wheel->shift & tw->bucket_mask);
     uint32_t last = tw->bucket_mask / 64, word = from / 64;
