@@ -1391,15 +1391,15 @@ static void twi_free_wheels(timingwheel *tw)
 {
     TWI_ENTER(tw, TWI_ALLOCATING);
     tw->last_end = 0;
-    for (unsigned level = TWI_LEVELS; level-- != 0;) {
-        twi_wheel *wheel = tw->wheels[level];
+    for (unsigned level = TWI_LEVELS; level != 0; level--) {
+        twi_wheel *wheel = tw->wheels[level - 1];
         if (wheel == NULL)
             continue;
         if (wheel->first != NULL)
             twi_requeue(tw, wheel); /* its timers may all have left */
         if (wheel->first != NULL)
             break;
-        tw->wheels[level] = NULL;
+        tw->wheels[level - 1] = NULL;
         TW_FREE(wheel, tw->alloc_context);
     }
     TWI_LEAVE(tw);
