@@ -182,42 +182,44 @@ static bool is_new(uint64_t state)
 
 /* ------------------------------------------------------------------ steps -- */
 
+#define DELAYS 6
+
 /* Takes the step of a number. Returns false if there is no such step. */
 static bool take_step(uint32_t step)
 {
-    uint64_t now = run.oracle.now, delays = current->longest + 1;
+    uint64_t now = run.oracle.now, longest = current->longest;
+    uint64_t delays[DELAYS] = {0, 1, 2, 3, longest / 2 + 1, longest};
     uint32_t timers = run.s.items, kinds = current->postpones ? 2 : 1;
-    if (step < delays * timers * kinds) {
-        uint64_t deadline = now + step % delays;
-        uint32_t id = (uint32_t)(step / delays) % timers;
-        if (step / delays < timers)
-            start(id, deadline);
+    if (step < DELAYS * timers * kinds) {
+        uint32_t id = step / DELAYS % timers;
+        if (step / DELAYS < timers)
+            start(id, now + delays[step % DELAYS]);
         else if (run.oracle.timers[id].state == TW_PENDING)
-            postpone(id, deadline);
+            postpone(id, now + delays[step % DELAYS]);
         return true;
     }
-    step -= (uint32_t)(delays * timers * kinds);
+    step -= DELAYS * timers * kinds;
     if (step < timers) {
         cancel(step);
         return true;
     }
     step -= timers;
-    if (step < delays) {
-        advance(now + step);
+    if (step < DELAYS) {
+        advance(now + delays[step]);
         return true;
     }
-    switch (step - delays) {
+    switch (step - DELAYS) {
     case 0:
         advance_limit(now + 1, 1);
         return true;
     case 1:
-        advance_limit(now + current->longest, 1);
+        advance_limit(now + longest, 1);
         return true;
     case 2:
-        advance_limit(now + current->longest, 2);
+        advance_limit(now + longest, 2);
         return true;
     case 3:
-        (void)poll_timer(now + current->longest / 2);
+        (void)poll_timer(now + longest / 2);
         return true;
     case 4:
         drain();
@@ -266,7 +268,7 @@ static void run_search(void)
             more = take_step(step);
             check_quickly();
             if (more != 0 && node_count < MOST_STATES &&
-                node_count < MOST_STATES) {
+                is_new(number_of_state())) {
                 node added = {at, step};
                 nodes[node_count++] = added;
             }
