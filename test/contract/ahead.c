@@ -309,13 +309,4 @@ static const tap_case cases[] = {
     {"a small bucket does not move", small_bucket_stays},
 };
 
-int main(int argc, char **argv)
-{
-    tap_case all[LENGTH(rows) + LENGTH(cases)];
-    for (size_t i = 0; i < LENGTH(rows); i++) {
-        all[i].name = rows[i].name;
-        all[i].run = run_row;
-    }
-    memcpy(all + LENGTH(rows), cases, sizeof cases);
-    return TAP_RUN(all, argc, argv);
-}
+TAP_MAIN_ROWS(rows, run_row, cases)

@@ -394,14 +394,6 @@ static void proper_use(void)
         printf("# \"%s\"\n", sentence);
 }
 
-int main(int argc, char **argv)
-{
-    tap_case all[LENGTH(rows) + 1];
-    for (size_t i = 0; i < LENGTH(rows); i++) {
-        all[i].name = rows[i].name;
-        all[i].run = run_row;
-    }
-    all[LENGTH(rows)].name = "proper use asserts nothing";
-    all[LENGTH(rows)].run = proper_use;
-    return TAP_RUN(all, argc, argv);
-}
+static const tap_case cases[] = {{"proper use asserts nothing", proper_use}};
+
+TAP_MAIN_ROWS(rows, run_row, cases)

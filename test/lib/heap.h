@@ -1,9 +1,6 @@
 /* heap.h - the memory that tests give to the library. The heap counts
  * allocations, and any call can fail. Include this file before timingwheel.h.
  *
- * The second allocator of the tests is arena.h: a search that restores earlier
- * states needs the same addresses again.
- *
  * SPDX-License-Identifier: MIT
  */
 #ifndef HEAP_H

@@ -79,16 +79,26 @@ static inline int tap_run(const tap_case *cases, size_t count, int argc,
 #define TAP_RUN(cases, argc, argv) \
     tap_run((cases), sizeof(cases) / sizeof(*(cases)), (argc), (argv))
 
-/* Defines the main function of a test program. A program that includes a second
- * test program defines TAP_PART, and runs the second program's cases itself. */
-#ifdef TAP_PART
-#define TAP_MAIN(cases)
-#else
+/* Defines the main function of a test program. */
 #define TAP_MAIN(cases)                    \
     int main(int argc, char **argv)        \
     {                                      \
         return TAP_RUN(cases, argc, argv); \
     }
-#endif
+
+/* The same for a table of rows and more cases. A row is a struct with a member
+ * `name`. run_row runs rows[tap_case_index]. */
+#define TAP_MAIN_ROWS(rows, run_row, cases)                    \
+    int main(int argc, char **argv)                            \
+    {                                                          \
+        enum { ROWS = sizeof(rows) / sizeof(*(rows)) };        \
+        tap_case all[ROWS + sizeof(cases) / sizeof(*(cases))]; \
+        for (size_t i = 0; i < ROWS; i++) {                    \
+            all[i].name = (rows)[i].name;                      \
+            all[i].run = (run_row);                            \
+        }                                                      \
+        memcpy(all + ROWS, (cases), sizeof(cases));            \
+        return TAP_RUN(all, argc, argv);                       \
+    }
 
 #endif
