@@ -14,6 +14,10 @@
 /* Returns a number from 0 to below - 1; any 64 bits if `below` is 0. */
 static uint64_t draw(uint64_t below);
 
+#ifndef SIZES /* how many sizes a wheel may have, from 2 on */
+#define SIZES 12
+#endif
+
 /* How to draw a deadline. */
 enum delay {
     DELAY_TINY,      /* some ticks */
@@ -374,7 +378,7 @@ static void draw_settings(settings *s)
     s->refuses = draw_refusal;
     s->tick = draw_tick();
     s->start = draw_start(s->tick);
-    s->wheel_size = UINT32_C(2) << (draw(3) == 0 ? draw(12) : draw(6));
+    s->wheel_size = UINT32_C(2) << (draw(3) == 0 ? draw(SIZES) : draw(6));
     s->items = (uint32_t)(draw(3) != 0 ? 1 + draw(30) : 1 + draw(ITEMS / 2));
     s->max_pending = draw(6) == 0 ? 1 + draw(s->items) : 0;
     habits.steps = 500 + (unsigned)draw(2000);
