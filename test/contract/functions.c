@@ -258,38 +258,6 @@ static void strerror_sentences(void)
     }
 }
 
-/* Calls or polls fire the crowd, every `step` ticks. Returns timers moved. */
-static uint64_t fire_crowd(uint64_t span, uint64_t step, bool by_polls)
-{
-    const size_t count = 3000;
-    set_up_with(1, 0, 2, 0);
-    for (size_t i = 0; i < count; i++)
-        start_numbered(i, 1 + scatter(i, span));
-    for (uint64_t now = step; now <= span; now += step)
-        if (!by_polls)
-            (void)tw_advance_clock(&tw, now);
-        else
-            for (tw_timer *t; (t = tw_poll(&tw, now)) != NULL;)
-                on_numbered(&tw, t);
-    CHECK(stats().fired == count && misplaced == 0);
-    uint64_t moved = stats().cascaded;
-    tear_down();
-    return moved;
-}
-
-/* The timers are due far apart, or are in a large bucket. In the third row, the
- * large bucket moves ahead. */
-static void poll_as_advance(void)
-{
-    static const uint64_t spans[] = {60000, 24576, 24576};
-    static const uint64_t steps[] = {60000, 24576, 1024};
-    for (size_t i = 0; i < LENGTH(spans); i++) {
-        uint64_t by_calls = fire_crowd(spans[i], steps[i], false);
-        CHECK(by_calls > 0);
-        CHECK(fire_crowd(spans[i], steps[i], true) == by_calls);
-    }
-}
-
 static const tap_case cases[] = {
     {"sizes, version and statuses", sizes_and_version},
     {"tw_init: NULL and zeros mean the defaults, in any memory", init_defaults},
@@ -306,8 +274,6 @@ static const tap_case cases[] = {
     {"tw_move: an array of objects may be compacted", objects_move},
     {"two wheels share nothing", wheels_are_independent},
     {"tw_strerror: returns a sentence for each status", strerror_sentences},
-    {"tw_poll: fires in the order of tw_advance_clock, and moves as few timers",
-     poll_as_advance},
 };
 
 TAP_MAIN(cases)

@@ -37,22 +37,6 @@ static void million_timers(void)
     free(timers);
 }
 
-static void restarts_do_not_grow(void)
-{
-    set_up();
-    CHECK(start('a', 30000) == TW_OK && start('b', 300) == TW_OK);
-    size_t calls = memory.calls;
-    for (uint64_t i = 0; i < 1000000; i++) {
-        start('a', 30000 + i % 7 * 1000);
-        cancel('a');
-        start('b', tw_now(&tw) + 300);
-        if (i % 100 == 0)
-            tw_advance_clock(&tw, i / 100);
-    }
-    CHECK(memory.calls == calls);
-    tear_down();
-}
-
 /* ------------------------------------------- promise 14: reserves that last --- */
 
 static uint64_t horizon;
@@ -262,8 +246,6 @@ static void waiting_costs_nothing(void)
 static const tap_case cases[] = {
     {"promise 14: a million timers over 64 bits take 8 blocks, calls take none",
      million_timers},
-    {"promise 14: a million restarts and cancels take nothing",
-     restarts_do_not_grow},
     {"promise 14: after tw_reserve none of 300,000 starts fails",
      reserve_lasts},
     {"promise 15: starts in all wheels, an allocation fails",
