@@ -223,7 +223,7 @@ static uint64_t spread(uint64_t first, uint64_t span, size_t i)
 {
     if (span == 0)
         return first + random_magnitude(&random_state);
-    return first + i * UINT64_C(7919) % span;
+    return first + i * UINT64_C(0x9e3779b97f4a7c15) % span;
 }
 
 /* N FIRST SPAN: starts N timers, spread. */
@@ -330,6 +330,8 @@ static const script scripts[] = {
      "start 20000 4s 1s; to 3s; to 4s 16p"},
     {"a call per tick", 256, 600, ANY,
      "start 20000 1024 256; to 768; to 1300 1"},
+    {"64 calls in the step before, steps of 2^56 ticks", 256, 500, ANY,
+     "start 20000 2^58 2^56; to 2^57+2^56; to 2^58+2^54 2^50"},
     {"a loop that slept through the step before", 0, ANY, ANY,
      "start 20000 4s 1s; to 4s; to 5s"},
     {"a large bucket whose timers were cancelled", 0, 600, ANY,
@@ -359,10 +361,10 @@ static const script scripts[] = {
      "from-now 0 1; start 3000 1 500; limit 500 10; start 3000 1 1; limit 600 "
      "10"},
     /* Emptied buckets (promise 13), and no memory (promise 15). */
-    {"8,190 emptied buckets", 4096, 0, 50000,
-     "start 8190 1 8190; cancel 0; to 9000"},
-    {"8,190 emptied buckets except one", 4096, 0, 50000,
-     "start 8190 1 8190; cancel 8190; to 9000"},
+    {"8,191 emptied buckets", 4096, 0, 50000,
+     "start 8192 0 8192; cancel 0; to 9000"},
+    {"8,191 emptied buckets, and two timers", 4096, 0, 50000,
+     "start 8192 0 8192; cancel 8190; to 9000"},
     {"a postponed timer without memory for its wheel", 256, 4, 200,
      "start 1 1 1; from-now 1; postpone 2^60 1; to 2^34; to 2^59; to 2^61"},
     {"1,000 postponed timers without memory for their wheel", 256, 1000, ANY,
