@@ -26,11 +26,11 @@ static asio::steady_timer wake(io);
 static timingwheel wheel;
 
 /* Events advance the wheel before they start timers. */
-static void advance()
+static size_t advance()
 {
     nanoseconds reading = steady_clock::now().time_since_epoch();
     now = std::max(now, static_cast<uint64_t>(reading.count()));
-    tw_advance_clock(&wheel, now);
+    return tw_advance_clock(&wheel, now);
 }
 
 static void move_wake(bool is_set = true)
@@ -43,7 +43,7 @@ static void move_wake(bool is_set = true)
     wake.expires_at(at);
     wake.async_wait([](std::error_code moved) {
         if (!moved)
-            advance(), move_wake(false);
+            judge.idle += advance() == 0, move_wake(false);
     });
 }
 
@@ -98,7 +98,7 @@ int main()
                 judge.armed -= i % 5 == 0 && tw_cancel(&wheel, &silence);
             });
     });
-    while (judge_turn(&wheel))
+    while (thrown < EVENTS || tw_count(&wheel) > 0)
         try {
             io.run_one();
         } catch (int) {

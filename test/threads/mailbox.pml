@@ -16,7 +16,6 @@
 #define BROKEN 0
 #endif
 #define POSTS 2    /* of each thread, and of each timer                      */
-#define REFUSALS 1 /* most starts refused without memory                     */
 #define TIMERS 2
 #define NONE 255 /* NULL                                                     */
 #define NOTHING 0 /* requests; the number of a start is from 2 on            */
@@ -32,7 +31,6 @@ bool may_restart;        /* a waiting timer was pending                      */
 bool awake;              /* the eventfd                                      */
 bool pending[TIMERS];    /* the wheel                                        */
 bool crowded = true;     /* of other timers                                  */
-byte refusals = REFUSALS;
 
 byte last[TIMERS];    /* ghost: the last request                             */
 byte applied[TIMERS]; /* ghost: the last applied request                     */
@@ -149,8 +147,7 @@ inline apply(t)
         :: asked != CANCEL && (pending[t] || !crowded) -> /* [twi_apply: if (tw_start(tw, &remote->timer, deadline) == TW_OK)] */
             pending[t] = true;
             applied[t] = asked
-        :: asked != CANCEL && (refusals > 0 || (crowded && !pending[t])) ->
-            refusals = refusals - (pending[t] || !crowded);
+        :: asked != CANCEL && crowded && !pending[t] ->
 #if BROKEN == 3 /* puts the start back over any later request */
             request[t] = asked;
             kept = true
@@ -224,21 +221,23 @@ inline collect()
     :: told || may_restart || !crowded -> /* [tw_collect: if (cancelled || box->may_restart || !twi_is_full(box->tw))] */
         remote = waiting; /* [tw_collect: waiting = box->waiting;] */
         waiting = NONE; /* [tw_collect: box->waiting = NULL;] */
-        may_restart = false; /* [tw_collect: box->may_restart = false;] */
-        apply_all()
-    :: else -> skip
+        may_restart = false /* [tw_collect: box->may_restart = false;] */
+    :: else -> remote = NONE
     fi;
-    remote = NONE; /* twi_reverse */
     do
-    :: batch != NONE ->
-        assert(!freed[batch]);
-        after = next[batch]; /* [twi_reverse: next = remote->next;] */
-        next[batch] = remote; /* [twi_reverse: remote->next = turned;] */
-        remote = batch;
-        batch = after
-    :: else -> break
-    od;
-    apply_all()
+    :: remote != NONE -> apply_all() /* the waiting starts, then the batch   */
+    :: remote == NONE && batch == NONE -> break
+    :: remote == NONE && batch != NONE -> /* twi_reverse                     */
+        do
+        :: batch != NONE ->
+            assert(!freed[batch]);
+            after = next[batch]; /* [twi_reverse: next = remote->next;] */
+            next[batch] = remote; /* [twi_reverse: remote->next = turned;] */
+            remote = batch;
+            batch = after
+        :: else -> break
+        od
+    od
 }
 
 /* Fires a pending timer, or not yet; frees a settled timer, or not yet. */
