@@ -79,9 +79,16 @@ class Program:
         self.seconds = 0.0  # on the true header
 
     def lines(self):
+        """Returns the lines of the program and of the files it is made of."""
         files = [self.file]
         if self.label == 'scripts':
             files += glob.glob('test/contract/*.script')
+        for file in files:
+            for name in re.findall(r'#include "(.*)"', open(file).read()):
+                name = os.path.join(os.path.dirname(file), name)
+                name = os.path.normpath(name)
+                if name.startswith('test/') and name not in files:
+                    files.append(name)
         return sum(len(open(file).readlines()) for file in files)
 
 
@@ -160,7 +167,7 @@ class Shop:
             line = line.decode('ascii', 'replace').strip()
             if line.startswith('not ok ') or (
                     '# skip' in line.lower() and compiler is TCC):
-                failed = line.partition(' - ')[2]
+                failed = line.partition(' - ')[2] or line
                 end(child)
                 break
         _, child.returncode, usage = os.wait4(child.pid, 0)
