@@ -44,15 +44,15 @@ static const row rows[] = {
     {"timers start, restart, are postponed and cancelled meanwhile",
      256, 16, 1, 9000, 50, 60, 40, 0},
     {"the same in wheels of 16", 16, 8, 1, 9000, 10, 30, 40, 0},
-    {"the same in wheels of 2, with long ticks", 2, 10, 7, 9000, 1000, 30, 40, 0},
+    {"the same in wheels of 2, long ticks", 2, 10, 7, 9000, 1000, 30, 40, 0},
     {"each call has the limit 1", 256, 16, 1, 9000, 50, 400, 0, 1},
     {"each call has the limit 7", 256, 16, 1, 9000, 65536, 400, 9, 7},
     {"each call has the limit 100", 256, 16, 1, 9000, 65536, 400, 9, 100},
 };
 /* clang-format on */
 
-/* Starts, restarts, postpones, cancels and moves timers of the bucket. Postpones
- * stay in the bucket, or leave the bucket. */
+/* Starts, restarts, postpones, cancels and moves timers of the bucket.
+ * Postpones stay in the bucket, or leave the bucket. */
 static void meddle(const row *this_row, uint64_t begin, unsigned round)
 {
     for (unsigned i = 0; i < this_row->meddle; i++) {
@@ -180,8 +180,8 @@ static void burst_after_a_sleep(void)
     CHECK(moved[0] < moved[1]);
 }
 
-/* The clock jumps into a step, and its bucket moves down at the first timer: the
- * next bucket of the finer wheel is large now, and moves ahead. */
+/* The clock jumps into a step, and its bucket moves down at the first timer:
+ * the next bucket of the finer wheel is large now, and moves ahead. */
 static void large_after_a_move(void)
 {
     const uint64_t begin = 5 << 16;

@@ -157,7 +157,7 @@ static void frees_another(void)
     tear_down();
 }
 
-/* ---------------------------------------------------------------- TW_CALL --- */
+/* -------------------------------------------------------------- TW_CALL --- */
 
 static void only_callbacks_are_called(void)
 {

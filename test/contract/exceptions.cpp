@@ -1,6 +1,6 @@
 // exceptions.cpp - callbacks and visitors that throw. The exception passes
-// through the call, the timer counts as fired or visited, and the call counts as
-// stopped after the timer. The next call finishes it.
+// through the call, the timer counts as fired or visited, and the call counts
+// as stopped after the timer. The next call finishes it.
 //
 //     exceptions [CASE...]
 //

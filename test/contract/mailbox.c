@@ -134,12 +134,12 @@ static bool fires(uint64_t now, const char *which, size_t length)
 /* ------------------------------------------------------- cases as steps --- */
 
 /* A step is a sign and its operands. +a10 posts a start of timer a at 10, -a
- * posts a cancel. !a10 starts timer a directly, ~a cancels, >a10 postpones.
- * c2: two starts wait after a collect. f10:ab: at 10, timer a fires, then b.
- * w3: three wake-ups so far. sab: a and b are settled; uab: they are not. pab:
- * both are pending, iab: they are not. d: the wheel is destroyed, n: set up
- * again. x: memory is out, o: memory is back. [...]: the steps of another thread
- * in the middle of the next post, or of the next refused start. */
+ * posts a cancel. !a10 starts timer a directly, ~a cancels, >a10 postpones. c2:
+ * two starts wait after a collect. f10:ab: at 10, timer a fires, then b. w3:
+ * three wake-ups so far. sab: a and b are settled; uab: they are not. pab: both
+ * are pending, iab: they are not. d: the wheel is destroyed, n: set up again.
+ * x: memory is out, o: memory is back. [...]: the steps of another thread in
+ * the middle of the next post, or of the next refused start. */
 typedef struct row {
     const char *name;
     size_t max_pending;
@@ -329,8 +329,8 @@ static void zero_remote(void)
     tear_down();
 }
 
-/* While the wheel is full, a collect without news touches no waiting start: here
- * the memory of the waiting remotes is zero meanwhile. */
+/* While the wheel is full, a collect without news touches no waiting start:
+ * here the memory of the waiting remotes is zero meanwhile. */
 static void waiting_costs_nothing(void)
 {
     static tw_remote kept[REMOTES];

@@ -1,5 +1,5 @@
-/* memory.c - promises 14 and 15 with many timers: how much memory a wheel takes,
- * reserves that last, and allocations that fail one after the other.
+/* memory.c - promises 14 and 15 with many timers: how much memory a wheel
+ * takes, reserves that last, and allocations that fail one after the other.
  *
  *     memory [CASE...]
  *
@@ -7,10 +7,10 @@
  */
 #include "../lib/cases.h"
 
-/* ----------------------------------------------------- promise 14: blocks --- */
+/* --------------------------------------------------- promise 14: blocks --- */
 
-/* A million timers all over 64 bits take a block per wheel. Cancel, postpone and
- * advance take none. */
+/* A million timers all over 64 bits take a block per wheel. Cancel, postpone
+ * and advance take none. */
 static void million_timers(void)
 {
     const size_t count = 1000000;
@@ -37,7 +37,7 @@ static void million_timers(void)
     free(timers);
 }
 
-/* ------------------------------------------- promise 14: reserves that last --- */
+/* --------------------------------------- promise 14: reserves that last --- */
 
 static uint64_t horizon;
 
@@ -93,7 +93,7 @@ static void reserve_lasts(void)
     reserve_lasts_for(256, 1, UINT64_C(1) << 40, 300000);
 }
 
-/* ---------------------------------------- promise 15: allocations that fail --- */
+/* ------------------------------------ promise 15: allocations that fail --- */
 
 static bool fails_for_ever;
 

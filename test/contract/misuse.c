@@ -1,5 +1,5 @@
-/* misuse.c - misuse that a build with TW_DEBUG detects. Each kind of misuse ends
- * in TW_ASSERT, with a sentence that says the mistake and the remedy.
+/* misuse.c - misuse that a build with TW_DEBUG detects. Each kind of misuse
+ * ends in TW_ASSERT, with a sentence that says the mistake and the remedy.
  *
  *     misuse [CASE...]
  *
@@ -73,7 +73,7 @@ static void set_up(void)
         tw_timer_init(&timers[i], NULL);
 }
 
-/* -------------------------------------- what a row damages, and which calls -- */
+/* ---------------------------------- what a row damages, and which calls --- */
 
 static void zero(tw_timer *timer)
 {
@@ -159,7 +159,7 @@ static void call_in_visitor(tw_timer *timer, void *context)
     make_call();
 }
 
-/* ---------------------------------------------------------------- the rows --- */
+/* ------------------------------------------------------------- the rows --- */
 
 static const char damaged[] = "freed, moved or overwritten";
 static const char elsewhere[] = "pending on another wheel";

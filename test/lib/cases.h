@@ -1,5 +1,5 @@
-/* cases.h - a wheel `tw`, the timers a to z, and a crowd of numbered timers, for
- * the tests of the contract.
+/* cases.h - a wheel `tw`, the timers a to z, and a crowd of numbered timers,
+ * for the tests of the contract.
  *
  * A case begins with set_up() and ends with tear_down(). start('a', 100) starts
  * timer a. FIRES(100, "ab") advances the clock to 100, and checks that timer a
@@ -147,7 +147,7 @@ static inline uint64_t scatter(uint64_t i, uint64_t limit)
     return random_below(&state, limit);
 }
 
-/* ------------------------------------------------ beginning and end of cases */
+/* ------------------------------------------- beginning and end of cases --- */
 
 /* Begins a case with a fresh wheel and idle timers. */
 static inline void set_up_with(uint64_t tick, uint64_t clock,
