@@ -49,7 +49,7 @@ TOKEN = re.compile(
     r'(?P<number>0[xX][0-9a-fA-F]+[uUlL]*|\d+[uUlL]*)|(?P<name>[A-Za-z_]\w*)|'
     r'(?P<operator>->|<<=|>>=|\+\+|--|<<|>>|[-+*/%&|^<>=!]=|&&|\|\||.)', re.S)
 
-# The comparison of a minimum or maximum: for equal numbers, any choice is right.
+# The comparison of a minimum or maximum: equal numbers may be chosen either way.
 MINIMUM = re.compile(r'([\w.>-]+) ([<>]) ([\w.>-]+)\s\? \1\s: \3\b')
 
 DECLARATION = re.compile(
