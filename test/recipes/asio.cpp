@@ -4,10 +4,7 @@
  *
  *     c++ -std=c++17 asio.cpp -pthread && ./a.out
  *
- * The example: a thread posts an event every 20 ms. Each event makes `soon`,
- * which deletes itself and throws, and postpones `silence`. Every fifth event
- * cancels `silence`.
- *
+ * The example is that of judge.h; `soon` deletes itself and throws.
  * SPDX-License-Identifier: MIT */
 static void fire(struct timingwheel *tw, struct tw_timer *timer);
 #define TW_CALL(tw, timer) fire(tw, timer)
@@ -15,7 +12,6 @@ static void fire(struct timingwheel *tw, struct tw_timer *timer);
 #include "../../timingwheel.h"
 #include <asio.hpp>
 #include <thread>
-
 #define MS 1000000
 static uint64_t now; /* the reading of this turn, in nanoseconds */
 #include "judge.h"
@@ -24,15 +20,12 @@ using namespace std::chrono;
 static asio::io_context io;
 static asio::steady_timer wake(io);
 static timingwheel wheel;
-
-/* Events advance the wheel before they start timers. */
 static size_t advance()
 {
     nanoseconds reading = steady_clock::now().time_since_epoch();
     now = std::max(now, static_cast<uint64_t>(reading.count()));
     return tw_advance_clock(&wheel, now);
 }
-
 static void move_wake(bool is_set = true)
 {
     uint64_t deadline = INT64_MAX;
@@ -46,9 +39,7 @@ static void move_wake(bool is_set = true)
             judge.idle += advance() == 0, move_wake(false);
     });
 }
-
-/* Without the catch, the exception would leave advance, and the event that has
- * called advance would be lost. */
+/* Without the catch, the event that has called advance would be lost. */
 static void fire(timingwheel *tw, tw_timer *timer)
 try {
     judge_timer(tw, timer);
@@ -72,7 +63,7 @@ struct timer : tw_timer {
     }
     void start(nanoseconds delay) /* or postpone */
     {
-        uint64_t ns = static_cast<uint64_t>(std::max(delay, 0ns).count());
+        auto ns = static_cast<uint64_t>(delay.count());
         judge.armed += !tw_is_pending(this);
         if (tw_postpone(&wheel, this, tw_after(now, ns)) != TW_OK)
             throw std::bad_alloc();

@@ -523,7 +523,7 @@ static const char *text(uint64_t number)
     return at;
 }
 
-/* Prints a line per second. On a terminal, the line replaces the line before. */
+/* Prints a line. On a terminal, the line replaces the line before. */
 static void print_status(void)
 {
     static uint64_t second, requests;

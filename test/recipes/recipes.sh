@@ -8,8 +8,8 @@
 # A recipe is a complete program for one event loop, one small machine or one
 # task, and judges itself (judge.h). A new recipe is a file here, a line in the
 # table below, and an entry in the README. A recipe without its library is
-# skipped. (The demo, epoll.c, is no recipe.) test/recipes/stand_in replaces
-# parts of the system: clocks, the board of superloop.c, kqueue. windows.c runs
+# skipped. epoll.c is the larger server of `make demo`. stand_in replaces parts
+# of the system: clocks, the board of superloop.c, kqueue. windows.c runs
 # under wine, browser.c under node, superloop.c on an emulated Cortex-M3.
 #
 # SPDX-License-Identifier: MIT
@@ -209,6 +209,14 @@ elif is_wanted superloop; then
     superloop steps-back -DODD_CLOCK=2
     superloop jumps -DODD_CLOCK=3
     expect_nothing 'static: calls no malloc' calls_of_malloc
+fi
+if is_wanted epoll; then
+    # shellcheck disable=SC2086
+    expect 'the demo builds' gcc -std=c99 $warnings -O1 -g -fsanitize=address \
+        -fsanitize=undefined -fno-sanitize-recover=all -o "$build/demo" \
+        test/recipes/epoll.c
+    expect 'the demo: no timer early, none lost' timeout 60 "$build/demo" \
+        --connections 200 --seconds 2 --dump
 fi
 wait
 while read -r name how; do

@@ -1,17 +1,13 @@
 /* wall_clock.c - timingwheel.h by a wall clock, which people set.
  *
- * A delay must not count from a clock that can be set. After the clock is set
- * back by an hour, the wheel would stand for an hour; one wrong reading far
- * ahead would fire every timer. Where no monotonic clock exists, `now` adds up
- * the steps of the wall clock, except steps back and steps that no sleep takes.
+ * A delay must not count from a clock that can be set. Set back by an hour, the
+ * clock of the wheel would stand for an hour; one wrong reading far ahead would
+ * fire every timer. Where no monotonic clock exists, `now` adds up the steps of
+ * the wall clock, except steps back and steps that no sleep takes.
  *
- * A time of day is different: an alarm must follow the wall clock. The alarms
- * have a wheel of their own. After the clock was set, the wheel of the alarms is
- * set to another time: drain the wheel, initialise the wheel, and start each
- * timer again. tw_drain visits the timers of one tick in start order, so the
- * alarms keep their order.
- *
- *     cc wall_clock.c && ./a.out
+ * An alarm at a time of day must follow the wall clock, in a wheel of its own.
+ * After the clock was set, set the wheel to another time: drain and initialise
+ * the wheel, and start the timers again. Timers of one tick keep their order.
  *
  * The example: three alarms, a time-out that starts itself again, and a clock
  * that is set back by an hour, and later ahead by two.
@@ -40,7 +36,6 @@ static void keep(tw_timer *timer, void *context)
     drained[alarm_count++] = timer;
 }
 
-/* Sets the calendar to another time. */
 static void set_calendar(uint64_t time)
 {
     alarm_count = 0;
@@ -51,29 +46,23 @@ static void set_calendar(uint64_t time)
         tw_start(&calendar, drained[i], tw_deadline(drained[i]));
 }
 
-static uint64_t read_wall(void)
+static void read_clocks(void)
 {
     struct timespec t;
+    uint64_t before = wall;
     clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t)(t.tv_sec * 1000 + t.tv_nsec / 1000000 + set_by);
-}
-
-static void update_now(void)
-{
-    uint64_t reading = read_wall(), passed = reading - wall;
-    wall = reading;
-    if (passed <= LONGEST + 1000)
-        now += passed;
+    wall = (uint64_t)(t.tv_sec * 1000 + t.tv_nsec / 1000000 + set_by);
+    if (wall - before <= LONGEST + 1000)
+        now += wall - before;
     else /* the clock was set, back or ahead */
         set_calendar(wall);
 }
 
-/* The alarms must come in order, after the clock was set twice. */
 static void on_alarm(timingwheel *tw, tw_timer *timer)
 {
     static int rung;
     (void)tw;
-    judge.fired++, judge.armed -= timer == &alarms[rung++];
+    judge.fired++, judge.armed -= timer == &alarms[rung++]; /* in order */
     judge.early += wall < tw_deadline(timer) || judge.events < 10;
 }
 
@@ -89,9 +78,9 @@ static void on_timeout(timingwheel *tw, tw_timer *timer)
 int main(void)
 {
     tw_timer timeout = TW_TIMER_INIT(on_timeout);
-    wall = read_wall();
     tw_init(&delays, NULL);
-    tw_init(&calendar, &(tw_config){.start = wall});
+    tw_init(&calendar, NULL);
+    read_clocks(); /* sets the calendar for the first time */
     for (int i = 0; i < 3; i++) {
         tw_timer_init(&alarms[i], on_alarm);
         tw_start(&calendar, &alarms[i], wall + HOUR / 2);
@@ -100,7 +89,7 @@ int main(void)
     for (judge.armed = 4; judge_turn(&delays);) {
         uint64_t wait = tw_wait(&delays, now, LONGEST);
         poll(NULL, 0, (int)tw_wait(&calendar, wall, wait));
-        update_now();
+        read_clocks();
         tw_advance_clock(&calendar, wall);
         tw_advance_clock(&delays, now);
     }

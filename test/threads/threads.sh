@@ -123,11 +123,9 @@ twi_apply_all s/\*box->waiting_end = remote/(void)0/
 twi_apply_all s/box->waiting_end = &remote->next/(void)0/
 twi_apply_all s/box->waiting_count++/(void)0/
 twi_is_full s/tw != NULL &&//
-twi_is_full s/tw->activity != TWI_DESTROYED &&//
 twi_is_full s/>=/>/
 tw_collect s/box == NULL/false/
 tw_collect s/exchange_explicit(&box->posted, (tw_remote \*)NULL,/load_explicit(\&box->posted,/
-tw_collect s/exchange_explicit(&box->cancelled, false,/load_explicit(\&box->cancelled,/
 tw_collect s/cancelled || //
 tw_collect s/!twi_is_full/twi_is_full/
 tw_collect s/ || !twi_is_full(box->tw)//
@@ -142,7 +140,6 @@ tw_remote_init s/TWI_NOTHING/TWI_CANCEL/
 tw_remote_init s/remote == NULL/false/
 tw_mailbox_init s/box == NULL/false/
 tw_mailbox_init /&box->posted/d
-tw_mailbox_init /&box->cancelled/d
 tw_mailbox_init /box->waiting =/d
 tw_mailbox_init /box->waiting_end/d
 tw_mailbox_init /box->waiting_count/d

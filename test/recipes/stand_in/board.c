@@ -1,6 +1,6 @@
 /* board.c - the board of superloop.c. The board has a table of vectors, a tick
- * every millisecond, and a device that interrupts 20 times, every 20 ticks. With
- * ODD_CLOCK, the clock 1 stands, 2 steps back, 3 jumps, as in odd_clock.c.
+ * every millisecond, and a device that interrupts 20 times, every 20 ticks. The
+ * clock stands if ODD_CLOCK is 1, steps back if 2, jumps if 3 (odd_clock.c).
  *
  * SPDX-License-Identifier: MIT */
 #include <stdint.h>
