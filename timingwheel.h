@@ -2451,13 +2451,6 @@ static void twi_apply_all(tw_mailbox *box, tw_remote *remote)
     }
 }
 
-/* True if no start of a timer that is not pending is possible. */
-static bool twi_is_full(const timingwheel *tw)
-{
-    return tw != NULL && tw->activity != TWI_DESTROYED &&
-           tw->count >= tw->max_pending;
-}
-
 TW_DEF size_t tw_collect(tw_mailbox *box)
 {
     if (box == NULL)
@@ -2466,7 +2459,8 @@ TW_DEF size_t tw_collect(tw_mailbox *box)
         atomic_exchange_explicit(&box->posted, (tw_remote *)NULL, TWI_ACQUIRE);
     bool cancelled =
         atomic_exchange_explicit(&box->cancelled, false, TWI_ACQUIRE);
-    if (cancelled || box->may_restart || !twi_is_full(box->tw)) {
+    bool full = box->tw != NULL && box->tw->count >= box->tw->max_pending;
+    if (cancelled || box->may_restart || !full) {
         tw_remote *waiting = box->waiting;
         box->waiting = NULL;
         box->waiting_end = &box->waiting;
