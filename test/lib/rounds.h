@@ -381,7 +381,7 @@ static void draw_settings(settings *s)
     s->wheel_size = UINT32_C(2) << (draw(3) == 0 ? draw(SIZES) : draw(6));
     s->items = (uint32_t)(draw(3) != 0 ? 1 + draw(30) : 1 + draw(ITEMS / 2));
     s->max_pending = draw(6) == 0 ? 1 + draw(s->items) : 0;
-    habits.steps = 500 + (unsigned)draw(2000);
+    habits.steps = 100 + (unsigned)draw(draw(4) == 0 ? 3000 : 600);
     habits.failing = draw(3) == 0 ? 1 + (unsigned)draw(16) : 0;
     habits.active = (unsigned)(draw(2) * draw(8));
     habits.silent = draw(6) == 0 ? (unsigned)draw(9) : 0;
@@ -394,7 +394,7 @@ static void draw_settings(settings *s)
         habits.delays[i] = draw(3) == 0 ? 0 : (unsigned)draw(8);
     habits.delays[DELAY_TINY]++;
     habits.delays[DELAY_END] = draw(4) == 0 ? 1 : 0;
-    if (draw(8) == 0)
+    if (draw(16) == 0)
         draw_calm(s);
     draw_weights(s->calm);
 }
