@@ -78,12 +78,7 @@ help:
 
 # The demo needs epoll, which Linux has. The engines of the benchmark that need
 # a library are left out without that library.
-all: $(TEST_PROGRAMS) bench/timers
-	@if echo '#include <sys/epoll.h>' | $(CC) -E - >/dev/null 2>&1; then \
-	    $(MAKE) --no-print-directory $(DEMO); \
-	else \
-	    echo 'left out: the demo, which needs epoll (Linux)'; \
-	fi
+all: $(TEST_PROGRAMS) bench/timers $(if $(filter Linux,$(shell uname)),$(DEMO))
 
 demo: $(DEMO)
 	$(DEMO) $(DEMO_OPTIONS)
@@ -100,9 +95,6 @@ test:
 
 check:
 	@test/check.sh
-
-soak:
-	@ONLY='^soak' test/check.sh
 
 targets fuzz coverage prove mutate hosts:
 	@test/$@/$@.sh $(HOSTS_OPTIONS)
@@ -173,6 +165,6 @@ $(BUILD)/flags: FORCE
 	@mkdir -p $(BUILD)
 	@echo '$(CC) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(CFLAGS)' >$@
 
-.PHONY: help all demo test check soak fuzz targets coverage prove mutate hosts \
+.PHONY: help all demo test check fuzz targets coverage prove mutate hosts \
 	bench bench-full install uninstall clean FORCE \
 	deps deps-check deps-targets deps-recipes deps-hosts deps-bench

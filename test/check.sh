@@ -52,6 +52,8 @@ parts() {
     part mutate sh "test/mutate/mutate.sh --jobs 1 --sample ${SAMPLE:-100}"
     part mutate-bugs sh 'test/mutate/mutate.sh --bugs'
     part defects python3 'python3 -B test/search/defects.py'
+    part states gcc "test/lib/compile.sh .build/states-full \
+test/search/states.c gcc -O2 && .build/states-full --full"
     part gates sh test/compile/gates.sh
     part foreign sh test/compile/foreign.sh
     part lint sh test/compile/lint.sh
