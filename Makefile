@@ -124,9 +124,10 @@ uninstall:
 # APT_OPTIONS='-o Dpkg::Options::=--force-unsafe-io' it is faster, where a power
 # cut would do no harm.
 KIND = $(patsubst deps-%,%,$(@:deps=[a-z]*))
+ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
 deps deps-check deps-targets deps-recipes deps-hosts deps-bench:
-	$(if $(filter 0,$(shell id -u)),,sudo) apt-get update
-	$(if $(filter 0,$(shell id -u)),,sudo) env DEBIAN_FRONTEND=noninteractive apt-get install -y \
+	$(ROOT) apt-get update
+	$(ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -y \
 	    --no-install-recommends $(APT_OPTIONS) $(sort $(shell \
 	    sed -n 's/^$(KIND): //p' test/lib/packages.txt | \
 	    sed "s/GCC/$$(gcc -dumpversion)/"))
@@ -146,16 +147,15 @@ $(BUILD)/%: %.cpp
 $(DEMO): test/recipes/epoll.c timingwheel.h $(BUILD)/flags
 	$(CC) -std=c99 $(CFLAGS) -o $@ $<
 
-# bench/engines.sh names the engines that can be built here. C11 and -pthread are
-# for bench/post.c.
+# bench/engines.sh names the engines that can be built here. bench/post.c needs
+# C11 and -pthread.
 BENCH_SOURCES = $(wildcard bench/*.c)
 bench/timers: $(wildcard bench/*.[ch] bench/engines/*.[ch]) timingwheel.h \
     $(BUILD)/flags $(BUILD)/bench/engines
 	$(CC) -std=c11 -pthread $(CFLAGS) -o $@ $(BENCH_SOURCES) \
 	    $$(cat $(BUILD)/bench/engines)
 
-# These change only when the compiler, its flags or the libraries do, so that
-# everything is then built again.
+# These change only when the compiler, its flags or the libraries do.
 $(BUILD)/bench/engines: FORCE
 	@mkdir -p $(BUILD)/bench
 	@CC='$(CC)' CFLAGS='$(CFLAGS)' bench/engines.sh >$@.new
