@@ -53,6 +53,7 @@ MSAN = ['clang', '-w', '-std=c11', '-O1', '-fsanitize=memory', STOP]
 OPTIONS = {
     'random': ['--operations', '100000'],
     'exhaustive': ['--quick'],
+    'states': ['--quick'],
 }
 SCRIPTS = ['test/cost/cost.sh', 'test/cost/work.sh']
 SANITIZED = [('scripts', ASAN), ('memory', ASAN), ('random', ASAN),
