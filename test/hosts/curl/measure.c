@@ -47,10 +47,11 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose,
     return socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0 ? sockets[0] : -1;
 }
 
-static int is_connected(void *context, curl_socket_t fd, curlsocktype purpose)
+/* Takes the place of the C library's function. The socket has its peer. */
+int connect(int fd, __CONST_SOCKADDR_ARG address, socklen_t size)
 {
-    (void)context, (void)fd, (void)purpose;
-    return CURL_SOCKOPT_ALREADY_CONNECTED;
+    (void)fd, (void)address, (void)size;
+    return 0;
 }
 
 static void make_handle(int i)
@@ -58,7 +59,6 @@ static void make_handle(int i)
     CURL *easy = handles[i] = curl_easy_init();
     curl_easy_setopt(easy, CURLOPT_URL, "http://127.0.0.1/");
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-    curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, is_connected);
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
