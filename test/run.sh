@@ -36,18 +36,18 @@ kept=${KEEP:-$(mktemp -d)}
 [ -n "${KEEP:-}" ] || trap 'rm -rf "$kept"' EXIT
 mkdir -p "$kept"
 cat >"$kept/list"
+began=$(date +%s)
 awk '{ print NR }' "$kept/list" | xargs -n 1 -P \
     "${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}" \
     sh "$0" --one "$kept"
 while read -r name _; do # the result is missing if a runner was killed
     cat "$kept/$name.result" 2>/dev/null || echo "not ok - $name: did not end"
-done <"$kept/list" | awk '
+done <"$kept/list" | awk -v began="$began" -v ended="$(date +%s)" '
     /^count / { passed += $2; skipped += $3; next }
     /^not ok/ { failed++ }
     { print }
     END {
-        if (skipped > 0)
-            printf "%d skipped\n", skipped
+        printf "%d s, %d skipped\n", ended - began, skipped
         printf "%d passed, %d failed\n", passed, failed
         exit failed > 0 || passed == 0
     }'
