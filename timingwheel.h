@@ -93,8 +93,8 @@
        stores the deadline and cannot fail. An earlier deadline, or a timer that
        is due or not pending, makes tw_postpone act like tw_start.
    14. Memory is allocated for wheels alone, never per timer. After
-       tw_reserve(tw, horizon), no start with a deadline up to `horizon` can
-       fail, until tw_trim.
+       tw_reserve(tw, horizon), no start with a deadline up to `horizon` runs
+       out of memory, until tw_trim.
     C. Callbacks may start, cancel, postpone and move any timer, drain the
        wheel, and free the timer that fired. A callback must not advance, poll,
        trim or destroy its own wheel: such a call does nothing and returns 0 or
@@ -156,7 +156,7 @@
    to a minute take two wheels, up to an hour three, up to 100 years six, and
    all of 64 bits eight. Nothing else is allocated.
 
-   A timer cascades at most once per wheel, and most timers never cascade. If
+   A timer moves down at most once per wheel, and most timers never move. If
    the loop handles events before tw_advance_clock, the clock is as old as the
    last sleep, and each time-out starts in a wheel that is too coarse.
 
@@ -428,8 +428,8 @@ struct tw_timer {
     ((type *)((uintptr_t)(timer)-offsetof(type, member)))
 #endif
 
-/* The types from here to the functions are private. They are visible because
- * the compiler must know the size of a timingwheel. */
+/* The types from here to struct timingwheel are private, too. They are visible
+ * because the compiler must know the size of a timingwheel. */
 
 #define TWI_LEVELS 64 /* wheels of 2 steps need 64 levels to reach 2^64 */
 #if UINTPTR_MAX > UINT32_MAX
@@ -441,8 +441,8 @@ struct tw_timer {
 /* The timers of one step of a wheel, or a list outside of the wheels. */
 typedef struct twi_bucket {
     twi_link ring;       /* the timers, in start order */
-    uint64_t not_before; /* a lower bound: in a wheel, no timer was placed for
-                            an earlier tick; UINT64_MAX if empty */
+    uint64_t not_before; /* a lower bound for the ticks of the timers, in wheels
+                            and TWI_NO_WHEEL; UINT64_MAX if empty */
     size_t at_most;      /* an upper bound for the number of timers; timers that
                             were cancelled still count; 0 if empty */
 #if TWI_HINTS != 0
@@ -484,7 +484,7 @@ enum twi_activity {
 
 struct timingwheel {
     /* Configuration */
-    uint64_t units; /* time units per tick */
+    uint64_t units; /* time units per tick: tw_config.tick */
     size_t max_pending;
     void *alloc_context;
     uint32_t bucket_mask;     /* buckets per wheel - 1 */
@@ -780,7 +780,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
    WORDS
 
-       tick            the smallest step of the clock, `tick` time units long
+       tick            the unit of the clock; tw_config.tick time units
        wheel           an array of buckets; wheel 0 has one bucket per tick
        step            the ticks that one bucket of a wheel spans: wheel_size
                        times the step of the next finer wheel
@@ -790,7 +790,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
        overflow wheel  the next coarser wheel, created when a start needs one
        delay queue     a min-heap with one key per wheel
        come up         a bucket comes up when the clock reaches its key
-       cascade         to move timers from a bucket to the next finer wheel
+       move down       to move a timer to the next finer wheel
+       cascade         to move down, or to be placed again after a postpone
        budget          the timers that a call may still handle
        hint            the address of a timer to fetch into the cache
 
@@ -834,9 +835,9 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    the delay queue. Here each wheel enters its first bucket.
 
    A toy with wheel_size 4, drawn by tw_dump: timers for 1, 9, 11, 13 and 14. A
-   digit is the number of timers in a bucket, from the clock's own step on. At
-   clock 1, timer 1 has fired. The bucket of the ticks 8 to 11 has few timers,
-   and fires from where it stands: at clock 9, timer 9 has fired.
+   digit is the number of timers in a bucket, from the clock's own step on.
+   Timer 1 has fired. The bucket of the ticks 8 to 11 has few timers: timers 9
+   and 11 will fire from where they stand.
 
    prints: dump.c
        clock: 1 (tick 1, of 1 time units)
@@ -847,28 +848,20 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
        [..22....] holds 4
        queue: wheel 1 at tick 9
        in no wheel: 0
-       clock: 9 (tick 9, of 1 time units)
-       3 pending, 2 fired, 0 cascaded
-       wheel 0: step 1, ticks 9 to 16
-       [........] holds 0
-       wheel 1: step 4, ticks 8 to 39
-       [12......] holds 3
-       queue: wheel 1 at tick 11
-       in no wheel: 0
 
    THE LIFE OF A CALL, in pseudo-code:
 
        finish the unfinished call, if there is one
        begin: target = now, overdue += late
        while the budget lasts:
-           if a timer is overdue:         fire it
-           else if next_tick > target:    the call is done
-           else: the clock moves to next_tick; look at the first bucket
-               wheel 0:                   fire its first timer
-               few timers:                fire the first due timer, or raise the
+           a timer is overdue:            fire it
+           next_tick > target:            the call is done
+           else the clock moves to next_tick; look at the first bucket:
+           - of wheel 0:                  fire its first timer
+           - with few timers:             fire the first due timer, or raise the
                                           key to the earliest of the others
-               many timers:               move all down one wheel
-               a postponed timer:         place it again
+           - with many timers:            move all down one wheel
+           - with a postponed timer:      place it again
        done: the clock moves to the target; large buckets move ahead
 
    MOVING DOWN KEEPS START ORDER. Timers leave a bucket from the back, and each
@@ -882,7 +875,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
        own step    |------ d ------>|<-- r --|
        next step                             |------------------|
 
-   A call that moves the clock by d ticks moves the share d / (d + r).
+   A call that moves the clock by d ticks of the own step moves the share
+   d / (d + r) of the bucket.
 
    INVARIANTS, which tw_check checks:
 
@@ -893,7 +887,11 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    3. A bucket with timers has its mark. An empty bucket has at_most 0.
    4. queue_tick is not after not_before of any bucket of the wheel. A wheel
       with timers is queued.
-   5. The delay queue is a heap, and next_tick is the key of its head.
+   5. The delay queue is a heap, and next_tick is the key of its head. No key
+      is before the clock.
+   6. If a wheel exists, all finer wheels exist.
+   7. Of two timers of one tick, the timer in the coarser wheel was started
+      first, except postponed timers. (tw_check cannot check this.)
 
    FOR SPEED ONLY: hints; the short way of tw_start; level_of_bit; next_tick.
 */
@@ -1500,7 +1498,7 @@ static inline twi_wheel *twi_provide_wheel(timingwheel *tw, uint64_t tick)
 /* Remembers the wheel of a start for the next start, and which ticks certainly
  * belong to that wheel: from two steps ahead of the clock, to the end of the
  * wheel's reach, which grows with the clock. Does not apply if deadlines must
- * be rounded, or starts must be counted. */
+ * be rounded, or timers are limited. */
 TWI_WRAPS static void twi_remember_wheel(timingwheel *tw, twi_wheel *wheel)
 {
     if (tw->units != 1 || tw->max_pending != SIZE_MAX)
@@ -1709,10 +1707,10 @@ static inline twi_link *twi_search(const timingwheel *tw,
     return link;
 }
 
-/* Looks at the first bucket of a wheel above wheel 0, which has come up. If the
- * bucket has few timers, takes out the first due timer and returns the timer;
- * NULL if none is due. A larger bucket moves down. A postponed timer is placed
- * again. In these cases returns NULL: the next bucket may be another one. */
+/* Looks at the first bucket of a wheel above wheel 0, which has come up. Takes
+ * out and returns the first due timer of a bucket with few timers. NULL: no
+ * timer was due, a timer was placed again, or the bucket moved down. The caller
+ * looks at the delay queue again. */
 TWI_NOINLINE tw_timer *twi_come_up(timingwheel *tw, twi_wheel *wheel)
 {
     twi_bucket *bucket = wheel->first;
@@ -1778,13 +1776,11 @@ TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
 
 /* --------------------------------------------------------------- firing --- */
 
-/* Moves the clock forward to a tick. The clock may be beyond that tick. */
+/* Moves the clock to a tick, which is not before the clock. */
 static inline void twi_leap(timingwheel *tw, uint64_t tick)
 {
-    if (tick > tw->clock) {
-        tw->clock = tick;
-        tw->now = tick * tw->units;
-    }
+    tw->clock = tick;
+    tw->now = tick * tw->units;
 }
 
 /* Handles the first timer of a bucket. Returns the timer; NULL if the timer is
@@ -1818,10 +1814,10 @@ static inline tw_timer *twi_take_finest(timingwheel *tw, twi_wheel *wheel)
 /* True if no timer is left that is due by the target of the call, in ticks. */
 static inline bool twi_is_done(const timingwheel *tw, uint64_t target)
 {
-    const twi_bucket *waiting = &tw->lists[TWI_NO_WHEEL];
+    const twi_bucket *no_wheel = &tw->lists[TWI_NO_WHEEL];
     return (tw->next_tick > target || tw->queued == 0) &&
            twi_is_empty(&tw->lists[TWI_OVERDUE]) &&
-           (twi_is_empty(waiting) || waiting->not_before > target);
+           (twi_is_empty(no_wheel) || no_wheel->not_before > target);
 }
 
 /* Takes out the next timer due by the target, in ticks. Returns NULL if there
@@ -1829,15 +1825,15 @@ static inline bool twi_is_done(const timingwheel *tw, uint64_t target)
 static inline tw_timer *twi_take_next(timingwheel *tw, uint64_t target)
 {
     twi_bucket *overdue = &tw->lists[TWI_OVERDUE];
-    twi_bucket *waiting = &tw->lists[TWI_NO_WHEEL];
+    twi_bucket *no_wheel = &tw->lists[TWI_NO_WHEEL];
     tw_timer *timer = NULL;
     while (timer == NULL && tw->budget != 0 && !twi_is_done(tw, target)) {
         if (!twi_is_empty(overdue)) {
             timer = twi_take_front(tw, overdue);
-        } else if (waiting->not_before <= tw->next_tick &&
-                   !twi_is_empty(waiting)) {
-            twi_leap(tw, waiting->not_before);
-            twi_append_ring(waiting, overdue);
+        } else if (no_wheel->not_before <= tw->next_tick &&
+                   !twi_is_empty(no_wheel)) {
+            twi_leap(tw, no_wheel->not_before);
+            twi_append_ring(no_wheel, overdue);
         } else {
             twi_wheel *wheel = tw->queue[0];
             twi_leap(tw, wheel->queue_tick);
@@ -1849,8 +1845,8 @@ static inline tw_timer *twi_take_next(timingwheel *tw, uint64_t target)
 }
 
 /* Works on the call in progress. Fires due timers, and adds their number to
- * *fired. If `fired` is NULL, takes out one timer and returns it. Otherwise
- * returns NULL: the budget is spent, or the call is done, and has ended. */
+ * *fired. If `fired` is NULL, as for tw_poll, returns the first due timer
+ * instead. NULL: the call is done and has ended, or the budget is spent. */
 TWI_NOINLINE tw_timer *twi_work(timingwheel *tw, size_t *fired)
 {
     uint64_t target = twi_tick_reached(tw, tw->target);
@@ -1921,42 +1917,31 @@ TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 
 /* -------------------------------------------------- waiting and periods --- */
 
-/* Finds the time at which the next timer is due. Returns false if no timer is
- * pending that the clock can reach. */
-static inline bool twi_find_next(const timingwheel *tw, uint64_t *deadline)
+TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline)
 {
-    const twi_bucket *waiting = &tw->lists[TWI_NO_WHEEL];
-    uint64_t tick = tw->next_tick;
-    if (tw->activity < TWI_ALLOCATING)
+    if (tw == NULL || deadline == NULL || tw->activity == TWI_DESTROYED)
         return false;
-    if (tw->unfinished && tw->activity == TWI_LIVE ||
+    const twi_bucket *no_wheel = &tw->lists[TWI_NO_WHEEL];
+    if ((tw->unfinished && tw->activity != TWI_ADVANCING) ||
         !twi_is_empty(&tw->lists[TWI_OVERDUE]) ||
         !twi_is_empty(&tw->lists[TWI_LATE])) {
         *deadline = tw->now;
         return true;
     }
-    if (waiting->not_before < tick)
-        tick = waiting->not_before;
-    if ((tw->queued == 0 && twi_is_empty(waiting)) || tw->count == 0 ||
+    uint64_t tick = tw->next_tick;
+    if (no_wheel->not_before < tick)
+        tick = no_wheel->not_before;
+    if ((tw->queued == 0 && twi_is_empty(no_wheel)) || tw->count == 0 ||
         (tw->units != 1 && tick > UINT64_MAX / tw->units))
         return false;
     *deadline = tick * tw->units;
     return true;
 }
 
-TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline)
-{
-    uint64_t next;
-    if (tw == NULL || deadline == NULL || !twi_find_next(tw, &next))
-        return false;
-    *deadline = next;
-    return true;
-}
-
 TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest)
 {
     uint64_t next;
-    if (tw == NULL || !twi_find_next(tw, &next))
+    if (!tw_next_deadline(tw, &next))
         return longest;
     if (next <= now || next <= tw->now)
         return 0;
@@ -2172,10 +2157,10 @@ TWI_WRAPS static void twi_draw_wheel(const timingwheel *tw,
 {
     static const char signs[] = ".123456789+#", tail[] = "] holds %";
     char row[1 + 64 + sizeof(tail)] = "[";
-    uint64_t step = UINT64_C(1) << wheel->shift, own = tw->clock & ~(step - 1);
-    uint64_t span = (uint64_t)tw->bucket_mask << wheel->shift | (step - 1);
-    uint64_t numbers[] = {wheel->shift / tw->size_bits, step, own,
-                          tw_after(own, span)};
+    uint64_t span = UINT64_C(1) << wheel->shift, own = tw->clock & ~(span - 1);
+    uint64_t reach = (uint64_t)tw->bucket_mask << wheel->shift | (span - 1);
+    uint64_t numbers[] = {wheel->shift / tw->size_bits, span, own,
+                          tw_after(own, reach)};
     uint64_t from = tw->clock >> wheel->shift;
     uint32_t i = 0, end = 1;
     twi_write_line(write, context, "wheel %: step %, ticks % to %", numbers);
@@ -2204,7 +2189,7 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
     }
     tw_get_stats(tw, &stats);
     uint64_t numbers[] = {tw->now,     tw->clock,      tw->units, stats.pending,
-                          stats.fired, stats.cascaded, 0,         stats.bytes};
+                          stats.fired, stats.cascaded, 0};
     twi_write_line(write, context, "clock: % (tick %, of % time units)",
                    numbers);
     twi_write_line(write, context, "% pending, % fired, % cascaded",
@@ -2220,7 +2205,6 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
     for (unsigned i = 0; i < TWI_LISTS; i++)
         twi_visit_ring(&tw->lists[i], twi_count_timer, &numbers[6]);
     twi_write_line(write, context, "in no wheel: %", numbers + 6);
-    twi_write_line(write, context, "memory: % bytes", numbers + 7);
 }
 
 /* True if the ring of a bucket is sound, and no timer is due before
@@ -2265,9 +2249,10 @@ static bool twi_queue_is_sound(const timingwheel *tw, size_t wheels)
         if (tw->queue[i]->queue_index != i ||
             (i != 0 && twi_is_before(tw->queue[i], tw->queue[(i - 1) / 2])))
             return false;
-    return tw->queued == wheels &&
-           tw->next_tick ==
-               (wheels == 0 ? UINT64_MAX : tw->queue[0]->queue_tick);
+    if (wheels == 0)
+        return tw->queued == 0 && tw->next_tick == UINT64_MAX;
+    return tw->queued == wheels && tw->next_tick == tw->queue[0]->queue_tick &&
+           tw->next_tick >= tw->clock;
 }
 
 TW_DEF bool tw_check(const timingwheel *tw)
@@ -2277,6 +2262,8 @@ TW_DEF bool tw_check(const timingwheel *tw)
         return false;
     for (unsigned level = 0; level < TWI_LEVELS; level++) {
         const twi_wheel *wheel = tw->wheels[level];
+        if (wheel != NULL && level != 0 && tw->wheels[level - 1] == NULL)
+            return false;
         queued += wheel != NULL && wheel->first != NULL;
         for (uint32_t i = 0; wheel != NULL && i <= tw->bucket_mask; i++)
             if (!twi_bucket_is_sound(tw, wheel, i) ||
