@@ -218,7 +218,7 @@ inline collect()
                request[waiting] != CANCEL)
     };
     if
-    :: told || may_restart || !crowded -> /* [tw_collect: if (cancelled || box->may_restart || !twi_is_full(box->tw))] */
+    :: told || may_restart || !crowded -> /* [tw_collect: if (cancelled || box->may_restart || !full)] */
         remote = waiting; /* [tw_collect: waiting = box->waiting;] */
         waiting = NONE; /* [tw_collect: box->waiting = NULL;] */
         may_restart = false /* [tw_collect: box->may_restart = false;] */

@@ -122,13 +122,15 @@ twi_apply_all s/remote->next = NULL/(void)0/
 twi_apply_all s/\*box->waiting_end = remote/(void)0/
 twi_apply_all s/box->waiting_end = &remote->next/(void)0/
 twi_apply_all s/box->waiting_count++/(void)0/
-twi_is_full s/tw != NULL &&//
-twi_is_full s/>=/>/
+tw_collect s/box->tw != NULL &&//
+tw_collect s/>=/>/
 tw_collect s/box == NULL/false/
 tw_collect s/exchange_explicit(&box->posted, (tw_remote \*)NULL,/load_explicit(\&box->posted,/
 tw_collect s/cancelled || //
-tw_collect s/!twi_is_full/twi_is_full/
-tw_collect s/ || !twi_is_full(box->tw)//
+tw_collect s/!full/full/
+tw_collect s/ || !full//
+tw_collect s/ || box->may_restart//
+twi_apply_all /may_restart/d
 tw_collect s/box->waiting = NULL/(void)0/
 tw_collect s/box->waiting_end = &box->waiting/(void)0/
 tw_collect s/box->waiting_count = 0/(void)0/
