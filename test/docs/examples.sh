@@ -166,7 +166,7 @@ all_broken_links() {
 functions_differ() {
     sed -n 's/^TW_DEF .*[ *]\(tw_[a-z_]*\)(.*/\1/p' timingwheel.h | sort -u \
         >"$build/declared"
-    sed -n '/^## Functions/,/^$/p' README.md | tr '`' '\n' |
+    sed -n '/^## Functions/,/^## When/p' README.md | tr '`' '\n' |
         grep '^tw_[a-z_]*$' | sort >"$build/listed"
     grep -q '^tw_start$' "$build/declared" || echo "tw_start is missing"
     diff "$build/declared" "$build/listed"

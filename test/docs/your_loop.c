@@ -1,5 +1,5 @@
-/* your_loop.c - runs the lines for epoll that README.md shows under "Your
- * loop". test/docs/examples.sh writes these lines to your_loop.inc.
+/* your_loop.c - runs the clock and the loop that README.md shows under "Your
+ * loop". examples.sh writes these lines to your_clock.inc and your_loop.inc.
  *
  * A connection is a pipe. A peer sends five messages, one per 10 ms, and each
  * message postpones the connection's idle time-out of 25 ms. A heartbeat wakes
@@ -46,12 +46,7 @@ static void check(bool good, const char *sentence)
     }
 }
 
-static uint64_t clock_ms(void)
-{
-    struct timespec now;
-    check(clock_gettime(CLOCK_MONOTONIC, &now) == 0, "the clock can be read");
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
+#include "your_clock.inc"
 
 static void on_idle(timingwheel *wheel, tw_timer *timer)
 {
