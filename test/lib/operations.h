@@ -178,31 +178,31 @@ static struct {
 
 static void check_calm(uint64_t from, size_t timers, uint64_t moved)
 {
-    uint64_t clock = run.oracle.clock, passed = clock - from;
-    uint64_t allowed = 0;
-    for (unsigned i = 0; i < CALM_LEVELS; i++) {
+    uint64_t clock = run.oracle.clock, passed = clock - from, allowed = 0;
+    unsigned payer = CALM_LEVELS; /* the finest wheel that may pay for a step */
+    for (unsigned i = CALM_LEVELS; i-- != 0;) {
         uint64_t shift = (i + 1) * size_bits(), own = from >> shift << shift;
         uint64_t next = own + (UINT64_C(1) << shift);
         uint64_t span = next - (calm.since > own ? calm.since : own);
         size_t share =
             passed >= span ? timers : (size_t)(timers * passed / span) + 1;
+        allowed += large + share + calm.left_over[i];
+        payer = calm.slept[i] ? i : payer;
         if (clock >= next) {
             calm.slept[i] = share >= timers / 2;
             calm.left_over[i] = calm.slept[i] ? 0 : share;
+            allowed += calm.left_over[i];
+            payer = calm.slept[i] ? i : payer;
         }
-        allowed += large + share + calm.left_over[i];
     }
     if (moved <= 2 * allowed)
         return;
-    unsigned i = 0;
-    while (i < CALM_LEVELS && !calm.slept[i])
-        i++;
-    if (i == CALM_LEVELS)
+    if (payer == CALM_LEVELS)
         fail("a call over %" PRIu64 " ticks moves %" PRIu64 " of %zu timers, "
              "more than %" PRIu64,
              passed, moved, timers, 2 * allowed);
-    for (calm.slept[i] = false; i-- != 0;)
-        calm.slept[i] = true;
+    for (calm.slept[payer] = false; payer-- != 0;)
+        calm.slept[payer] = true;
     calm.since = clock;
 }
 
