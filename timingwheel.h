@@ -89,9 +89,9 @@
        callback starts overdue fires in the next call, not in the current call.
     8. Timers fire in order of tick, and within a tick in start order. A timer
        that was postponed takes any place in its tick.
-   11. Start, cancel, postpone and move are O(1). To postpone to a later time
-       stores the deadline and cannot fail. An earlier deadline, or a timer that
-       is due or not pending, makes tw_postpone act like tw_start.
+   11. Start, cancel, postpone and move are O(1). Postponing to a later time
+       only stores the deadline, and cannot fail. For an earlier time, or if the
+       timer is due or not pending, tw_postpone acts like tw_start.
    14. Memory is allocated for wheels alone, never per timer. After
        tw_reserve(tw, horizon), no start with a deadline up to `horizon` runs
        out of memory, until tw_trim.
@@ -122,8 +122,8 @@
        The cost is O(1) per timer handled, plus one step per bucket emptied by
        cancels. A call stopped by the limit is unfinished. The next call,
        limited or not, finishes the unfinished call first, and then begins its
-       own work. A call whose limit stops it before that has not begun, and its
-       `now` is forgotten. So timers that were due fire before timers that were
+       own work. If the limit is spent before that, the new call's `now` is
+       discarded. So timers that were due fire before timers that were
        started overdue since. A tw_poll that returns a timer is a call stopped
        after one timer.
    15. Without memory for a wheel, tw_start returns TW_ENOMEM and changes no
@@ -172,9 +172,9 @@
    IN A LARGER PROGRAM
 
    Line 1 leads from a wheel to your data, if the wheel is a member. After line
-   2 no start fails, for programs whose start function returns void. Lines 3 and
-   4 fire timers through a dispatch of your own, and let a simulation stop
-   early. A callback's timer with a delay of 0 waits for the next call.
+   2 no start runs out of memory. Lines 3 and 4 fire timers through a dispatch
+   of your own, and let a simulation stop early. Each tw_poll is a call: a timer
+   that `dispatch` always starts again without a delay keeps the loop running.
 
    example: program.c
        struct server *server = TW_OWNER(tw, struct server, wheel);
@@ -267,7 +267,7 @@
      an eventfd, calls uv_async_send, or the like.
    - A start that the wheel refuses (no memory, max_pending, destroyed) waits,
      and the timer stays as before. Each tw_collect tries waiting starts again,
-     unless the wheel is full, and returns how many wait. While a start waits,
+     if the wheel has room, and returns how many wait. While a start waits,
      collect often: a new request for the timer does not wake the loop.
      tw_post_cancel takes a waiting start back.
    - UINT64_MAX - 2 and UINT64_MAX - 1 act as UINT64_MAX.
@@ -443,8 +443,8 @@ typedef struct twi_bucket {
     twi_link ring;       /* the timers, in start order */
     uint64_t not_before; /* a lower bound for the ticks of the timers, in wheels
                             and TWI_NO_WHEEL; UINT64_MAX if empty */
-    size_t at_most;      /* an upper bound for the number of timers; timers that
-                            were cancelled still count; 0 if empty */
+    size_t at_most;      /* in wheels: an upper bound for the number of timers,
+                            cancelled ones included; 0 if empty */
 #if TWI_HINTS != 0
     uint32_t recent[TWI_HINTS]; /* hints: the last timers added */
 #endif
@@ -473,7 +473,8 @@ enum twi_list {
 
 /* What a timingwheel is doing. Zero memory counts as destroyed. */
 enum twi_activity {
-    /* No start is possible before TWI_LIVE in this order. */
+    /* Before TWI_LIVE the long way of tw_start refuses. The short way is then
+     * closed: last_end is 0. */
     TWI_DESTROYED,  /* or never set up: a start returns TW_EINVAL */
     TWI_ALLOCATING, /* inside TW_MALLOC or TW_FREE */
     TWI_VISITING,   /* inside tw_foreach: a start returns TW_EBUSY */
@@ -504,11 +505,11 @@ struct timingwheel {
     twi_wheel *wheels[TWI_LEVELS]; /* by level, 0 the finest; NULL: missing */
     twi_bucket lists[TWI_LISTS];   /* by enum twi_list */
     /* The call in progress, or the call that a limit has stopped */
-    bool unfinished;   /* there is such a call */
-    uint64_t target;   /* the `now` of the call, in time units */
-    uint64_t began;    /* the clock when the call began, in ticks */
-    uint64_t budget;   /* timers that the call may still handle */
-    uint64_t ahead_at; /* nothing can move ahead before this tick */
+    bool unfinished;      /* there is such a call */
+    uint64_t target_time; /* the `now` of the call, in time units */
+    uint64_t began;       /* the clock when the call began, in ticks */
+    uint64_t budget;      /* timers that the call may still handle */
+    uint64_t ahead_at;    /* nothing can move ahead before this tick */
     /* The short way of tw_start: the wheel of the last start, and for which
      * ticks that wheel is certainly the right one */
     twi_wheel *last_wheel;
@@ -787,8 +788,9 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
        bucket          the timers of one step of one wheel: a ring
        ring            a doubly linked list whose ends meet in the bucket
        mark            the bit of a bucket: the bucket may hold timers
-       overflow wheel  the next coarser wheel, created when a start needs one
-       delay queue     a min-heap with one key per wheel
+       reach           the ticks that a wheel can hold: those in the clock's own
+                       step of the next coarser wheel, and in the step after
+       delay queue     a min-heap with one key per wheel: queue_tick
        come up         a bucket comes up when the clock reaches its key
        move down       to move a timer to the next finer wheel
        cascade         to move down, or to be placed again after a postpone
@@ -797,9 +799,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
    THE DESIGN
 
-   1. A timer stands in the finest wheel that reaches the timer's tick. Each
-      wheel reaches the clock's own step of the next coarser wheel, and the step
-      after. So many steps fit into 2 * wheel_size buckets.
+   1. A timer stands in the finest wheel that reaches the timer's tick. The
+      steps within reach fit into 2 * wheel_size buckets.
    2. A bucket is a ring in start order. Its number is a digit of the tick.
    3. The delay queue has one key per wheel: a lower bound for the ticks of all
       timers in the wheel. Cancel and postpone never touch the queue.
@@ -807,8 +808,9 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
       is looked at, and the key is raised, or the next bucket taken.
    5. A bucket of a coarse wheel with at most TWI_FEW timers fires from where it
       stands. A larger bucket moves down one wheel.
-   6. At the same tick the coarser wheel comes first. With time, a tick belongs
-      to finer wheels only, so timers of a coarser wheel were started first.
+   6. At the same tick the coarser wheel comes first. As the clock approaches a
+      tick, new timers for the tick go into ever finer wheels. So the timers of
+      a coarser wheel were started first.
    7. A postpone only writes the deadline. A timer found in a bucket before the
       timer's tick is placed again, as if started now.
    8. A call fixes its target when the call begins. Overdue timers of the call
@@ -878,7 +880,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    A call that moves the clock by d ticks of the own step moves the share
    d / (d + r) of the bucket.
 
-   INVARIANTS, which tw_check checks:
+   INVARIANTS, of which tw_check checks 1 to 6:
 
    1. link.next->prev is the link itself, all the way round each ring. Each
       timer in a ring is pending. `count` is the number of timers in all rings.
@@ -891,7 +893,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
       is before the clock.
    6. If a wheel exists, all finer wheels exist.
    7. Of two timers of one tick, the timer in the coarser wheel was started
-      first, except postponed timers. (tw_check cannot check this.)
+      first, except postponed timers.
 
    FOR SPEED ONLY: hints; the short way of tw_start; level_of_bit; next_tick.
 */
@@ -1013,8 +1015,8 @@ static inline uint64_t twi_tick_reached(const timingwheel *tw, uint64_t now)
 /* ---------------------------------------------------------------- rings --- */
 
 /* A link is the first member of a timer and of a bucket, so that one address
- * serves both: a link whose neighbours are the same link is alone with its
- * bucket. */
+ * serves both. If a link has the same link before and after, that link is the
+ * bucket, and this timer is the bucket's only timer. */
 typedef char twi_link_leads_a_timer[offsetof(tw_timer, link) == 0 ? 1 : -1];
 typedef char twi_ring_leads_a_bucket[offsetof(twi_bucket, ring) == 0 ? 1 : -1];
 
@@ -1215,8 +1217,9 @@ static inline twi_bucket *twi_bucket_of(const timingwheel *tw,
 static inline unsigned twi_level_of(const timingwheel *tw, uint64_t tick)
 {
     unsigned level = tw->level_of_bit[twi_highest_bit(tick - tw->clock)];
-    unsigned shift = level * tw->size_bits, has_finer = level != 0;
-    return level - ((tick >> shift) - (tw->clock >> shift) <= has_finer);
+    unsigned shift = level * tw->size_bits;
+    unsigned own_and_next = level == 0 ? 0 : 1; /* steps within finer reach */
+    return level - ((tick >> shift) - (tw->clock >> shift) <= own_and_next);
 }
 
 /* Returns the first bucket with timers, from the clock's own step on; NULL if
@@ -1348,7 +1351,7 @@ static bool twi_add_wheel(timingwheel *tw, unsigned level)
         return false;
     twi_clear(wheel, bytes);
     char *end = (char *)(wheel + 1);
-    end += (64 - (uintptr_t)end % 64) % 64; /* a bucket is a cache line */
+    end += (64 - (uintptr_t)end % 64) % 64; /* a bucket is one cache line */
     wheel->buckets = (twi_bucket *)(void *)end;
     wheel->marks = (uint64_t *)(void *)(wheel->buckets + buckets);
     wheel->queue_tick = UINT64_MAX;
@@ -1496,9 +1499,9 @@ static inline twi_wheel *twi_provide_wheel(timingwheel *tw, uint64_t tick)
 }
 
 /* Remembers the wheel of a start for the next start, and which ticks certainly
- * belong to that wheel: from two steps ahead of the clock, to the end of the
- * wheel's reach, which grows with the clock. Does not apply if deadlines must
- * be rounded, or timers are limited. */
+ * belong to that wheel: from two steps ahead of the clock (wheel 0: one), to
+ * the end of the wheel's reach, which grows with the clock. Does not apply if
+ * deadlines must be rounded, or timers are limited. */
 TWI_WRAPS static void twi_remember_wheel(timingwheel *tw, twi_wheel *wheel)
 {
     if (tw->units != 1 || tw->max_pending != SIZE_MAX)
@@ -1551,7 +1554,8 @@ TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     return TW_OK;
 }
 
-/* Returns the multiple of the highest power of two in low..high. */
+/* Returns the number in low..high that is divisible by the highest power of
+ * two. */
 static uint64_t twi_roundest(uint64_t low, uint64_t high)
 {
     if (low == 0)
@@ -1849,7 +1853,7 @@ static inline tw_timer *twi_take_next(timingwheel *tw, uint64_t target)
  * instead. NULL: the call is done and has ended, or the budget is spent. */
 TWI_NOINLINE tw_timer *twi_work(timingwheel *tw, size_t *fired)
 {
-    uint64_t target = twi_tick_reached(tw, tw->target);
+    uint64_t target = twi_tick_reached(tw, tw->target_time);
     tw_timer *timer;
     while ((timer = twi_take_next(tw, target)) != NULL) {
         timer->state = TW_FIRED;
@@ -1865,7 +1869,7 @@ TWI_NOINLINE tw_timer *twi_work(timingwheel *tw, size_t *fired)
     if (tw->budget != 0 || twi_is_done(tw, target)) {
         tw->unfinished = false;
         tw->clock = target;
-        tw->now = tw->target;
+        tw->now = tw->target_time;
         if (tw->clock >= tw->ahead_at)
             twi_move_ahead(tw);
     }
@@ -1883,7 +1887,7 @@ static tw_timer *twi_run(timingwheel *tw, uint64_t now, uint64_t limit,
     if (tw->unfinished)
         timer = twi_work(tw, fired);
     if (!tw->unfinished) {
-        tw->target = now < tw->now ? tw->now : now;
+        tw->target_time = now < tw->now ? tw->now : now;
         tw->began = tw->clock;
         tw->unfinished = true;
         if (!twi_is_empty(&tw->lists[TWI_LATE]))
@@ -2283,10 +2287,10 @@ TW_DEF bool tw_check(const timingwheel *tw)
 /* -------------------------------------------------------------- mailbox ---
  *
  * A request is one word of a remote: the deadline of a start, a cancel, or
- * nothing. Only an atomic exchange changes the word. So each request is taken
- * once. Either a later post replaces the request, or the collector applies the
- * request. Nothing is 0, a cancel is 1, and a start is the deadline plus 2, at
- * most UINT64_MAX.
+ * nothing. Only an atomic read-modify-write changes the word. So each request
+ * is taken once. Either a later post replaces the request, or the collector
+ * applies the request. Nothing is 0, a cancel is 1, and a start is the deadline
+ * plus 2, at most UINT64_MAX.
  *
  *              post; the poster pushes           post, not pushed
  *     NOTHING ----------------------------> ON ITS WAY <------.
