@@ -116,6 +116,9 @@ static void tear_down(void)
 {
     CHECK(meanwhile[0] == NULL);
     CHECK(tw_collect(&box) == 0);
+    size_t pending = tw_count(&tw);
+    CHECK(tw_collect(&box) == 0);
+    CHECK(tw_count(&tw) == pending);
     for (size_t i = 0; i < REMOTES; i++)
         CHECK(tw_remote_settled(&remotes[i]));
     CHECK(tw_check(&tw));
@@ -173,6 +176,7 @@ static const row rows[] = {
      "+a10 +b20 c1 x +a70000 c2 o c1 sa f69999: f70000:a c0 f70000:b"},
     {"a start that waits for a timer that was used directly is served", 1,
      "+a10 +b20 c1 ~a !b90 ub ~b c0 sb pb f19: f20:b"},
+    {"the first collect finds a full wheel", 1, "!a10 +b20 c1 f10:a c0 f20:b"},
     {"a start refused for memory is kept", 0, "x +a10 c1 ia ua o c0 f10:a"},
     {"a refused start leaves the timer as it was", 0,
      "+a10 c0 x +a1000 c1 pa f10:a o c0 f1000:a"},

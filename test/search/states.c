@@ -148,7 +148,7 @@ static uint64_t number_of_state(void)
         add_bucket(&tw->lists[i]);
     add(tw->unfinished);
     if (tw->unfinished) {
-        add_tick(tw->target);
+        add_tick(tw->target_time);
         add(tw->clock - tw->began);
     }
     add_tick(tw->ahead_at);
