@@ -171,11 +171,12 @@ foreign_symbols() {
         grep -vE "$prefix" || :
 }
 
-# What the object calls: memory, and what a compiler puts in by itself.
+# What the object calls: memory, and what a compiler puts in by itself. gcc
+# makes calloc of malloc and zeros.
 foreign_calls() {
     symbols -O2
     awk '$1 == "U" { print $2 }' "$build/symbols" |
-        grep -vE '^(malloc|free|mem(set|cpy|move|cmp)|_GLOBAL_OFFSET_TABLE_)$'
+        grep -vE '^([mc]alloc|free|mem(set|cpy|move|cmp)|_GLOBAL_OFFSET_TABLE_)$'
     true
 }
 

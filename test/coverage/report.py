@@ -32,7 +32,8 @@ def parts(place):
 
 def read(functions):
     """Sums up the regions, branches and conditions of all copies of the header:
-    every test program has one."""
+    every test program has one. A macro of another file, such as assert, leaves
+    branches without width, and decisions that hold no branch of the header."""
     regions, branches, conditions = {}, {}, {}
     for function in functions:
         files = [name.endswith('/timingwheel.h')
@@ -41,14 +42,16 @@ def read(functions):
             if files[region[5]] and region[7] == 0:
                 place = tuple(region[:4])
                 regions[place] = regions.get(place, 0) + region[4]
+        own = []
         for branch in function['branches']:
-            if files[branch[6]]:
-                place = tuple(branch[:4])
+            place = tuple(branch[:4])
+            if files[branch[6]] and place[:2] != place[2:]:
+                own.append(place)
                 true, false = branches.get(place, (0, 0))
                 branches[place] = (true + branch[4], false + branch[5])
         for record in function['mcdc_records']:
-            if files[record[4]] and files[0]:
-                place = tuple(record[:4])
+            place = tuple(record[:4])
+            if any(place[:2] <= b[:2] and b[2:] <= place[2:] for b in own):
                 shown = conditions.get(place, [False] * len(record[-1]))
                 conditions[place] = [a or b for a, b in zip(shown, record[-1])]
     return regions, branches, conditions

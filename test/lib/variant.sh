@@ -81,7 +81,8 @@ runs() {
 
 # shellcheck disable=SC2086
 if ! $compiler $flags -o "$build/empty" test/compile/empty.c \
-    >"$build/said" 2>&1 || ! $runner "$build/empty"; then
+    >"$build/said" 2>&1 ||
+    ! LLVM_PROFILE_FILE=$build/profile $runner "$build/empty"; then
     skip "every test under $kind" "$runner $compiler does not work here"
     tap_end
     exit
