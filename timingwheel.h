@@ -376,7 +376,7 @@ typedef struct tw_config {
 } tw_config;
 
 #define TW_DEFAULT_WHEEL_SIZE 256
-#define TWI_MOST_STEPS (SIZE_MAX > 65535 ? 4096u : 1024u)
+#define TWI_MOST_STEPS (1024u << 2 * (SIZE_MAX > 65535))
 
 /* The result of tw_get_stats. */
 typedef struct tw_stats {
@@ -1051,8 +1051,7 @@ static inline void twi_empty_ring(twi_bucket *bucket)
 /* True if a pending timer and its neighbours agree. */
 static inline bool twi_is_linked(twi_link *link)
 {
-    return twi_is_pending(twi_timer_of(link)) && link->next != NULL &&
-           link->prev != NULL && link->next->prev == link &&
+    return twi_is_pending(twi_timer_of(link)) && link->next->prev == link &&
            link->prev->next == link;
 }
 #endif
@@ -2085,7 +2084,7 @@ TW_DEF uint64_t tw_remaining(const tw_timer *timer, uint64_t now)
 
 TW_DEF const char *tw_strerror(int status)
 {
-    static const char *const sentences[] = {
+    static const char sentences[][140] = {
         "Done.",
         "An argument is NULL or out of range, or the wheel has been destroyed: "
         "see the function's comment for its arguments.",
@@ -2253,10 +2252,8 @@ static bool twi_queue_is_sound(const timingwheel *tw, size_t wheels)
         if (tw->queue[i]->queue_index != i ||
             (i != 0 && twi_is_before(tw->queue[i], tw->queue[(i - 1) / 2])))
             return false;
-    if (wheels == 0)
-        return tw->queued == 0 && tw->next_tick == UINT64_MAX;
-    return tw->queued == wheels && tw->next_tick == tw->queue[0]->queue_tick &&
-           tw->next_tick >= tw->clock;
+    uint64_t head = wheels == 0 ? UINT64_MAX : tw->queue[0]->queue_tick;
+    return tw->queued == wheels && tw->next_tick == head && head >= tw->clock;
 }
 
 TW_DEF bool tw_check(const timingwheel *tw)

@@ -262,7 +262,34 @@ static void strerror_sentences(void)
     }
 }
 
+/* NULL and valid arguments of the functions that ask, and of tw_trim. */
+static void questions(void)
+{
+    timingwheel gone;
+    uint64_t next = 7;
+    set_up();
+    CHECK(tw_init(&gone, NULL) == TW_OK);
+    tw_destroy(&gone);
+    CHECK(!tw_next_deadline(NULL, &next) && !tw_next_deadline(&tw, NULL));
+    CHECK(!tw_next_deadline(&gone, &next) && !tw_next_deadline(&tw, &next));
+    CHECK(next == 7);
+    CHECK(!tw_is_pending(NULL) && !tw_is_pending(timer_of('a')));
+    CHECK(tw_remaining(NULL, 0) == 0 && tw_remaining(timer_of('a'), 0) == 0);
+    start('a', 50);
+    CHECK(tw_next_deadline(&tw, &next) && next == 50);
+    CHECK(tw_is_pending(timer_of('a')));
+    CHECK(tw_remaining(timer_of('a'), 20) == 30);
+    CHECK(tw_remaining(timer_of('a'), 50) == 0);
+    tw_cancel(&tw, timer_of('a'));
+    tw_trim(NULL);
+    CHECK(stats().wheels == 1);
+    tw_trim(&tw);
+    CHECK(stats().wheels == 0);
+    tear_down();
+}
+
 static const tap_case cases[] = {
+    {"questions, and tw_trim: NULL, idle, destroyed and valid", questions},
     {"sizes, version and statuses", sizes_and_version},
     {"tw_init: NULL and zeros mean the defaults, in any memory", init_defaults},
     {"tw_init: allocates nothing, hands on alloc_context", init_memory},

@@ -175,6 +175,25 @@ static void wheels(void)
     tw_destroy(&tw);
 }
 
+/* A single timer, in the third wheel. */
+static void keys_and_finer_wheels(void)
+{
+    static const tw_config config = {1, 0, 16, 0, NULL};
+    CHECK(tw_init(&tw, &config) == TW_OK);
+    tw_timer_init(&timers[0], NULL);
+    tw_start(&tw, &timers[0], 3000);
+    CHECK(tw_check(&tw));
+    tw.clock = 3001; /* after the key, in the same step */
+    CHECK(!tw_check(&tw));
+    tw.clock = 0;
+    twi_wheel *finest = tw.wheels[0];
+    tw.wheels[0] = NULL;
+    CHECK(!tw_check(&tw));
+    tw.wheels[0] = finest;
+    CHECK(tw_check(&tw));
+    tw_destroy(&tw);
+}
+
 static void no_wheel(void)
 {
     static timingwheel copy;
@@ -194,6 +213,8 @@ static const tap_case cases[] = {
     {"tw_check: is false for a damaged timer or ring", pending_timers},
     {"tw_check: is false for a damaged bucket", buckets},
     {"tw_check: is false for a damaged wheel or delay queue", wheels},
+    {"tw_check: is false for a key before the clock, or a gap in the wheels",
+     keys_and_finer_wheels},
     {"tw_check: is false for a copy, NULL and a destroyed wheel", no_wheel},
 };
 
