@@ -10,10 +10,10 @@
 
 /* The tick of a deadline is the first tick whose time is not before the
  * deadline. */
-/*@ requires \valid_read(tw) && 1 <= tw->tick <= UINT64_MAX / 2;
+/*@ requires \valid_read(tw) && 1 <= tw->units;
     assigns \nothing;
-    ensures never_early: \result * tw->tick >= deadline;
-    ensures first: (\result - 1) * tw->tick < deadline; */
+    ensures never_early: \result * tw->units >= deadline;
+    ensures first: (\result - 1) * tw->units < deadline; */
 static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline);
 
 /* The proof `bits` in placement.c shows this property of the highest bit. */
@@ -23,13 +23,21 @@ static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline);
     ensures small: bits < 0x100000000 ==> \result <= 31; */
 static inline unsigned twi_highest_bit(uint64_t bits);
 
-/* left * passed / span, rounded up, if the span is below 2^32. No wraps. */
-/*@ requires left <= 0x100000000 && passed < span < 0x100000000;
+/* The clock in ticks is the last tick whose time is not after `now`. */
+/*@ requires \valid_read(tw) && 1 <= tw->units;
     assigns \nothing;
-    ensures up: \result * span >= left * passed;
-    ensures least: \result > 0 ==> (\result - 1) * span < left * passed;
-    ensures part: \result <= left; */
-static size_t twi_share_of(size_t left, uint64_t passed, uint64_t span);
+    ensures reached: \result * tw->units <= now;
+    ensures last: (\result + 1) * tw->units > now; */
+static inline uint64_t twi_tick_reached(const timingwheel *tw, uint64_t now);
+
+/* left * passed / span, rounded up, if the span is below 2^32. No wraps. */
+/*@ requires left <= 0x100000000 && passed < span;
+    assigns \nothing;
+    ensures up: span < 0x100000000 ==> \result * span >= left * passed;
+    ensures least: span < 0x100000000 && \result > 0 ==>
+        (\result - 1) * span < left * passed;
+    ensures part: span < 0x100000000 ==> \result <= left; */
+static uint64_t twi_share_of(uint64_t left, uint64_t passed, uint64_t span);
 
 /* A sum, or saturated. */
 /*@ assigns \nothing;
