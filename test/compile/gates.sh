@@ -176,7 +176,8 @@ foreign_symbols() {
 foreign_calls() {
     symbols -O2
     awk '$1 == "U" { print $2 }' "$build/symbols" |
-        grep -vE '^([mc]alloc|free|mem(set|cpy|move|cmp)|_GLOBAL_OFFSET_TABLE_)$'
+        grep -vE '^([mc]alloc|free|mem(set|cpy|move|cmp))$' |
+        grep -v '^_GLOBAL_OFFSET_TABLE_$'
     true
 }
 
@@ -258,7 +259,7 @@ bytes() {
 
 header_lines() {
     wc -l "$header"
-    [ "$(wc -l <"$header")" -le 2300 ]
+    [ "$(wc -l <"$header")" -le 2550 ]
 }
 
 # Functions over 40 lines.
@@ -270,7 +271,7 @@ long_functions() {
         "$build/functions"
 }
 
-expect 'at most 2,300 lines' header_lines
+expect 'at most 2,550 lines' header_lines
 if have ctags && ctags --version 2>/dev/null | grep -q Universal; then
     expect_nothing 'no function over 40 lines' long_functions
     expect_nothing 'prefix of the types and functions' foreign_tags

@@ -281,8 +281,8 @@ static void run_limit(const uint64_t *o)
     while (tw_wait(&w.tw, units(o[0]), 1) == 0 && ++calls < MOST_CALLS);
 }
 
-/* FAILS DELAY: TW_MALLOC fails from now on if FAILS is 1. Timers that fire start
- * again DELAY later, if not 0. The figures measured so far are forgotten. */
+/* FAILS DELAY: TW_MALLOC fails from now on if FAILS is 1. Timers that fire
+ * start again DELAY later, if not 0. Figures measured so far are forgotten. */
 static void run_from_now(const uint64_t *o)
 {
     memory_fails = o[0] != 0;

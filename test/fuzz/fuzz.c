@@ -4,8 +4,8 @@
  * an input instead of a generator. The round ends with the bytes. Built with
  * clang's -fsanitize=fuzzer this file is a libFuzzer target. Built with
  * -DFUZZ_REPLAY by any compiler the program runs each file named on the command
- * line once: a test of the corpus, and the way to repeat a finding. fuzz.sh does
- * both.
+ * line once: a test of the corpus, and the way to repeat a finding. fuzz.sh
+ * does both.
  *
  * SPDX-License-Identifier: MIT
  */

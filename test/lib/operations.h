@@ -140,7 +140,7 @@ static void trace(const char *what, uint32_t id, uint64_t a, uint64_t b)
     run.trace[run.traced++ % TRACE] = e;
 }
 
-/* ----------------------------------------------------------------- bounds -- */
+/* ---------------------------------------------------------------- bounds -- */
 
 static bool allocation_fails(void)
 {
@@ -206,7 +206,7 @@ static void check_calm(uint64_t from, size_t timers, uint64_t moved)
     calm.since = clock;
 }
 
-/* ----------------------------------------------------------------- checks -- */
+/* ---------------------------------------------------------------- checks -- */
 
 static void check_timer(uint32_t id)
 {
@@ -258,7 +258,7 @@ static uint64_t cascaded(void)
     return run.tw.cascaded;
 }
 
-/* -------------------------------------------------------------- operations -- */
+/* ------------------------------------------------------------ operations -- */
 
 static void on_fire(timingwheel *tw, tw_timer *timer);
 
@@ -416,7 +416,7 @@ static inline void refused_calls(void)
     REQUIRE(run.heap.blocks == blocks);
 }
 
-/* ---------------------------------------------------------------- visiting -- */
+/* -------------------------------------------------------------- visiting -- */
 
 /* The timers that were pending when a visit began, in the oracle's order. */
 static struct {
@@ -505,7 +505,7 @@ static inline void drain(void)
     visit.active = false;
 }
 
-/* ------------------------------------------------------------------- calls -- */
+/* ----------------------------------------------------------------- calls -- */
 
 static bool has_fired_silently(uint32_t id)
 {
@@ -662,7 +662,7 @@ static inline bool poll_timer(uint64_t now)
     return timer != NULL;
 }
 
-/* ------------------------------------------------------------------ rounds -- */
+/* ---------------------------------------------------------------- rounds -- */
 
 /* Begins a round with the settings run.s and items that exist. */
 static void set_up(void)

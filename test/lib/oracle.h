@@ -386,8 +386,8 @@ static inline const char *oracle_stop(oracle *o, bool polled, bool moved,
     return NULL;
 }
 
-/* A call has returned, with the wheel's clock at `now`. `complete`: nothing
- * may be left. `polled`: a call of tw_poll. `moved`: the call has moved timers. */
+/* A call has returned, with the wheel's clock at `now`. `complete`: nothing may
+ * be left. `polled`: a call of tw_poll. `moved`: the call has moved timers. */
 static inline const char *oracle_return(oracle *o, bool complete, bool polled,
                                         bool moved, uint64_t now)
 {

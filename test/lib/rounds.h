@@ -61,7 +61,7 @@ static bool draw_refusal(void)
     return draw(16) < habits.failing;
 }
 
-/* --------------------------------------------------------------- deadlines -- */
+/* ------------------------------------------------------------- deadlines -- */
 
 /* Returns the ticks of a step of some wheel. */
 static uint64_t draw_step(void)
@@ -157,7 +157,7 @@ static uint64_t draw_now(void)
     }
 }
 
-/* -------------------------------------------------------------- operations -- */
+/* ------------------------------------------------------------ operations -- */
 
 static void op_start(void)
 {
@@ -350,7 +350,9 @@ static uint64_t draw_start(uint64_t tick)
     uint64_t i = draw(6), off = draw(3000) * tick;
     if (i < 3)
         return bases[i] + draw(2) * draw(100);
-    return i == 3 ? draw(0) >> draw(20) : i == 4 ? 0 - 1 - off : 0 - off * 100;
+    return i == 3   ? draw(0) >> draw(20)
+           : i == 4 ? UINT64_MAX - off
+                    : UINT64_C(0) - off * 100;
 }
 
 /* Hundreds of timers in blocks of near ticks, and a clock that seldom leaps. */

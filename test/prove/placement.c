@@ -6,30 +6,37 @@
  */
 #include "prove.h"
 
+#ifndef SIZE_BITS
+#define SIZE_BITS 1
+#endif
+
 /* The bits; with the compiler's instruction and with the portable code. */
-void bits(void) {
-  uint64_t word = nondet_u64();
-  ASSUME(word != 0);
-  unsigned highest = twi_highest_bit(word);
-  uint64_t lowest = twi_lowest_bit(word);
-  ASSERT(highest < 64 && word >> highest == 1);
-  ASSERT((word & lowest) != 0 && (lowest & (lowest - 1)) == 0);
-  ASSERT((word & (lowest - 1)) == 0);
-  REACHED("the end");
+void bits(void)
+{
+    uint64_t word = nondet_u64();
+    ASSUME(word != 0);
+    unsigned highest = twi_highest_bit(word);
+    uint64_t lowest = twi_lowest_bit(word);
+    ASSERT(highest < 64 && word >> highest == 1);
+    ASSERT((word & lowest) != 0 && (lowest & (lowest - 1)) == 0);
+    ASSERT((word & (lowest - 1)) == 0);
+    REACHED("the end");
 }
 
 /* Makes any wheel size and any clock. */
-static void make_clock(void) {
-  set_size(SIZE_BITS);
-  tw.clock = nondet_u64();
+static void make_clock(void)
+{
+    set_size(SIZE_BITS);
+    tw.clock = nondet_u64();
 }
 
 /* Makes a wheel of any level that twi_level_of can return. */
-static void make_wheel(twi_wheel *wheel) {
-  make_clock();
-  unsigned level = any_below(TWI_LEVELS);
-  ASSUME(level * tw.size_bits < 64);
-  wheel->shift = level * tw.size_bits;
+static void make_wheel(twi_wheel *wheel)
+{
+    make_clock();
+    unsigned level = any_below(TWI_LEVELS);
+    ASSUME(level * tw.size_bits < 64);
+    wheel->shift = level * tw.size_bits;
 }
 
 /* Any size, clock and tick ahead of the clock. The level exists, and the
@@ -37,152 +44,161 @@ static void make_wheel(twi_wheel *wheel) {
  * tick would be in the clock's own step or in the following step. In the wheel
  * of the level the tick is further ahead, unless the level is 0. So the level
  * is the finest, and no timer starts in a wheel's own or following step. */
-void level(void) {
-  make_clock();
-  uint64_t tick = nondet_u64();
-  ASSUME(tick > tw.clock);
-  unsigned found = twi_level_of(&tw, tick), shift = found * tw.size_bits;
-  ASSERT(found < TWI_LEVELS && shift < 64);
-  ASSERT(steps_ahead(tick, shift) <= tw.bucket_mask);
-  ASSERT(steps_ahead(tick, shift + tw.size_bits) <= 1);
-  if (found > 0) {
-    ASSERT(steps_ahead(tick, shift) >= 2);
-    REACHED("a coarse wheel");
-  }
-  REACHED("the end");
+void level(void)
+{
+    make_clock();
+    uint64_t tick = nondet_u64();
+    ASSUME(tick > tw.clock);
+    unsigned found = twi_level_of(&tw, tick), shift = found * tw.size_bits;
+    ASSERT(found < TWI_LEVELS && shift < 64);
+    ASSERT(steps_ahead(tick, shift) <= tw.bucket_mask);
+    ASSERT(steps_ahead(tick, shift + tw.size_bits) <= 1);
+    if (found > 0) {
+        ASSERT(steps_ahead(tick, shift) >= 2);
+        REACHED("a coarse wheel");
+    }
+    REACHED("the end");
 }
 
 /* While the clock moves on, the level of a tick does not rise. */
-void fall(void) {
-  make_clock();
-  uint64_t tick = nondet_u64(), later = nondet_u64();
-  ASSUME(tw.clock <= later && later < tick);
-  unsigned before = twi_level_of(&tw, tick);
-  tw.clock = later;
-  ASSERT(twi_level_of(&tw, tick) <= before);
-  REACHED("the end");
+void fall(void)
+{
+    make_clock();
+    uint64_t tick = nondet_u64(), later = nondet_u64();
+    ASSUME(tw.clock <= later && later < tick);
+    unsigned before = twi_level_of(&tw, tick);
+    tw.clock = later;
+    ASSERT(twi_level_of(&tw, tick) <= before);
+    REACHED("the end");
 }
 
 /* Any wheel, and two ticks in its window. Ticks of one bucket belong to one
  * step. While the clock moves on to a tick, the tick stays in the window. */
-void bucket(void) {
-  static twi_bucket buckets[2u << 12];
-  twi_wheel wheel = {0};
-  make_wheel(&wheel);
-  wheel.buckets = buckets;
-  uint64_t a = nondet_u64(), b = nondet_u64(), later = nondet_u64();
-  ASSUME(a >= tw.clock && b >= tw.clock);
-  ASSUME(steps_ahead(a, wheel.shift) <= tw.bucket_mask);
-  ASSUME(steps_ahead(b, wheel.shift) <= tw.bucket_mask);
-  const twi_bucket *of_a = twi_bucket_of(&tw, &wheel, a);
-  ASSERT(of_a - buckets <= tw.bucket_mask);
-  ASSERT((of_a == twi_bucket_of(&tw, &wheel, b)) ==
-         (a >> wheel.shift == b >> wheel.shift));
-  ASSUME(tw.clock <= later && later <= a);
-  tw.clock = later;
-  ASSERT(steps_ahead(a, wheel.shift) <= tw.bucket_mask);
-  REACHED("the end");
+void bucket(void)
+{
+    static twi_bucket buckets[2u << 12];
+    twi_wheel wheel = {0};
+    make_wheel(&wheel);
+    wheel.buckets = buckets;
+    uint64_t a = nondet_u64(), b = nondet_u64(), later = nondet_u64();
+    ASSUME(a >= tw.clock && b >= tw.clock);
+    ASSUME(steps_ahead(a, wheel.shift) <= tw.bucket_mask);
+    ASSUME(steps_ahead(b, wheel.shift) <= tw.bucket_mask);
+    const twi_bucket *of_a = twi_bucket_of(&tw, &wheel, a);
+    ASSERT(of_a - buckets <= tw.bucket_mask);
+    ASSERT((of_a == twi_bucket_of(&tw, &wheel, b)) ==
+           (a >> wheel.shift == b >> wheel.shift));
+    ASSUME(tw.clock <= later && later <= a);
+    tw.clock = later;
+    ASSERT(steps_ahead(a, wheel.shift) <= tw.bucket_mask);
+    REACHED("the end");
 }
 
 /* Any wheel, the clock when twi_remember_wheel was called, a later clock, and a
  * tick that the short way of tw_start accepts: the wheel is the right one. The
  * short way accepts every tick from two steps ahead of the clock on, of which
  * the wheel was the right one before. */
-void remember(void) {
-  twi_wheel wheel = {0};
-  make_wheel(&wheel);
-  tw.units = 1;
-  tw.max_pending = SIZE_MAX;
-  uint64_t later = nondet_u64(), tick = nondet_u64();
-  twi_remember_wheel(&tw, &wheel);
-  ASSERT(tw.last_wheel == &wheel);
-  ASSUME(tw.clock <= later);
-  bool was_right =
-      tick > later && twi_level_of(&tw, tick) * tw.size_bits == wheel.shift;
-  tw.clock = later;
-  if (tick < tw.last_end && tick > later && tick - later >= tw.last_ahead) {
-    ASSERT(twi_level_of(&tw, tick) * tw.size_bits == wheel.shift);
-    REACHED("accepted");
-  } else if (was_right) {
-    ASSERT(tick - later < UINT64_C(2) << wheel.shift || tick == UINT64_MAX);
-    REACHED("not accepted");
-  }
+void remember(void)
+{
+    twi_wheel wheel = {0};
+    make_wheel(&wheel);
+    tw.units = 1;
+    tw.max_pending = SIZE_MAX;
+    uint64_t later = nondet_u64(), tick = nondet_u64();
+    twi_remember_wheel(&tw, &wheel);
+    ASSERT(tw.last_wheel == &wheel);
+    ASSUME(tw.clock <= later);
+    bool was_right =
+        tick > later && twi_level_of(&tw, tick) * tw.size_bits == wheel.shift;
+    tw.clock = later;
+    if (tick < tw.last_end && tick > later && tick - later >= tw.last_ahead) {
+        ASSERT(twi_level_of(&tw, tick) * tw.size_bits == wheel.shift);
+        REACHED("accepted");
+    } else if (was_right) {
+        ASSERT(tick - later < UINT64_C(2) << wheel.shift || tick == UINT64_MAX);
+        REACHED("not accepted");
+    }
 }
 
 /* Any window: no tick in the window is rounder than the chosen tick. */
-void roundest(void) {
-  uint64_t low = nondet_u64(), high = nondet_u64(), other = nondet_u64();
-  ASSUME(low <= high && low <= other && other <= high);
-  uint64_t taken = twi_roundest(low, high);
-  ASSERT(low <= taken && taken <= high);
-  ASSERT(taken == 0 ||
-         (other != 0 && twi_lowest_bit(other) <= twi_lowest_bit(taken)));
-  REACHED("the end");
+void roundest(void)
+{
+    uint64_t low = nondet_u64(), high = nondet_u64(), other = nondet_u64();
+    ASSUME(low <= high && low <= other && other <= high);
+    uint64_t taken = twi_roundest(low, high);
+    ASSERT(low <= taken && taken <= high);
+    ASSERT(taken == 0 ||
+           (other != 0 && twi_lowest_bit(other) <= twi_lowest_bit(taken)));
+    REACHED("the end");
 }
 
 /* Any clock moved to any target in ticks of any power of two: the clock in
  * ticks is the clock in time units, rounded down, and never goes back. */
-void leap(void) {
-  tw.units = UINT64_C(1) << any_below(64);
-  uint64_t before = tw.now = nondet_u64(), target = nondet_u64();
-  tw.clock = twi_tick_reached(&tw, tw.now);
-  uint64_t tick = nondet_u64();
-  ASSUME(before <= target && tick <= twi_tick_reached(&tw, target));
-  twi_leap(&tw, tick);
-  ASSERT(tw.clock >= tick && tw.now >= before && tw.now <= target);
-  ASSERT(tw.clock == twi_tick_reached(&tw, tw.now));
-  REACHED("the end");
+void leap(void)
+{
+    tw.units = UINT64_C(1) << any_below(64);
+    uint64_t before = tw.now = nondet_u64(), target = nondet_u64();
+    tw.clock = twi_tick_reached(&tw, tw.now);
+    uint64_t tick = nondet_u64();
+    ASSUME(before <= target && tick <= twi_tick_reached(&tw, target));
+    twi_leap(&tw, tick);
+    ASSERT(tw.clock >= tick && tw.now >= before && tw.now <= target);
+    ASSERT(tw.clock == twi_tick_reached(&tw, tw.now));
+    REACHED("the end");
 }
 
 /* Replace functions that twi_move_ahead calls. */
 static uint64_t seen_passed, seen_span;
 static unsigned shares, moves;
 uint64_t known_share_of(uint64_t left, uint64_t passed, uint64_t span);
-uint64_t known_share_of(uint64_t left, uint64_t passed, uint64_t span) {
-  ASSERT(left >= TWI_LARGE && passed < span);
-  seen_passed = passed, seen_span = span;
-  shares++;
-  return 7;
+uint64_t known_share_of(uint64_t left, uint64_t passed, uint64_t span)
+{
+    ASSERT(left >= TWI_LARGE && passed < span);
+    seen_passed = passed, seen_span = span;
+    shares++;
+    return 7;
 }
 
 void known_move_down(timingwheel *of, const twi_wheel *wheel, uint64_t step,
                      uint64_t most);
 void known_move_down(timingwheel *of, const twi_wheel *wheel, uint64_t step,
-                     uint64_t most) {
-  uint64_t end = step << wheel->shift;
-  ASSERT(of == &tw && most == 7);
-  ASSERT(end > tw.clock && end - tw.clock <= UINT64_C(1) << wheel->shift);
-  ASSERT(seen_span - seen_passed == end - tw.clock); /* r */
-  ASSERT(seen_passed <= tw.clock - tw.began);        /* d, in this step */
-  moves++;
+                     uint64_t most)
+{
+    uint64_t end = step << wheel->shift;
+    ASSERT(of == &tw && most == 7);
+    ASSERT(end > tw.clock && end - tw.clock <= UINT64_C(1) << wheel->shift);
+    ASSERT(seen_span - seen_passed == end - tw.clock); /* r */
+    ASSERT(seen_passed <= tw.clock - tw.began);        /* d, in this step */
+    moves++;
 }
 
 /* One wheel of any level, any clock and any beginning of the call: a large
  * bucket of the wheel's next step moves the share of the time passed, in the
  * clock's own step. A wheel whose next step is beyond 64 bits is left alone. */
-void move_ahead(void) {
-  static twi_wheel wheel;
-  static twi_bucket buckets[4];
-  set_size(1);
-  tw.clock = nondet_u64();
-  tw.began = nondet_u64();
-  ASSUME(tw.began <= tw.clock);
-  unsigned level = wheel.shift = any_below(63) + 1;
-  wheel.buckets = buckets;
-  for (unsigned i = 1; i < 64; i++)
-    tw.wheels[i] = i == level ? &wheel : NULL;
-  uint64_t end = (tw.clock | ((UINT64_C(1) << level) - 1)) + 1;
-  for (unsigned i = 0; i < 4; i++)
-    buckets[i].at_most = nondet_u32();
-  size_t in_next = buckets[((tw.clock >> level) + 1) & 3].at_most;
-  twi_move_ahead(&tw);
-  ASSERT(moves == shares);
-  ASSERT(shares == (in_next >= TWI_LARGE && end != 0));
-  if (end == 0) {
-    ASSERT(tw.ahead_at == UINT64_MAX);
-    REACHED("the end of time");
-  } else {
-    ASSERT(tw.ahead_at == (shares == 0 ? end : tw.clock));
-    REACHED("a step");
-  }
+void move_ahead(void)
+{
+    static twi_wheel wheel;
+    static twi_bucket buckets[4];
+    set_size(1);
+    tw.clock = nondet_u64();
+    tw.began = nondet_u64();
+    ASSUME(tw.began <= tw.clock);
+    unsigned level = wheel.shift = any_below(63) + 1;
+    wheel.buckets = buckets;
+    for (unsigned i = 1; i < 64; i++)
+        tw.wheels[i] = i == level ? &wheel : NULL;
+    uint64_t end = (tw.clock | ((UINT64_C(1) << level) - 1)) + 1;
+    for (unsigned i = 0; i < 4; i++)
+        buckets[i].at_most = nondet_u32();
+    size_t in_next = buckets[((tw.clock >> level) + 1) & 3].at_most;
+    twi_move_ahead(&tw);
+    ASSERT(moves == shares);
+    ASSERT(shares == (in_next >= TWI_LARGE && end != 0));
+    if (end == 0) {
+        ASSERT(tw.ahead_at == UINT64_MAX);
+        REACHED("the end of time");
+    } else {
+        ASSERT(tw.ahead_at == (shares == 0 ? end : tw.clock));
+        REACHED("a step");
+    }
 }

@@ -180,7 +180,7 @@ judge() {
     said=$build/$1.$2.said
     for try in 2 3 4; do
         verdict=$(sed -n 's/^ok 1 - //p' "$said" | tr -d '\r')
-        [ -z "$verdict" ] && [ $try -lt 4 ] || break
+        if [ -n "$verdict" ] || [ $try = 4 ]; then break; fi
         sh "$build/$1.$2.command" >"$said" 2>&1 </dev/null
     done
     if [ -n "$verdict" ]; then

@@ -6,9 +6,9 @@
  * delays up to three turns of the second wheel. A case is a scene: what happens
  * to the timers before the clock moves on. Each timer stands for some copies,
  * started one after the other, so that buckets of several timers fire in place,
- * move down or move ahead of time. Each scene is played in five manners: tick by
- * tick, in one jump, from deadline to deadline, with a limit of one per call,
- * and by polling. oracle.h judges. Scenes beyond the budget of a case are left
+ * move down or move ahead of time. Each scene is played in five manners: tick
+ * by tick, in one jump, from deadline to deadline, with a limit of one per
+ * call, and by polling. oracle.h judges. Scenes beyond the budget of a case are left
  * out evenly.
  *
  * SPDX-License-Identifier: MIT

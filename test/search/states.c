@@ -6,10 +6,10 @@
  * postpone, cancel, advance, limited advance, poll, drain and trim of a case,
  * judged by oracle.h. Two states are the same if all fields of the wheel are
  * equal, seen from the clock, and the timers were started in the same order. A
- * state is reached by repeating the steps that led there; a failure prints these
- * steps, which are the shortest way. The search ends when all states are found,
- * or after a number of steps: 300,000 for each case, with --full 3 million, with
- * --complete a billion.
+ * state is reached by repeating the steps that led there. A failure prints
+ * these steps, which are the shortest way. The search ends when all states are found,
+ * or after a number of steps: 300,000 for each case, 3 million with --full, a
+ * billion with --complete.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -88,7 +88,7 @@ static bool no_memory(void)
     return current->no_memory && run.heap.blocks != 0;
 }
 
-/* ----------------------------------------------------------------- states -- */
+/* ---------------------------------------------------------------- states -- */
 
 static uint64_t hash;
 
@@ -180,7 +180,7 @@ static bool is_new(uint64_t state)
     return true;
 }
 
-/* ------------------------------------------------------------------ steps -- */
+/* ----------------------------------------------------------------- steps -- */
 
 #define DELAYS 6
 

@@ -62,6 +62,7 @@ is_found() {
 
 expect 'no interleaving of 2 threads, 2 timers and 4 posts is wrong' holds
 sed -n 's/^ *\([0-9]*\) states, stored.*/# \1 states/p' "$build/0/found"
+# shellcheck disable=SC2013 # numbers are words
 for number in $(sed -n 's/^#if BROKEN == \([0-9]*\) .*/\1/p' "$model" |
     sort -nu); do
     what=$(sed -n "s/^#if BROKEN == $number \/\* \(.*\) \*\//\1/p" "$model" |

@@ -115,7 +115,7 @@ twi_apply s/request == UINT64_MAX/false/
 twi_apply s/request - TWI_START/request/
 twi_apply s/== TW_OK/!= TW_EINVAL/
 twi_apply s/return !atomic/return atomic/
-twi_apply s/!atomic_.*/(void)nothing, atomic_store_explicit(/;s/&nothing, request, .*/request, TWI_RELAXED), false;/
+twi_apply s/!atomic.*/atomic_store_explicit(/;s/&nothing, \(req.*\),.*/\1), 0;/
 twi_apply s/nothing = TWI_NOTHING/nothing = TWI_CANCEL/
 twi_reverse s/remote->next = turned/remote->next = NULL/
 twi_apply_all s/remote->next = NULL/(void)0/
@@ -125,7 +125,7 @@ twi_apply_all s/box->waiting_count++/(void)0/
 tw_collect s/box->tw != NULL &&//
 tw_collect s/>=/>/
 tw_collect s/box == NULL/false/
-tw_collect s/exchange_explicit(&box->posted, (tw_remote \*)NULL,/load_explicit(\&box->posted,/
+tw_collect s/exchange_explicit(&box->posted, .*L,/load_explicit(\&box->posted,/
 tw_collect s/cancelled || //
 tw_collect s/!full/full/
 tw_collect s/ || !full//
