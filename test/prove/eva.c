@@ -63,7 +63,9 @@ static void *take(size_t size)
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
 
-static tw_timer timers[TIMERS];
+/* The timers and the wheel are in the range, too: hints are made of addresses. */
+#define timers ((tw_timer *)FROM)
+#define WHEEL_AT (FROM + TIMERS * sizeof(tw_timer))
 
 static tw_timer *any_timer(void)
 {
@@ -201,11 +203,9 @@ static void run_round(unsigned round)
 {
     static const uint32_t sizes[ROUNDS] = {2, 4, 8, 16, 64};
     static const uint64_t ticks[ROUNDS] = {1, 3, 1, 10, 1};
-    /* The wheel is in the range, too, since the header compares addresses of
-   * buckets in the wheel. */
-    timingwheel *tw = (timingwheel *)FROM;
+    timingwheel *tw = (timingwheel *)WHEEL_AT;
     tw_config config = {ticks[round], 100, sizes[round], 0, NULL};
-    free_from = FROM + sizeof(*tw) + round; /* at no multiple of anything */
+    free_from = WHEEL_AT + sizeof(*tw) + round; /* at no multiple of anything */
     tw_init(tw, &config);
     for (int i = 0; i < TIMERS; i++)
         tw_timer_init(&timers[i], any_below(8) == 0 ? NULL : on_timer);
