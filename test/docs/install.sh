@@ -1,8 +1,8 @@
 #!/bin/sh
 # install.sh - tests `make install`, `make uninstall`, and the ways in which
-# README.md adds the header to a project. The commands, the lines for CMake and
-# the lines for Meson are used exactly as README.md shows them, for the first
-# program of README.md, in C and in C++. Only the address of the repository is
+# README.md adds the header to a project. The commands and the lines for CMake
+# are used exactly as README.md shows them, for the first program of README.md,
+# in C and in C++. Only the address of the repository is
 # replaced, by the address of a repository made here. Prints TAP. A case without
 # its tool is skipped with a warning, and fails if STRICT is set. Run from the
 # top of the repository.
@@ -71,8 +71,8 @@ make_repository() {
 }
 
 # prepare WAY LANGUAGE: makes the project that gets the header. The project has
-# what README.md takes for granted: main.c, a repository for a submodule, and a
-# CMakeLists.txt or meson.build that names the project and the program.
+# what README.md takes for granted: main.c, and a CMakeLists.txt that names the
+# project and the program.
 prepare() {
     project=$folder/myproject
     mkdir -p "$project"
@@ -81,7 +81,6 @@ prepare() {
     block c | sed -n 's|.*// prints "\(.*\)"$|\1|p' >"$folder/expected"
     case $1 in
     copy | pkg-config) lines sh "$1" | translate "$2" >"$folder/commands" ;;
-    Meson) prepare_meson "$2" ;;
     *) prepare_cmake "$1" "$2" ;;
     esac
 }
@@ -96,26 +95,10 @@ prepare_cmake() {
     } | translate "$2" >"$project/CMakeLists.txt"
     {
         [ "$1" != CMake ] || block sh | grep -o '^make install [^&]*'
-        [ "$1" != submodule ] || echo 'git -C myproject init -q'
         command_for cmake "$1" | translate "$2"
         [ "$1" = CMake ] || echo 'cmake -S myproject -B build'
         echo 'cmake --build build'
     } >"$folder/commands"
-}
-
-# The comments in the block for Meson name the file of the lines that follow.
-prepare_meson() {
-    mkdir -p "$project/subprojects/timingwheel"
-    cp timingwheel.h "$project/subprojects/timingwheel"
-    echo "project('myproject', '$1')" >"$project/meson.build"
-    block meson | awk -v project="$project" '
-        /^# / { file = project "/" $2; next }
-        { print >> file }
-    '
-    echo "executable('myprogram', 'main.$1', dependencies: timingwheel)" \
-        >>"$project/meson.build"
-    echo 'meson setup build myproject && meson compile -C build' \
-        >"$folder/commands"
 }
 
 # add_as WAY LANGUAGE: adds the header to a project in this way, builds the
@@ -249,8 +232,7 @@ else
     skip "CMake knows the version" "cmake is missing"
 fi
 
-# Git refuses a submodule at a local address, and a CMake that runs git does, if
-# nobody allows the address.
+# Git refuses a local address if nobody allows the address.
 GIT_CONFIG_COUNT=1
 GIT_CONFIG_KEY_0=protocol.file.allow
 GIT_CONFIG_VALUE_0=always
@@ -262,7 +244,5 @@ way CMake cmake git
 if have git; then
     expect "a repository for the next cases" make_repository
 fi
-way submodule cmake git
 way FetchContent cmake git
-way Meson meson ninja
 tap_end

@@ -8,8 +8,8 @@
  * started one after the other, so that buckets of several timers fire in place,
  * move down or move ahead of time. Each scene is played in five manners: tick
  * by tick, in one jump, from deadline to deadline, with a limit of one per
- * call, and by polling. oracle.h judges. Scenes beyond the budget of a case are left
- * out evenly.
+ * call, and by polling. oracle.h judges. Scenes beyond the budget of a case are
+ * left out evenly.
  *
  * SPDX-License-Identifier: MIT
  */

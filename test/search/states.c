@@ -7,9 +7,9 @@
  * judged by oracle.h. Two states are the same if all fields of the wheel are
  * equal, seen from the clock, and the timers were started in the same order. A
  * state is reached by repeating the steps that led there. A failure prints
- * these steps, which are the shortest way. The search ends when all states are found,
- * or after a number of steps: 300,000 for each case, 3 million with --full, a
- * billion with --complete.
+ * these steps, which are the shortest way. The search ends when all states are
+ * found, or after a number of steps: 300,000 for each case, 3 million with
+ * --full, a billion with --complete.
  *
  * SPDX-License-Identifier: MIT
  */
