@@ -6,8 +6,8 @@
 #
 # - CBMC: functions of the header on any state within a bound. The table below
 #   names the bound. The proofs are in the file of the table; see prove.h. Every
-#   check of CBMC is on. The check of wrapping unsigned numbers is off, where
-#   numbers wrap on purpose: the short way of tw_start, and moving ahead.
+#   check of CBMC is on. The check of wrapping unsigned numbers is off where
+#   numbers wrap on purpose, as in the short way of tw_start.
 # - WP of Frama-C: contracts of functions that multiply and divide, in
 #   arithmetic.c.
 # - EVA of Frama-C: seeded operations in four data models without an alarm, in
@@ -22,7 +22,7 @@
 # calls over filled wheels (the searches and the fuzzer try
 # these); more timers, wheels or buckets than the bounds say; callbacks that
 # start, cancel or throw; tw_drain, tw_foreach and tw_trim, which only EVA runs;
-# the share that moves ahead, of a span of 2^32 ticks or more; the mailbox; the
+# moving ahead and its share; heaps of four wheels or more; the mailbox; the
 # time that anything takes.
 #
 # SPDX-License-Identifier: MIT
@@ -119,10 +119,9 @@ placement bucket 65+ every bucket and window of two ticks, every level and clock
 placement remember 65 every short way of tw_start, every level, tick and clocks
 placement roundest 65+ - roundest tick of a window, every window
 placement leap 65+ - clock in ticks and time units, every clock and target
-placement move_ahead 65 - the step that moves ahead, every clock
-queue set 6+ -DQUEUED=1,-DQUEUED=2,-DQUEUED=3,-DQUEUED=4 a key changes, every heap
-queue enter 6+ -DQUEUED=1,-DQUEUED=2,-DQUEUED=3,-DQUEUED=4 a wheel enters, every heap
-queue leave 6+ -DQUEUED=1,-DQUEUED=2,-DQUEUED=3,-DQUEUED=4 a wheel leaves, every heap
+queue set 6+ -DQUEUED=1,-DQUEUED=2,-DQUEUED=3 a key changes, every heap of that size
+queue enter 6+ -DQUEUED=1,-DQUEUED=2,-DQUEUED=3 a wheel enters, every heap of that size
+queue leave 6+ -DQUEUED=1,-DQUEUED=2,-DQUEUED=3 a wheel leaves, every heap of that size
 rings leave 5+ - a timer leaves, any two rings of up to 3 timers
 rings enter 5+ - a timer enters, any two rings of up to 3 timers
 rings append 5+ - a ring is appended, any two rings of up to 3 timers
@@ -160,7 +159,6 @@ contract() {
 
 contract twi_tick_of 'tick of a deadline, every tick length and deadline'
 contract twi_tick_reached 'tick that the clock has reached, every clock'
-contract twi_share_of 'share of what is left, every time passed and span'
 contract tw_after 'tw_after, every clock and delay'
 contract tw_next_period 'tw_next_period, every time and period'
 
