@@ -55,8 +55,6 @@ loops=set_size.0:65
 sizes='1 2 3 4 5 6 7 8 9 10 11 12'
 
 cbmc=$(command -v cbmc || echo .build/cbmc/cbmc)
-goto_cc=${cbmc%cbmc}goto-cc
-goto_instrument=${cbmc%cbmc}goto-instrument
 no_cbmc=
 if ! have "$cbmc"; then
     "$folder/get-cbmc.sh" >"$build/get-cbmc.log" 2>&1 ||
@@ -72,21 +70,12 @@ is_proved() {
     grep -q 'reached: .*: FAILURE$' "$1" || echo 'nothing is reached'
 }
 
-# Runs a proof of the table. Prints what is not proved. Replaces functions with
-# proofs of their own by shorter functions of the proof's file.
+# Runs a proof of the table. Prints what is not proved.
 # shellcheck disable=SC2086
 run_proof() {
-    case $proof_function in
-    move_ahead) calls='--replace-calls twi_share_of:known_share_of
-        --replace-calls twi_move_down:known_move_down' ;;
-    *) calls= ;;
-    esac
-    "$goto_cc" $proof_defines -o "$build/goto" --function "$proof_function" \
-        "$folder/$proof_file.c" >"$build/log" 2>&1 &&
-        "$goto_instrument" $calls "$build/goto" "$build/replaced" \
-            >"$build/log" 2>&1 &&
-        "$cbmc" $checks --unwindset "$loops" $proof_options \
-            "$build/replaced" >"$build/log" 2>&1
+    "$cbmc" $checks --unwindset "$loops" $proof_options $proof_defines \
+        --function "$proof_function" "$folder/$proof_file.c" \
+        >"$build/log" 2>&1
     is_proved "$build/log"
 }
 
