@@ -45,37 +45,41 @@ extern bool nondet_bool(void);
 #define REACHED(where) __CPROVER_assert(false, "reached: " where)
 
 /* Any number below `limit`. */
-static inline unsigned any_below(unsigned limit) {
-  unsigned number = nondet_u32();
-  ASSUME(number < limit);
-  return number;
+static inline unsigned any_below(unsigned limit)
+{
+    unsigned number = nondet_u32();
+    ASSUME(number < limit);
+    return number;
 }
 
 static timingwheel tw;
 
 /* Sets the fields that tw_init derives from a wheel size. */
-static inline void set_size(unsigned bits) {
-  tw.size_bits = bits;
-  tw.bucket_mask = (UINT32_C(2) << bits) - 1;
-  unsigned level = 0, left = bits;
-  for (unsigned i = 0; i < 64; i++, left--) { /* level is i / bits */
-    if (left == 0)
-      left = bits, level++;
-    tw.level_of_bit[i] = (uint8_t)level;
-  }
+static inline void set_size(unsigned bits)
+{
+    tw.size_bits = bits;
+    tw.bucket_mask = (UINT32_C(2) << bits) - 1;
+    unsigned level = 0, left = bits;
+    for (unsigned i = 0; i < 64; i++, left--) { /* level is i / bits */
+        if (left == 0)
+            left = bits, level++;
+        tw.level_of_bit[i] = (uint8_t)level;
+    }
 }
 
 /* How many steps of 2^shift ticks `tick` is ahead of the clock's own step. */
-static inline uint64_t steps_ahead(uint64_t tick, unsigned shift) {
-  return shift < 64 ? (tick >> shift) - (tw.clock >> shift) : 0;
+static inline uint64_t steps_ahead(uint64_t tick, unsigned shift)
+{
+    return shift < 64 ? (tick >> shift) - (tw.clock >> shift) : 0;
 }
 
 #define MEMORY_BYTES 2048
 static size_t memory_left; /* 0: none */
 static unsigned char memory[MEMORY_BYTES];
 
-static void *prove_allocate(size_t size) {
-  return size <= memory_left ? memory + MEMORY_BYTES - memory_left : NULL;
+static void *prove_allocate(size_t size)
+{
+    return size <= memory_left ? memory + MEMORY_BYTES - memory_left : NULL;
 }
 
 #endif
