@@ -10,8 +10,6 @@
 #   numbers wrap on purpose, as in the short way of tw_start.
 # - WP of Frama-C: contracts of functions that multiply and divide, in
 #   arithmetic.c.
-# - EVA of Frama-C: seeded operations in four data models without an alarm, in
-#   eva.c. OPERATIONS is the number per model, by default 60.
 #
 # If CBMC is not installed, get-cbmc.sh takes CBMC from
 # Debian 13. Frama-C is the packages frama-c-base, why3 and z3. Missing tools
@@ -19,11 +17,10 @@
 # are run.
 #
 # NOT PROVED: moving down, coming up and the order of unfinished calls; whole
-# calls over filled wheels (the searches and the fuzzer try
-# these); more timers, wheels or buckets than the bounds say; callbacks that
-# start, cancel or throw; tw_drain, tw_foreach and tw_trim, which only EVA runs;
-# moving ahead and its share; heaps of four wheels or more; the mailbox; the
-# time that anything takes.
+# calls over filled wheels (the searches and the fuzzer try these); more timers,
+# wheels or buckets than the bounds say; callbacks that start, cancel or throw;
+# tw_drain, tw_foreach and tw_trim; moving ahead and its share; heaps of four
+# wheels or more; the mailbox; the time that anything takes.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -31,7 +28,6 @@ set -u
 build=.build/prove
 folder=test/prove
 pattern=${1:-}
-operations=${OPERATIONS:-60}
 
 rm -rf "$build"
 mkdir -p "$build"
@@ -150,50 +146,5 @@ contract twi_tick_of 'tick of a deadline, every tick length and deadline'
 contract twi_tick_reached 'tick that the clock has reached, every clock'
 contract tw_after 'tw_after, every clock and delay'
 contract tw_next_period 'tw_next_period, every time and period'
-
-# analyse MODEL [OPTION...]
-analyse() {
-    analyse_model=$1
-    shift
-    frama-c -eva -eva-slevel 10000000 -eva-plevel 5000 -eva-no-results \
-        -absolute-valid-range 0x10000-0x7ffff -machdep "$analyse_model" \
-        -cpp-extra-args="-U__GNUC__ -DOPERATIONS=$operations $*" \
-        "$folder/eva.c" >"$build/log" 2>&1
-    grep -v superposing "$build/log" | tail -n 25
-}
-
-# No alarm, no open assertion, and EVA got to the end.
-no_alarm() {
-    analyse "$@"
-    grep -q '^ *0 alarms generated' "$build/log" &&
-        grep -q 'Frama_C_show_each_end' "$build/log" &&
-        grep -q 'Assertions *[1-9][0-9]* valid *0 unknown *0 invalid' \
-            "$build/log"
-}
-
-an_alarm() {
-    analyse "$@"
-    grep -q '^ *[1-9][0-9]* alarms* generated' "$build/log"
-}
-
-# eva CHECK NAME MODEL [OPTION...]
-eva() {
-    eva_check=$1 eva_name="eva: $2"
-    shift 2
-    wanted "$eva_name" || return
-    if [ -n "$no_frama_c" ]; then
-        skip "$eva_name" "$no_frama_c"
-        return
-    fi
-    expect "$eva_name" "$eva_check" "$@"
-}
-
-for model in gcc_x86_64 gcc_x86_32 gcc_x86_16; do
-    eva no_alarm "$operations operations, $model, no alarm" "$model"
-done
-eva an_alarm 'a fault put in on purpose gives an alarm' gcc_x86_64 -DBREAK
-operations=$((2 * operations)) # many starts are refused
-eva no_alarm "$operations operations, msvc_x86_64, memory scarce, no alarm" \
-    msvc_x86_64 -DSCARCE
 
 tap_end
