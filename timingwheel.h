@@ -79,16 +79,17 @@
     1. Never early. A timer fires in the first tw_advance_clock(now) that
        reaches the timer's tick: the deadline rounded up to a tick.
     3. In a callback, the clock is the tick of the firing timer, not the target
-       of the call. A timer started in a callback for a later tick, up to the
-       target, fires within the same call, in order.
+       of the call. (An overdue timer leaves the clock alone.) A timer that a
+       callback starts for a later tick, up to the target, fires within the same
+       call, in order.
     4. Deadlines are absolute. Add a delay to the latest reading with
        tw_after, which saturates. Use a clock that never jumps.
     5. A deadline in the past is no error. If the clock has reached the tick of
        the deadline, the timer is overdue. Overdue timers fire in the next call,
        whatever the argument, before all others, in start order. A timer that a
        callback starts overdue fires in the next call, not in the current call.
-    8. Timers fire in order of tick, and within a tick in start order. A timer
-       that was postponed takes any place in its tick.
+    8. All other timers fire in order of tick, and within a tick in start order.
+       A timer that was postponed takes any place in its tick.
    11. Start, cancel, postpone and move are O(1). Postponing to a later time
        only stores the deadline, and cannot fail. For an earlier time, or if the
        timer is due or not pending, tw_postpone acts like tw_start.
@@ -104,14 +105,14 @@
 
     2. Advancing over a span without due timers costs the same for one tick as
        for 2^63 ticks.
-    6. A `now` before the clock leaves the clock alone. Such a call fires
-       overdue timers, and the timers that a limit has left.
+    6. A `now` before the clock does not move the clock. Such a call fires
+       overdue timers, and finishes an unfinished call.
     7. Every uint64_t is a valid deadline and a valid clock. A timer whose tick
        is beyond 64 bits stays pending and wakes nobody.
     9. tw_next_deadline is never late. The result can be early only after a
        timer was cancelled, postponed, restarted or drained. Each such timer
-       costs at most one call that fires nothing. A bucket whose timers have all
-       left wakes nobody, unless the bucket was the first of its wheel.
+       costs at most one call that fires nothing. An emptied bucket wakes
+       nobody, unless the bucket was the first of its wheel.
        Cascading ahead of time wakes nobody.
    10. tw_wait returns 0 if a timer is due, else the time until the next
        deadline, at most `longest`. If the clock can reach no pending timer,
@@ -122,10 +123,10 @@
        The cost is O(1) per timer handled, plus one step per bucket emptied by
        cancels. A call stopped by the limit is unfinished. The next call,
        limited or not, finishes the unfinished call first, and then begins its
-       own work. If the limit is spent before that, the new call's `now` is
-       discarded. So timers that were due fire before timers that were
-       started overdue since. A tw_poll that returns a timer is a call stopped
-       after one timer.
+       own work. If the limit is spent before that, the new call does not begin,
+       and its `now` is ignored. So timers that were due fire before timers that
+       were started overdue since. A tw_poll that returns a timer is a call
+       stopped after one timer.
    15. Without memory for a wheel, tw_start returns TW_ENOMEM and changes no
        timer. Pending timers still fire in time and in order. A postponed timer
        that finds no wheel waits in a list until the timer's tick.
@@ -274,9 +275,9 @@
    - A cancel may be collected after the timer fired. Once the cancel is settled
      (tw_remote_settled), the timer will not fire.
    - The wheel's thread may use the tw_timer of a settled remote directly. That
-     thread may free a settled remote, even in the callback, if the timer is not
-     pending, and will not be posted again. The callback sees all that the
-     posting thread wrote before the post.
+     thread may free a remote that is settled, not pending, and never posted
+     again, even in the callback. The callback sees all that the posting thread
+     wrote before the post.
    - A remote belongs to one mailbox. Both must not move while in use. Keep the
      mailbox, and the data of `wake`, until each call with the mailbox has
      returned. Join the threads, collect once more, then destroy the wheel.
@@ -431,7 +432,7 @@ struct tw_timer {
 /* The types from here to struct timingwheel are private, too. They are visible
  * because the compiler must know the size of a timingwheel. */
 
-#define TWI_LEVELS 64 /* wheels of 2 steps need 64 levels to reach 2^64 */
+#define TWI_LEVELS 64 /* no wheel has steps of 2^64 ticks */
 #if UINTPTR_MAX > UINT32_MAX
 #define TWI_HINTS 8 /* how many timers ahead to prefetch: a power of two */
 #else
@@ -473,8 +474,8 @@ enum twi_list {
 
 /* What a timingwheel is doing. Zero memory counts as destroyed. */
 enum twi_activity {
-    /* Before TWI_LIVE the long way of tw_start refuses. The short way is then
-     * closed: last_end is 0. */
+    /* Before TWI_LIVE the long way of tw_start refuses. tw_foreach and
+     * tw_destroy also close the short way: last_end is 0. */
     TWI_DESTROYED,  /* or never set up: a start returns TW_EINVAL */
     TWI_ALLOCATING, /* inside TW_MALLOC or TW_FREE */
     TWI_VISITING,   /* inside tw_foreach: a start returns TW_EBUSY */
@@ -621,14 +622,14 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
 
 /* Moves a timer to another address. `to` gets all fields, and the place of
  * `from` in the firing order. `from` becomes idle if pending. `to` must not be
- * pending, but may be a copy of `from`. Cannot fail. O(1). */
+ * pending, but may be a copy of `from`. Both must be valid memory: before a
+ * realloc, move to a new block. Cannot fail. O(1). */
 TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to);
 
-/* Moves the clock to `now` and fires, in order, every timer due by then.
- * Returns the number of timers fired. If `now` is before the clock, the clock
- * stays. Finishes an unfinished call first (promise 13). Does nothing inside a
- * callback or visitor (0). Costs O(1) per timer fired or cascaded, for any span
- * of time. */
+/* Finishes an unfinished call (promise 13). Then moves the clock to `now`,
+ * unless `now` is before the clock, and fires, in order, every timer due by
+ * then. Returns the number of timers fired. Does nothing inside a callback or
+ * visitor (0). Costs O(1) per timer fired or cascaded, for any span of time. */
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
 
 /* Acts like tw_advance_clock, but handles at most `limit` timers, fired or
@@ -646,8 +647,8 @@ TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now);
 
 /* Writes the time at which the next timer is due: the deadline rounded up to a
  * tick. If a timer is overdue or a call unfinished, writes the clock. Never
- * late, but can be early (promise 9). Returns false, and leaves *deadline
- * alone, if the clock can reach no pending timer. O(1). */
+ * late, but can be early (promise 9). Otherwise returns false, and leaves
+ * *deadline alone, if the clock can reach no pending timer. O(1). */
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
 
 /* Returns how long a loop may sleep at `now`, in time units: 0 if a timer is
@@ -1509,6 +1510,7 @@ TWI_WRAPS static void twi_remember_wheel(timingwheel *tw, twi_wheel *wheel)
     uint64_t end =
         above < 64 ? ((tw->clock >> above) + 2) << above : UINT64_MAX;
     tw->last_wheel = wheel;
+    /* No start chooses a wheel with shift 63: every tick is in reach below. */
     tw->last_ahead = wheel->shift == 0 ? 1 : UINT64_C(2) << wheel->shift;
     tw->last_end = end > tw->clock ? end : UINT64_MAX;
 }
@@ -1749,7 +1751,7 @@ static uint64_t twi_share_of(uint64_t left, uint64_t passed, uint64_t span)
         passed >>= bits - 31;
         span >>= bits - 31;
     }
-    return (left * passed + span - 1) / span;
+    return left / span * passed + (left % span * passed + span - 1) / span;
 }
 
 /* Moves timers of large buckets down before the buckets come up (see MOVING

@@ -94,8 +94,8 @@ void bucket(void)
     REACHED("the end");
 }
 
-/* Any wheel, the clock when twi_remember_wheel was called, a later clock, and a
- * tick that the short way of tw_start accepts: the wheel is the right one. The
+/* The wheel of any start, the clock at that start, a later clock, and a tick
+ * that the short way of tw_start accepts: the wheel is the right one. The
  * short way accepts every tick from two steps ahead of the clock on, of which
  * the wheel was the right one before. */
 void remember(void)
@@ -104,7 +104,9 @@ void remember(void)
     make_wheel(&wheel);
     tw.units = 1;
     tw.max_pending = SIZE_MAX;
-    uint64_t later = nondet_u64(), tick = nondet_u64();
+    uint64_t later = nondet_u64(), tick = nondet_u64(), first = nondet_u64();
+    ASSUME(first > tw.clock);
+    ASSUME(twi_level_of(&tw, first) * tw.size_bits == wheel.shift);
     twi_remember_wheel(&tw, &wheel);
     ASSERT(tw.last_wheel == &wheel);
     ASSUME(tw.clock <= later);
@@ -132,8 +134,9 @@ void roundest(void)
     REACHED("the end");
 }
 
-/* Any clock moved to any target in ticks of any power of two: the clock in
- * ticks is the clock in time units, rounded down, and never goes back. */
+/* Any clock moved to any later tick, or to the tick at which the clock stands,
+ * in ticks of any power of two: the clock in ticks is the clock in time units,
+ * rounded down, and never goes back. */
 void leap(void)
 {
     tw.units = UINT64_C(1) << any_below(64);
@@ -141,6 +144,8 @@ void leap(void)
     tw.clock = twi_tick_reached(&tw, tw.now);
     uint64_t tick = nondet_u64();
     ASSUME(before <= target && tick <= twi_tick_reached(&tw, target));
+    ASSUME(tick > tw.clock ||
+           (tick == tw.clock && tw.now == tw.clock * tw.units));
     twi_leap(&tw, tick);
     ASSERT(tw.clock >= tick && tw.now >= before && tw.now <= target);
     ASSERT(tw.clock == twi_tick_reached(&tw, tw.now));

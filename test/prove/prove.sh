@@ -49,6 +49,7 @@ checks='--bounds-check --pointer-check --pointer-overflow-check
 wrapping=--unsigned-overflow-check
 loops=set_size.0:65
 sizes='1 2 3 4 5 6 7 8 9 10 11 12'
+heaps='-DQUEUED=1,-DQUEUED=2,-DQUEUED=3'
 
 cbmc=$(command -v cbmc || echo .build/cbmc/cbmc)
 no_cbmc=
@@ -96,17 +97,17 @@ while read -r proof_file proof_function bound items what; do
         esac
         expect_nothing "$name ($item)" run_proof
     done
-done <<'END'
+done <<END
 placement bits 65+ -,-DTWI_PORTABLE highest and lowest bit, every number
 placement level 65+ every finest wheel of a tick, every clock and tick
-placement fall 65+ every level falls while the clock moves, every tick and clocks
+placement fall 65+ every level falls while the clock moves, every tick
 placement bucket 65+ every bucket and window of two ticks, every level and clock
 placement remember 65 every short way of tw_start, every level, tick and clocks
 placement roundest 65+ - roundest tick of a window, every window
 placement leap 65+ - clock in ticks and time units, every clock and target
-queue set 6+ -DQUEUED=1,-DQUEUED=2,-DQUEUED=3 a key changes, every heap of that size
-queue enter 6+ -DQUEUED=1,-DQUEUED=2,-DQUEUED=3 a wheel enters, every heap of that size
-queue leave 6+ -DQUEUED=1,-DQUEUED=2,-DQUEUED=3 a wheel leaves, every heap of that size
+queue set 6+ $heaps a key changes, every heap of that size
+queue enter 6+ $heaps a wheel enters, every heap of that size
+queue leave 6+ $heaps a wheel leaves, every heap of that size
 rings leave 5+ - a timer leaves, any two rings of up to 3 timers
 rings enter 5+ - a timer enters, any two rings of up to 3 timers
 rings append 5+ - a ring is appended, any two rings of up to 3 timers

@@ -17,8 +17,8 @@ static void make_state(void)
         twi_empty_ring(&tw.lists[i]);
     if (nondet_bool()) { /* only in an unfinished call */
         tw.unfinished = true;
-        tw.target = nondet_u64();
-        ASSUME(tw.target >= tw.clock);
+        tw.target_time = nondet_u64();
+        ASSUME(tw.target_time >= tw.clock);
         twi_push_back(&tw, &overdue, &tw.lists[TWI_OVERDUE]);
         tw.count++;
     }
