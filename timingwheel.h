@@ -453,8 +453,8 @@ typedef struct twi_bucket {
 
 /* One wheel: a block of memory that also holds the buckets and the marks. */
 typedef struct twi_wheel {
-    uint64_t queue_tick;  /* the key in the delay queue, a lower bound for the
-                             tick of every timer; UINT64_MAX if not queued */
+    uint64_t queue_tick;  /* the key in the delay queue, if queued: a lower
+                             bound for the tick of every timer */
     twi_bucket *first;    /* the bucket to look at when the clock reaches
                              queue_tick; may be empty; NULL if not queued */
     twi_bucket *buckets;  /* 2 * wheel_size buckets */
@@ -1193,7 +1193,6 @@ static void twi_queue_remove(timingwheel *tw, twi_wheel *wheel)
     uint32_t i = wheel->queue_index;
     twi_wheel *last = tw->queue[--tw->queued];
     wheel->queue_index = TWI_UNQUEUED;
-    wheel->queue_tick = UINT64_MAX;
     wheel->first = NULL;
     if (wheel != last) {
         twi_queue_put(tw, i, last);
@@ -1354,7 +1353,6 @@ static bool twi_add_wheel(timingwheel *tw, unsigned level)
     end += (64 - (uintptr_t)end % 64) % 64; /* a bucket is one cache line */
     wheel->buckets = (twi_bucket *)(void *)end;
     wheel->marks = (uint64_t *)(void *)(wheel->buckets + buckets);
-    wheel->queue_tick = UINT64_MAX;
     wheel->queue_index = TWI_UNQUEUED;
     wheel->shift = level * tw->size_bits;
     for (size_t i = 0; i < buckets; i++)
@@ -2355,7 +2353,6 @@ TW_DEF void tw_remote_init(tw_remote *remote, tw_callback *callback)
         return;
     tw_timer_init(&remote->timer, callback);
     atomic_store_explicit(&remote->request, TWI_NOTHING, TWI_RELAXED);
-    remote->next = NULL;
 }
 
 /* Exchanges the request of a remote. If there was no request, pushes the remote

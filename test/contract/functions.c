@@ -258,7 +258,8 @@ static void strerror_sentences(void)
             CHECK(strcmp(text, tw_strerror(statuses[j])) != 0);
         text = tw_strerror(others[i]);
         CHECK(text != NULL && text[0] != '\0');
-        CHECK(strcmp(text, tw_strerror(TW_OK)) != 0);
+        for (size_t j = 0; j < LENGTH(statuses); j++)
+            CHECK(strcmp(text, tw_strerror(statuses[j])) != 0);
     }
 }
 

@@ -125,6 +125,8 @@ static void dump_of_no_wheel(void)
 {
     set_up();
     DRAWS(&tw, "clock: 0 ", "0 pending, 0 fired, 0 cascaded");
+    tw_advance_clock(&tw, 9); /* a digit, not 09 */
+    DRAWS(&tw, "clock: 9 (tick 9, of 1 time units)");
     tw_dump(&tw, NULL, drawing); /* nobody to tell */
     tw_dump(NULL, NULL, NULL);
     tear_down();
