@@ -1847,7 +1847,17 @@ static inline tw_timer *twi_take_next(timingwheel *tw, uint64_t target)
     return timer;
 }
 
-/* Works on the call in progress. Fires due timers, and adds their number to
+/* Ends a call: the clock reaches the target, in ticks. */
+static inline void twi_end(timingwheel *tw, uint64_t target)
+{
+    tw->clock = target;
+    tw->now = tw->target_time;
+    /* With fewer timers in the wheel no bucket is large. */
+    if (tw->clock >= tw->ahead_at && tw->count >= TWI_LARGE)
+        twi_move_ahead(tw);
+}
+
+/* Works on an unfinished call. Fires due timers, and adds their number to
  * *fired. If `fired` is NULL, as for tw_poll, returns the first due timer
  * instead. NULL: the call is done and has ended, or the budget is spent. */
 TWI_NOINLINE tw_timer *twi_work(timingwheel *tw, size_t *fired)
@@ -1867,10 +1877,7 @@ TWI_NOINLINE tw_timer *twi_work(timingwheel *tw, size_t *fired)
     }
     if (tw->budget != 0 || twi_is_done(tw, target)) {
         tw->unfinished = false;
-        tw->clock = target;
-        tw->now = tw->target_time;
-        if (tw->clock >= tw->ahead_at)
-            twi_move_ahead(tw);
+        twi_end(tw, target);
     }
     return NULL;
 }
@@ -1888,10 +1895,14 @@ static tw_timer *twi_run(timingwheel *tw, uint64_t now, uint64_t limit,
     if (!tw->unfinished) {
         tw->target_time = now < tw->now ? tw->now : now;
         tw->began = tw->clock;
-        tw->unfinished = true;
         if (!twi_is_empty(&tw->lists[TWI_LATE]))
             twi_append_ring(&tw->lists[TWI_LATE], &tw->lists[TWI_OVERDUE]);
-        timer = twi_work(tw, fired);
+        uint64_t target = twi_tick_reached(tw, tw->target_time);
+        tw->unfinished = !twi_is_done(tw, target);
+        if (tw->unfinished)
+            timer = twi_work(tw, fired);
+        else
+            twi_end(tw, target);
     }
     TWI_LEAVE(tw);
     return timer;
