@@ -344,7 +344,8 @@ static const script scripts[] = {
      "start 1 262000 1; start 20000 2^18 2^16; to 261632;"
      "start 20000 2^18 256; from-now; to 261888; from-now; to 263000 1"},
     {"a wheel leaves the delay queue and comes back", 256, 1500, ANY,
-     "start 1 700 1; to 700; to 701; start 200000 2001 200; to 2300 1"},
+     "start 600 2^40 2^20; start 1 700 1; to 700; to 701;"
+     "start 200000 2001 200; to 2300 1"},
     {"a coarse bucket comes up in the middle of a finer step", 256, 1500, ANY,
      "start 1 135000 1; start 100000 135200 200; to 131072; start 1 136000 1;"
      "to 134950; to 135000; from-now; to 135500 1"},
