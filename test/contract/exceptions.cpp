@@ -6,6 +6,8 @@
 //
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <string>
