@@ -23,15 +23,19 @@ int main(void)
 #include <stdint.h>
 #include <stdlib.h>
 
-/* The steps of another thread, which run when a hook is next reached. */
-static const char *meanwhile[2]; /* begin and end */
-static void let_others_run(void);
+/* Steps that run later, see run_step. */
+typedef struct later {
+    const char *begin, *end;
+} later;
+static later meanwhile;   /* of another thread, when a hook is next reached */
+static later in_callback; /* in the next callback */
+static void run_later(later *steps);
 
 /* Between a post's exchange and its push. */
 #undef atomic_compare_exchange_weak_explicit
 #define atomic_compare_exchange_weak_explicit(object, expected, desired,      \
                                               success, failure)               \
-    (let_others_run(),                                                        \
+    (run_later(&meanwhile),                                                   \
      atomic_compare_exchange_strong_explicit((object), (expected), (desired), \
                                              (success), (failure)))
 
@@ -41,7 +45,7 @@ static bool out_of_memory;
 static bool refuses(void)
 {
     if (out_of_memory)
-        let_others_run();
+        run_later(&meanwhile);
     return out_of_memory;
 }
 
@@ -59,8 +63,7 @@ static bool refuses(void)
 static timingwheel tw;
 static tw_mailbox box;
 static tw_remote remotes[REMOTES];
-static tw_remote *const a = &remotes[0], *const b = &remotes[1],
-                        *const c = &remotes[2];
+static tw_remote *const a = &remotes[0], *const b = &remotes[1];
 static unsigned wake_ups;
 static int woken; /* the context of wake */
 
@@ -70,16 +73,9 @@ static size_t fired_count;
 
 static void on_fire(timingwheel *wheel, tw_timer *timer)
 {
-    CHECK(wheel == &tw && fired_count < sizeof(fired) - 1);
-    fired[fired_count++] = (char)('a' + ((tw_remote *)timer - remotes));
-    fired[fired_count] = '\0';
-}
-
-static void on_fire_zero(timingwheel *wheel, tw_timer *timer)
-{
-    (void)wheel, (void)timer;
-    fired[fired_count++] = 'z';
-    fired[fired_count] = '\0';
+    if (CHECK(wheel == &tw && fired_count < sizeof(fired)))
+        fired[fired_count++] = (char)('a' + ((tw_remote *)timer - remotes));
+    run_later(&in_callback);
 }
 
 static void wake(void *context)
@@ -88,7 +84,7 @@ static void wake(void *context)
     wake_ups++;
 }
 
-static void set_up_full(size_t max_pending)
+static void set_up(size_t max_pending)
 {
     tw_config config = {0};
     heap_by_default.refuses = refuses;
@@ -101,20 +97,14 @@ static void set_up_full(size_t max_pending)
         tw_remote_init(&remotes[i], on_fire);
     wake_ups = 0;
     fired_count = 0;
-    fired[0] = '\0';
-    meanwhile[0] = NULL;
+    meanwhile.begin = in_callback.begin = NULL;
     out_of_memory = false;
-}
-
-static void set_up(void)
-{
-    set_up_full(0);
 }
 
 /* Checks that every request has been applied, and destroys the wheel. */
 static void tear_down(void)
 {
-    CHECK(meanwhile[0] == NULL);
+    CHECK(meanwhile.begin == NULL && in_callback.begin == NULL);
     CHECK(tw_collect(&box) == 0);
     size_t pending = tw_count(&tw);
     CHECK(tw_collect(&box) == 0);
@@ -129,7 +119,6 @@ static void tear_down(void)
 static bool fires(uint64_t now, const char *which, size_t length)
 {
     fired_count = 0;
-    memset(fired, 0, sizeof fired);
     tw_advance_clock(&tw, now);
     return fired_count == length && memcmp(fired, which, length) == 0;
 }
@@ -140,9 +129,11 @@ static bool fires(uint64_t now, const char *which, size_t length)
  * posts a cancel. !a10 starts timer a directly, ~a cancels, >a10 postpones. c2:
  * two starts wait after a collect. f10:ab: at 10, timer a fires, then b. w3:
  * three wake-ups so far. sab: a and b are settled; uab: they are not. pab: both
- * are pending, iab: they are not. d: the wheel is destroyed, n: set up again.
- * x: memory is out, o: memory is back. [...]: the steps of another thread in
- * the middle of the next post, or of the next refused start. */
+ * are pending, iab: they are not. =a10: the deadline of a is 10. M3 is the
+ * number UINT64_MAX - 3. d: the wheel is destroyed, n: set up again. x: memory
+ * is out, o: memory is back. za: a is zero memory with a callback. (...): the
+ * steps of the next callback. [...]: the steps of another thread in the middle
+ * of the next post, or of the next refused start. */
 typedef struct row {
     const char *name;
     size_t max_pending;
@@ -195,6 +186,13 @@ static const row rows[] = {
      "x +a5 [+a9] c0 c1 o c0 f8: f9:a"},
     {"the wheel's thread uses the timer directly", 0,
      "+a5 c0 >a8 f7: ~a sa ia !a9 +a10 f9:a c0 f10:a"},
+    {"every 64-bit deadline can be posted", 0,
+     "+a0 +b1 +cM3 +dM2 +eM1 +fM0 c0 =a0 =b1 =cM3 =dM0 =eM0 =fM0 f0:a f1:b "
+     "fM4: +a30 c0 fM3:ac fM1: fM0:def"},
+    {"zero memory is a remote", 0, "za sa +a5 w1 ua c0 pa f5:a"},
+    {"a callback may post to its own wheel", 0,
+     "+a5 c0 (+b5 ib) f50:a w2 c0 f50:b"},
+    {"a callback may collect", 0, "+a5 +c5 c0 -c +b6 (c0) f6:ab"},
 };
 
 static bool holds(char sign, const tw_remote *remote)
@@ -208,9 +206,11 @@ static bool holds(char sign, const tw_remote *remote)
 static bool run_step(char sign, const char *at, const char *end)
 {
     tw_remote *remote = &remotes[(size_t)(*at - 'a') % REMOTES];
-    bool has_name = strchr("+!>", sign) != NULL;
+    const char *digits = at + (strchr("+!>=", sign) != NULL);
+    bool from_end = *digits == 'M';
     char *names;
-    uint64_t number = strtoull(at + has_name, &names, 10);
+    uint64_t number = strtoull(digits + from_end, &names, 10);
+    number = from_end ? UINT64_MAX - number : number;
     switch (sign) {
     case '+':
         tw_post_start(&box, remote, number);
@@ -239,9 +239,15 @@ static bool run_step(char sign, const char *at, const char *end)
     case 'o':
         out_of_memory = sign == 'x';
         return true;
+    case '=':
+        return tw_deadline(&remote->timer) == number;
+    case 'z':
+        memset((void *)remote, 0, sizeof *remote);
+        remote->timer.callback = on_fire;
+        return true;
     case '[':
-        meanwhile[0] = at;
-        meanwhile[1] = end;
+    case '(':
+        *(sign == '[' ? &meanwhile : &in_callback) = (later){at, end};
         return true;
     default:
         while (at < end && holds(sign, &remotes[*at - 'a']))
@@ -253,92 +259,40 @@ static bool run_step(char sign, const char *at, const char *end)
 static void run_steps(const char *at, const char *end)
 {
     while (at < end) {
-        const char *next = strchr(at, *at == '[' ? ']' : ' ');
+        char last = *at == '[' ? ']' : *at == '(' ? ')' : ' ';
+        const char *next = strchr(at, last);
         if (next == NULL || next > end)
             next = end;
         if (!CHECK(run_step(*at, at + 1, next)))
             printf("# the step %.*s\n", (int)(next - at), at);
-        at = next;
-        while (at < end && (*at == ' ' || *at == ']'))
-            at++;
+        at = next + strspn(next, " ])");
     }
 }
 
-/* The work of another thread, in the middle of a post or of a collect. */
-static void let_others_run(void)
+static void run_later(later *steps)
 {
-    const char *at = meanwhile[0];
-    meanwhile[0] = NULL;
+    const char *at = steps->begin;
+    steps->begin = NULL;
     if (at != NULL)
-        run_steps(at, meanwhile[1]);
+        run_steps(at, steps->end);
 }
 
 static void run_row(void)
 {
     const row *this_row = &rows[tap_case_index];
-    set_up_full(this_row->max_pending);
+    set_up(this_row->max_pending);
     run_steps(this_row->steps, this_row->steps + strlen(this_row->steps));
     tear_down();
 }
 
-static void steps(const char *text)
-{
-    run_steps(text, text + strlen(text));
-}
-
 /* ---------------------------------------------------------- other cases --- */
-
-static void thousand_posts(void)
-{
-    set_up();
-    for (uint64_t i = 0; i < 1000; i++)
-        tw_post_start(&box, a, 1000 - i);
-    steps("w1 c0 f1:a f2000:");
-    tear_down();
-}
-
-static void every_deadline(void)
-{
-    static const uint64_t asked[] = {
-        0, 1, UINT64_MAX - 3, UINT64_MAX - 2, UINT64_MAX - 1, UINT64_MAX};
-    set_up();
-    for (size_t i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
-        uint64_t wanted = asked[i] > UINT64_MAX - 3 ? UINT64_MAX : asked[i];
-        tw_post_start(&box, &remotes[i], asked[i]);
-        CHECK(!tw_remote_settled(&remotes[i]));
-        CHECK(tw_collect(&box) == 0 && tw_remote_settled(&remotes[i]));
-        CHECK(tw_deadline(&remotes[i].timer) == wanted);
-    }
-    CHECK(fires(0, "a", 1) && fires(1, "b", 1) && fires(UINT64_MAX - 4, "", 0));
-    tw_post_start(&box, a, 30); /* overdue */
-    tw_collect(&box);
-    CHECK(tw_wait(&tw, UINT64_MAX - 4, 50) == 0);
-    CHECK(fires(UINT64_MAX - 3, "ac", 2) && fires(UINT64_MAX - 1, "", 0));
-    CHECK(fires(UINT64_MAX, "def", 3));
-    tear_down();
-}
-
-/* Zero memory is a settled remote without a callback. */
-static void zero_remote(void)
-{
-    static tw_remote zero;
-    set_up();
-    memset((void *)&zero, 0, sizeof zero);
-    CHECK(tw_remote_settled(&zero));
-    zero.timer.callback = on_fire_zero;
-    tw_post_start(&box, &zero, 5);
-    CHECK(wake_ups == 1 && !tw_remote_settled(&zero));
-    CHECK(tw_collect(&box) == 0 && tw_is_pending(&zero.timer));
-    CHECK(fires(5, "z", 1));
-    tear_down();
-}
 
 /* While the wheel is full, a collect without news touches no waiting start:
  * here the memory of the waiting remotes is zero meanwhile. */
 static void waiting_costs_nothing(void)
 {
     static tw_remote kept[REMOTES];
-    set_up_full(1);
+    set_up(1);
     for (size_t i = 0; i < REMOTES; i++)
         tw_post_start(&box, &remotes[i], 20 + i);
     CHECK(tw_collect(&box) == REMOTES - 1);
@@ -356,45 +310,6 @@ static void waiting_costs_nothing(void)
     tear_down();
 }
 
-static void post_from_callback(timingwheel *wheel, tw_timer *timer)
-{
-    on_fire(wheel, timer);
-    tw_post_start(&box, b, tw_now(wheel));
-    CHECK(!tw_is_pending(&b->timer));
-}
-
-static void posted_in_a_callback(void)
-{
-    set_up();
-    tw_remote_init(a, post_from_callback);
-    tw_post_start(&box, a, 5);
-    tw_collect(&box);
-    CHECK(fires(50, "a", 1));
-    CHECK(wake_ups == 2);
-    tw_collect(&box);
-    CHECK(fires(50, "b", 1));
-    tear_down();
-}
-
-static void collect_from_callback(timingwheel *wheel, tw_timer *timer)
-{
-    on_fire(wheel, timer);
-    CHECK(tw_collect(&box) == 0);
-}
-
-static void collected_in_a_callback(void)
-{
-    set_up();
-    tw_remote_init(a, collect_from_callback);
-    tw_post_start(&box, a, 5);
-    tw_post_start(&box, c, 5);
-    tw_collect(&box);
-    tw_post_cancel(&box, c); /* due in the same tick */
-    tw_post_start(&box, b, 6);
-    CHECK(fires(6, "ab", 2));
-    tear_down();
-}
-
 static void free_remote(timingwheel *wheel, tw_timer *timer)
 {
     (void)wheel;
@@ -407,7 +322,7 @@ static void freed_in_its_callback(void)
     tw_remote *own = (tw_remote *)malloc(sizeof(*own));
     if (!CHECK(own != NULL))
         return;
-    set_up();
+    set_up(0);
     tw_remote_init(own, free_remote);
     tw_post_start(&box, own, 5);
     tw_post_start(&box, a, 5);
@@ -418,7 +333,7 @@ static void freed_in_its_callback(void)
 
 static void nothing_given(void)
 {
-    set_up();
+    set_up(0);
     tw_mailbox_init(NULL, &tw, wake, &woken);
     tw_remote_init(NULL, on_fire);
     tw_post_start(NULL, a, 5);
@@ -433,7 +348,7 @@ static void nothing_given(void)
 
 static void no_wheel(void)
 {
-    set_up();
+    set_up(0);
     tw_mailbox_init(&box, NULL, NULL, NULL);
     tw_post_start(&box, a, 5);
     tw_post_cancel(&box, b);
@@ -444,7 +359,7 @@ static void no_wheel(void)
 
 static void no_callback(void)
 {
-    set_up();
+    set_up(0);
     tw_mailbox_init(&box, &tw, NULL, NULL);
     tw_remote_init(a, NULL);
     tw_post_start(&box, a, 5);
@@ -454,13 +369,8 @@ static void no_callback(void)
 }
 
 static const tap_case cases[] = {
-    {"a thousand posts are one request", thousand_posts},
-    {"every 64-bit deadline can be posted", every_deadline},
-    {"zero memory is a remote", zero_remote},
     {"starts that wait cost nothing while the wheel is full",
      waiting_costs_nothing},
-    {"a callback may post to its own wheel", posted_in_a_callback},
-    {"a callback may collect", collected_in_a_callback},
     {"a callback may free its remote timer", freed_in_its_callback},
     {"NULL arguments do nothing", nothing_given},
     {"a mailbox without a wheel keeps a start waiting", no_wheel},
