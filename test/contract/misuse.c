@@ -30,22 +30,21 @@ static union {
     uint64_t align;
 } memory;
 static size_t memory_used;
-static void (*in_malloc)(void); /* what TW_MALLOC does with the wheel */
-static void (*in_free)(void);
+static void (*in_allocator)(void); /* the misuse by TW_MALLOC and TW_FREE */
 
 static void *take(size_t size)
 {
     void *block = memory.bytes + memory_used;
-    if (in_malloc != NULL)
-        in_malloc();
+    if (in_allocator != NULL)
+        in_allocator();
     memory_used += (size + 63) / 64 * 64;
     return memory_used <= sizeof memory.bytes ? block : NULL;
 }
 
 static void give(void)
 {
-    if (in_free != NULL)
-        in_free();
+    if (in_allocator != NULL)
+        in_allocator();
 }
 
 #define TW_MALLOC(size, context) ((void)(context), take(size))
@@ -65,7 +64,7 @@ static void set_up(void)
 {
     static const tw_config config = {1, 0, 16, 0, NULL};
     sentence = NULL;
-    in_malloc = in_free = NULL;
+    in_allocator = NULL;
     memory_used = 0;
     tw_init(&tw, &config);
     tw_init(&other, &config);
@@ -100,51 +99,20 @@ static void visit(tw_timer *timer, void *context)
     (void)timer, (void)context;
 }
 
-/* Makes the call with the number `call`. Callbacks, visitors, TW_MALLOC and
- * TW_FREE must make none of the first INSIDE calls. */
-enum { INSIDE = 5, ALL = 12 };
+/* Calls, as steps. Callbacks, visitors, TW_MALLOC and TW_FREE must make none of
+ * the first REFUSED calls. */
+static const char *const calls[] = {"a20",  "L20,5",   "l20", "t",
+                                    "D",    "s5,10",   "c0",  "p0,500",
+                                    "m0,1", "r100000", "d",   "v"};
+#define REFUSED 5
+#define CALLS LENGTH(calls)
 
-static size_t call;
+static size_t call; /* in `calls` */
+static void run_steps(const char *at);
 
 static void make_call(void)
 {
-    switch (call) {
-    case 0:
-        tw_advance_clock(&tw, 20);
-        break;
-    case 1:
-        tw_advance_clock_limit(&tw, 20, 5);
-        break;
-    case 2:
-        tw_poll(&tw, 20);
-        break;
-    case 3:
-        tw_trim(&tw);
-        break;
-    case 4:
-        tw_destroy(&tw);
-        break;
-    case 5:
-        tw_start(&tw, &timers[5], 10);
-        break;
-    case 6:
-        tw_cancel(&tw, &timers[0]);
-        break;
-    case 7:
-        tw_postpone(&tw, &timers[0], 500);
-        break;
-    case 8:
-        tw_move(&tw, &timers[0], &timers[1]);
-        break;
-    case 9:
-        tw_reserve(&tw, 100000);
-        break;
-    case 10:
-        tw_drain(&tw, NULL, NULL);
-        break;
-    default:
-        tw_foreach(&tw, visit, NULL);
-    }
+    run_steps(calls[call]);
 }
 
 static void call_in_callback(timingwheel *wheel, tw_timer *timer)
@@ -161,70 +129,71 @@ static void call_in_visitor(tw_timer *timer, void *context)
 
 /* ------------------------------------------------------------- the rows --- */
 
-static const char damaged[] = "freed, moved or overwritten";
-static const char elsewhere[] = "pending on another wheel";
-static const char uninitialised[] = "was never initialised";
-static const char inside[] = "must not advance, poll, trim or destroy";
-static const char allocating[] = "TW_MALLOC or TW_FREE uses the wheel";
-static const char unready[] = "before tw_init or after tw_destroy";
-static const char copied[] = "moved or copied";
+/* A kind of misuse. The assertion contains `words`. A row runs once per damage
+ * or per call, or once. */
+typedef struct kind {
+    const char *words;
+    size_t runs;
+} kind;
 
-/* A row with `damaged` runs once per kind of damage. A row with a number of
- * `calls` runs once per call. The misuse is a list of steps, see run_step. */
+static const kind damaged = {"freed, moved or overwritten", LENGTH(damages)};
+static const kind elsewhere = {"pending on another wheel", 1};
+static const kind into_pending = {"tw_move into a pending timer", 1};
+static const kind uninitialised = {"was never initialised", 1};
+static const kind inside = {"must not advance, poll, trim or destroy", REFUSED};
+static const kind allocating = {"TW_MALLOC or TW_FREE uses the wheel", CALLS};
+static const kind unready = {"before tw_init or after tw_destroy", CALLS};
+static const kind copied = {"moved or copied", CALLS};
+
+/* The misuse is a list of steps, see run_step. */
 typedef struct row {
+    const kind *kind;
     const char *name;
     const char *misuse;
-    const char *words; /* of the assertion */
-    size_t calls;
 } row;
 
 static const row rows[] = {
-    {"a damaged timer, alone in its bucket, fires", "s0,10 x0 a10", damaged, 0},
-    {"a damaged timer fires among others", "n3,8 x1 a10", damaged, 0},
-    {"a damaged timer is polled", "s0,99 s1,99 x1 l99 l99", damaged, 0},
-    {"a damaged overdue timer fires", "s0,0 s1,0 x1 a0", damaged, 0},
-    {"the timer before a damaged timer is cancelled", "s0,10 s1,10 x1 c0",
-     damaged, 0},
-    {"the timer behind a damaged timer is cancelled", "s0,10 s1,10 x0 c1",
-     damaged, 0},
-    {"the neighbour of a damaged timer is restarted", "s0,10 s1,10 x1 s0,12",
-     damaged, 0},
-    {"the neighbour of a damaged timer moves", "s0,10 s1,10 x1 m0,7", damaged,
-     0},
-    {"a timer is started behind a damaged timer", "s0,10 x0 s1,10", damaged, 0},
-    {"a damaged timer is visited", "s0,10 s1,10 x1 v", damaged, 0},
-    {"a damaged timer is drained", "s0,10 s1,10 x1 d", damaged, 0},
-    {"a wheel with a damaged timer is destroyed", "n3,304 x1 D", damaged, 0},
-    {"a bucket with a damaged timer moves down", "n64,320 x62 a320", damaged,
-     0},
-    {"a large bucket with a damaged timer moves ahead",
-     "n990,512 x988 a256 a300 a400 a500", damaged, 0},
-    {"a timer is started on a second wheel", "s0,10 S0,10", elsewhere, 0},
-    {"a timer is started far ahead on a second wheel", "S1,9999 s0,9999 W0",
-     elsewhere, 0},
-    {"an overdue timer is started on a second wheel", "s0,0 S0,10", elsewhere,
-     0},
-    {"a timer is postponed on a second wheel", "s0,10 P0,20", elsewhere, 0},
-    {"a timer is cancelled on a second wheel", "s0,10 C0", elsewhere, 0},
-    {"a timer is moved on a second wheel", "s0,10 M0,1", elsewhere, 0},
-    {"tw_move into a pending timer", "s0,10 s1,10 m0,1",
-     "tw_move into a pending timer", 0},
-    {"a timer that was never initialised is started", "u0 s0,10", uninitialised,
-     0},
-    {"a timer that was never initialised is postponed", "u0 p0,10",
-     uninitialised, 0},
-    {"a timer that was never initialised is cancelled", "u0 c0", uninitialised,
-     0},
-    {"a callback advances, polls, trims or destroys", "b0 s0,10 a10", inside,
-     INSIDE},
-    {"a visitor of tw_foreach does", "s0,10 V", inside, INSIDE},
-    {"a visitor of tw_drain does", "s0,10 s1,10 R", inside, INSIDE},
-    {"TW_MALLOC calls back", "s0,10 f s9,100", allocating, ALL},
-    {"TW_FREE calls back", "s0,10 s9,100 c9 f t", allocating, ALL},
-    {"a call before tw_init", "z !", unready, ALL},
-    {"a call after tw_destroy", "D !", unready, ALL},
-    {"a call for a copy of another wheel", "s0,10 S1,10 y !", copied, ALL},
-    {"a start where a wheel has gone", "y Y0", copied, 0},
+    {&damaged, "a damaged timer, alone in its bucket, fires", "s0,10 x0 a10"},
+    {&damaged, "a damaged timer fires among others", "n3,8 x1 a10"},
+    {&damaged, "a damaged timer is polled", "s0,99 s1,99 x1 l99 l99"},
+    {&damaged, "a damaged overdue timer fires", "s0,0 s1,0 x1 a0"},
+    {&damaged, "the timer before a damaged timer is cancelled",
+     "s0,10 s1,10 x1 c0"},
+    {&damaged, "the timer behind a damaged timer is cancelled",
+     "s0,10 s1,10 x0 c1"},
+    {&damaged, "the neighbour of a damaged timer is restarted",
+     "s0,10 s1,10 x1 s0,12"},
+    {&damaged, "the neighbour of a damaged timer moves", "s0,10 s1,10 x1 m0,7"},
+    {&damaged, "a timer is started behind a damaged timer", "s0,10 x0 s1,10"},
+    {&damaged, "a damaged timer is visited", "s0,10 s1,10 x1 v"},
+    {&damaged, "a damaged timer is drained", "s0,10 s1,10 x1 d"},
+    {&damaged, "a wheel with a damaged timer is destroyed", "n3,304 x1 D"},
+    {&damaged, "a bucket with a damaged timer moves down", "n64,320 x62 a320"},
+    {&damaged, "a large bucket with a damaged timer moves ahead",
+     "n990,512 x988 a256 a300 a400 a500"},
+    {&elsewhere, "a timer is started on a second wheel", "s0,10 S0,10"},
+    {&elsewhere, "a timer is started far ahead on a second wheel",
+     "S1,9999 s0,9999 W0"},
+    {&elsewhere, "an overdue timer is started on a second wheel", "s0,0 S0,10"},
+    {&elsewhere, "a timer is postponed on a second wheel", "s0,10 P0,20"},
+    {&elsewhere, "a timer is cancelled on a second wheel", "s0,10 C0"},
+    {&elsewhere, "a timer is moved on a second wheel", "s0,10 M0,1"},
+    {&into_pending, "tw_move into a pending timer", "s0,10 s1,10 m0,1"},
+    {&uninitialised, "a timer that was never initialised is started",
+     "u0 s0,10"},
+    {&uninitialised, "a timer that was never initialised is postponed",
+     "u0 p0,10"},
+    {&uninitialised, "a timer that was never initialised is cancelled",
+     "u0 c0"},
+    {&inside, "a callback advances, polls, trims or destroys", "b0 s0,10 a10"},
+    {&inside, "a visitor of tw_foreach does", "s0,10 V"},
+    {&inside, "a visitor of tw_drain does", "s0,10 s1,10 R"},
+    {&allocating, "TW_MALLOC calls back", "s0,10 f s9,100"},
+    {&allocating, "TW_FREE calls back", "s0,10 s9,100 c9 f t"},
+    {&unready, "a call before tw_init", "z !"},
+    {&unready, "a call after tw_destroy", "D !"},
+    {&copied, "a call for a copy of another wheel", "s0,10 S1,10 y !"},
+    {&copied, "a start where a wheel has gone", "y Y0"},
 };
 
 /* Runs a step: a letter, the number of a timer or a time, and a time. A capital
@@ -263,14 +232,20 @@ static void run_step(char step, uint64_t number, uint64_t time)
     case 'u':
         memset(timer, 0xa5, sizeof *timer);
         break;
-    case 'b': /* the callback makes a call */
+    case 'b': /* its callback makes a call */
         tw_timer_init(timer, call_in_callback);
         break;
     case 'a':
         tw_advance_clock(&tw, number);
         break;
+    case 'L':
+        tw_advance_clock_limit(&tw, number, (size_t)time);
+        break;
     case 'l':
         tw_poll(&tw, number);
+        break;
+    case 'r':
+        tw_reserve(&tw, number);
         break;
     case 'v':
     case 'V':
@@ -287,7 +262,7 @@ static void run_step(char step, uint64_t number, uint64_t time)
         tw_trim(&tw);
         break;
     case 'f': /* from now on TW_MALLOC and TW_FREE make a call */
-        in_malloc = in_free = make_call;
+        in_allocator = make_call;
         break;
     case 'z':
         memset((void *)&tw, 0, sizeof tw);
@@ -320,16 +295,13 @@ static void run_steps(const char *at)
 static void run_row(void)
 {
     const row *this_row = &rows[tap_case_index];
-    size_t runs = this_row->words == damaged ? LENGTH(damages)
-                  : this_row->calls != 0     ? this_row->calls
-                                             : 1;
-    for (volatile size_t run = 0; run < runs; run++) {
+    for (volatile size_t run = 0; run < this_row->kind->runs; run++) {
         set_up();
         damage = damages[run % LENGTH(damages)];
         call = run;
         if (setjmp(caught) == 0)
             run_steps(this_row->misuse);
-        if (!CHECK(sentence != NULL && strstr(sentence, this_row->words)))
+        if (!CHECK(sentence != NULL && strstr(sentence, this_row->kind->words)))
             printf("# run %u: \"%s\"\n", (unsigned)run,
                    sentence == NULL ? "no assertion" : sentence);
     }
