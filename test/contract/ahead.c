@@ -51,6 +51,13 @@ static const row rows[] = {
 };
 /* clang-format on */
 
+/* Starts timers of the crowd within `span` ticks, in the order of scatter. */
+static void start_crowd(size_t count, uint64_t first, uint64_t span)
+{
+    for (size_t i = 0; i < count; i++)
+        start_numbered(i, (first + scatter(i, span)) * tick_length);
+}
+
 /* Starts, restarts, postpones, cancels and moves timers of the bucket.
  * Postpones stay in the bucket, or leave the bucket. */
 static void meddle(const row *this_row, uint64_t begin, unsigned round)
@@ -88,8 +95,7 @@ static void run_row(void)
     const uint64_t begin = 5 * step, own = 4 * step;
     size_t left = this_row->count;
     set_up_with(this_row->tick, 3 * step * this_row->tick, this_row->size, 0);
-    for (size_t i = 0; i < this_row->count; i++)
-        start_numbered(i, (begin + scatter(i, this_row->span)) * tick_length);
+    start_crowd(this_row->count, begin, this_row->span);
     tw_advance_clock(&tw, own * tick_length);
     uint64_t moved = stats().cascaded;
     CHECK(moved <= FEW); /* no earlier than in the step before */
@@ -142,8 +148,7 @@ static void quiet_loop(void)
     size_t longest[2];
     for (int i = 0; i < 2; i++) {
         set_up();
-        for (size_t j = 0; j < CROWD; j++)
-            start_numbered(j, 3600000 + scatter(j, 60000));
+        start_crowd(CROWD, 3600000, 60000);
         longest[i] = longest_call(3700000, i == 0 ? 60000 : 1000);
         tear_down();
     }
@@ -153,8 +158,7 @@ static void quiet_loop(void)
 static void busy_loop(void)
 {
     set_up();
-    for (size_t i = 0; i < CROWD; i++)
-        start_numbered(i, 200000 + scatter(i, 65536));
+    start_crowd(CROWD, 200000, 65536);
     CHECK(longest_call(300000, 16) < 2 * FEW);
     tear_down();
 }
@@ -169,8 +173,7 @@ static void burst_after_a_sleep(void)
         set_up();
         if (i == 0)
             tw_advance_clock(&tw, now);
-        for (size_t j = 0; j < CROWD; j++)
-            start_numbered(j, now + 100000 + scatter(j, 1900000));
+        start_crowd(CROWD, now + 100000, 1900000);
         for (; tw_count(&tw) != 0; now += 500)
             tw_advance_clock(&tw, now);
         CHECK(misplaced == 0);
@@ -187,8 +190,7 @@ static void large_after_a_move(void)
     const uint64_t begin = 5 << 16;
     set_up_with(1, 0, 256, 0);
     start_numbered(9000, begin + 50);
-    for (size_t i = 0; i < 9000; i++)
-        start_numbered(i, begin + 256 + scatter(i, 256));
+    start_crowd(9000, begin + 256, 256);
     CHECK(tw_advance_clock(&tw, begin + 10) == 0);
     CHECK(tw_advance_clock(&tw, begin + 50) == 1);
     for (uint64_t now = begin + 60; now < begin + 256; now += 5)
@@ -205,8 +207,7 @@ static void after_due_timers(void)
 {
     const uint64_t due = 7 << 15;
     set_up();
-    for (size_t i = 0; i < 9000; i++)
-        start_numbered(i, (4 << 16) + scatter(i, 65536));
+    start_crowd(9000, 4 << 16, 65536);
     tw_advance_clock(&tw, due - 100);
     for (size_t i = 9000; i < 9030; i++)
         start_numbered(i, due);
@@ -234,8 +235,7 @@ static void clock_jumps(void)
         {(4 << 16) - 2, 4 << 16, (4 << 16) + 1}};
     for (size_t i = 0; i < LENGTH(jumps); i++) {
         set_up();
-        for (size_t j = 0; j < 9000; j++)
-            start_numbered(j, (4 << 16) + scatter(j, 65536));
+        start_crowd(9000, 4 << 16, 65536);
         for (size_t j = 0; j < 3; j++)
             tw_advance_clock(&tw, jumps[i][j]);
         fire_all(UINT64_MAX);
@@ -287,8 +287,7 @@ static void wakes_nobody(void)
 static void small_bucket_stays(void)
 {
     set_up_with(1, 0, 256, 0);
-    for (size_t i = 0; i < 200; i++)
-        start_numbered(i, 1024 + scatter(i, 256));
+    start_crowd(200, 1024, 256);
     for (uint64_t now = 0; now < 1024; now += 5)
         tw_advance_clock(&tw, now);
     CHECK(stats().cascaded == 0);
