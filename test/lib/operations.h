@@ -163,61 +163,66 @@ static unsigned levels(void)
     return (64 + size_bits() - 1) / size_bits();
 }
 
-/* Promise 16 in calm rounds. A call that moves the clock by d ticks, to r ticks
- * before the step of a large bucket, moves the share d / (d + r) of the
- * bucket. Buckets that are not large move when they come up. A loop that slept
- * through the step before pays for a bucket in one call, but for one bucket of
- * each wheel only. Timers moved in such a call have come late to their new
- * bucket: shares count from that call, and the finer wheels' own steps pay
- * later. */
+/* Promise 16 in calm rounds, by wheel. A call that moves the clock by d ticks,
+ * to r ticks before the next step, moves the share d / (d + r) of the timers
+ * left in the step's bucket. The rest of the bucket moves when the clock enters
+ * the step, or later in the step. Timers that arrive from a coarser wheel may
+ * move on in the same call. A call that sleeps through a step may move all. */
 static struct {
-    uint64_t since;                /* the last such call */
-    bool slept[CALM_LEVELS];       /* through the step before this one */
-    size_t left_over[CALM_LEVELS]; /* share of this step's bucket */
-} calm;
+    uint64_t own;  /* at most, timers left in the clock's own step */
+    uint64_t next; /* the same in the next step */
+    uint64_t then; /* started in the next step after the running call */
+} calm[CALM_LEVELS + 1];
 
-/* The share of a bucket counts the timers started there, cancelled ones
- * included. */
-static size_t most_started(size_t pending)
+/* Returns the bound that a bucket stores. Cancelled timers count. */
+static uint64_t most_in(unsigned level, uint64_t step)
 {
-    size_t most = pending;
-    for (unsigned level = 0; level < TWI_LEVELS; level++)
-        for (uint32_t i = 0;
-             run.tw.wheels[level] != NULL && i <= run.tw.bucket_mask; i++) {
-            size_t started = run.tw.wheels[level]->buckets[i].at_most;
-            most = started > most ? started : most;
-        }
-    return most;
+    const twi_wheel *wheel = run.tw.wheels[level];
+    step &= run.tw.bucket_mask;
+    return wheel == NULL ? 0 : wheel->buckets[step].at_most;
 }
 
-static void check_calm(uint64_t from, size_t timers, uint64_t moved)
+/* Before a call that moves the clock to a tick. */
+static void begin_calm(uint64_t tick)
 {
-    uint64_t clock = run.oracle.clock, passed = clock - from, allowed = 0;
-    unsigned payer = CALM_LEVELS; /* the finest wheel that may pay for a step */
-    for (unsigned i = CALM_LEVELS; i-- != 0;) {
-        uint64_t shift = (i + 1) * size_bits(), own = from >> shift << shift;
-        uint64_t next = own + (UINT64_C(1) << shift);
-        uint64_t span = next - (calm.since > own ? calm.since : own);
-        size_t share =
-            passed >= span ? timers : (size_t)(timers * passed / span) + 1;
-        allowed += large + share + calm.left_over[i];
-        payer = calm.slept[i] ? i : payer;
-        if (clock >= next) {
-            calm.slept[i] = share >= timers / 2;
-            calm.left_over[i] = calm.slept[i] ? 0 : share;
-            allowed += calm.left_over[i];
-            payer = calm.slept[i] ? i : payer;
+    for (unsigned level = 1; level <= CALM_LEVELS; level++)
+        calm[level].then = most_in(level, (tick >> level * size_bits()) + 1);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* After a call that has moved the clock from a tick. */
+static void check_calm(uint64_t from, uint64_t moved)
+{
+    uint64_t clock = run.oracle.clock, all = run.began_with;
+    uint64_t allowed = 0, arrived = 0;
+    for (unsigned level = CALM_LEVELS; level != 0; level--) {
+        unsigned shift = level * size_bits();
+        uint64_t step = clock >> shift, entered = step - (from >> shift);
+        uint64_t begin = entered != 0 ? step << shift : from;
+        uint64_t end = (step + 1) << shift, in_next = most_in(level, step + 1);
+        uint64_t own = calm[level].own + arrived, next = calm[level].next;
+        if (entered != 0) {
+            own = entered == 1 ? own + next : all;
+            next = calm[level].then;
         }
+        uint64_t share = next * (clock - begin) / (end - begin) + 1;
+        next = (next + arrived) * (end - clock) / (end - begin);
+        arrived = least(own + share, all);
+        allowed += arrived;
+        calm[level].own = least(own, most_in(level, step));
+        calm[level].next = next < large ? large - 1 : next;
+        /* With few timers pending, nothing moves ahead. */
+        if (in_next < calm[level].next || oracle_pending(&run.oracle) < large)
+            calm[level].next = in_next;
     }
-    if (moved <= 4 * allowed)
-        return;
-    if (payer == CALM_LEVELS)
-        fail("a call over %" PRIu64 " ticks moves %" PRIu64 " of %zu timers, "
-             "more than %" PRIu64,
-             passed, moved, timers, 4 * allowed);
-    for (calm.slept[payer] = false; payer-- != 0;)
-        calm.slept[payer] = true;
-    calm.since = clock;
+    if (moved > allowed)
+        fail("a call over %" PRIu64 " ticks moves %" PRIu64
+             " timers, more than %" PRIu64,
+             clock - from, moved, allowed);
 }
 
 /* ---------------------------------------------------------------- checks -- */
@@ -620,13 +625,14 @@ static inline void advance(uint64_t now)
     trace("advance", 0, now, 0);
     oracle_call(&run.oracle, now);
     call_begin();
-    size_t started = run.s.calm ? most_started(run.began_with) : 0;
+    if (run.s.calm)
+        begin_calm(now / run.s.tick);
     size_t count = tw_advance_clock(&run.tw, now);
     call_end(true, false, 0);
     REQUIRE(count == run.oracle.fired - fired);
     check_work(count);
     if (run.s.calm)
-        check_calm(clock, started, cascaded() - run.cascaded);
+        check_calm(clock, cascaded() - run.cascaded);
 }
 
 /* A limited call may leave the oracle unsure. */
@@ -695,8 +701,7 @@ static void set_up(void)
                         &run.heap};
     REQUIRE(tw_init(&run.tw, &config) == TW_OK);
     oracle_init(&run.oracle, s->tick, s->start, s->items);
-    memset(&calm, 0, sizeof calm);
-    calm.since = run.oracle.clock;
+    memset(calm, 0, sizeof calm);
 }
 
 static void tear_down(void)
