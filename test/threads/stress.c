@@ -31,21 +31,8 @@
 
 /* ------------------------------------------- over the header's shoulder --- */
 
-struct tw_remote;
 static uint64_t see_displaced(void *request, uint64_t displaced);
 static bool see_put_back(void *request, uint64_t start, bool done);
-
-static bool see_flag(void *flag, bool value)
-{
-    (void)flag;
-    return value;
-}
-
-static struct tw_remote *see_list(void *list, struct tw_remote *first)
-{
-    (void)list;
-    return first;
-}
 
 #undef atomic_exchange_explicit
 #undef atomic_compare_exchange_strong_explicit
@@ -59,9 +46,9 @@ static struct tw_remote *see_list(void *list, struct tw_remote *first)
                                 failure)
 #endif
 #define atomic_exchange_explicit(object, value, order) \
-    _Generic((object), _Atomic(uint64_t) *: see_displaced,              \
-             _Atomic(bool) *: see_flag, default: see_list)              \
-             ((object), EXCHANGE((object), (value), (order)))
+    _Generic((object), _Atomic(uint64_t) *: see_displaced(              \
+        (object), (uint64_t)EXCHANGE((object), (value), (order))),      \
+             default: EXCHANGE((object), (value), (order)))
 #define atomic_compare_exchange_strong_explicit(object, expected, value, \
                                                 success, failure)        \
     see_put_back(                                                        \
@@ -109,8 +96,7 @@ static tw_mailbox box;
 static int event;
 
 static _Thread_local bool collecting;
-static uint64_t
-    undone; /* the start in the wheel before the one being applied */
+static uint64_t undone; /* the start in the wheel before the applied one */
 
 /* Counted by the loop. */
 static struct {
