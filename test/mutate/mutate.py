@@ -171,13 +171,15 @@ class Shop:
                 failed = line.partition(' - ')[2] or line
                 end(child)
                 break
-        _, child.returncode, usage = os.wait4(child.pid, 0)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
         end(child)
         clock.cancel()
         child.stdout.close()
         self.used = usage.ru_utime + usage.ru_stime
         if failed is None and child.returncode != 0:
-            failed = 'crashes or hangs'
+            failed = ('no case has this name' if child.returncode == 2
+                      else 'crashes or hangs')
         return failed
 
 
