@@ -63,7 +63,10 @@
        }
 
    Set tw_config.start to the first reading of your clock. Count each delay from
-   `now`, the latest reading, and store `now` for callbacks.
+   `now`, the latest reading, and store `now` for callbacks. A time-out fires
+   before the events of its turn. If the callback closes a connection, an event
+   of the connection may still be to handle: mark the connection closed, skip
+   the event, and free the connection after the turn.
 
 
    WHEN TO USE IT, AND WHEN NOT
@@ -74,10 +77,12 @@
    takes less memory. The library reads no clock and starts no thread.
 
 
-   PROMISES FOR EVERY DAY, with the numbers of the full list
+   PROMISES
 
     1. Never early. A timer fires in the first tw_advance_clock(now) that
        reaches the timer's tick: the deadline rounded up to a tick.
+    2. Advancing over a span without due timers costs the same for one tick as
+       for 2^63 ticks.
     3. In a callback, the clock is the tick of the firing timer, not the target
        of the call. (An overdue timer leaves the clock alone.) A timer that a
        callback starts for a later tick, up to the target, fires within the same
@@ -88,35 +93,23 @@
        the deadline, the timer is overdue. Overdue timers fire in the next call,
        whatever the argument, before all others, in start order. A timer that a
        callback starts overdue fires in the next call, not in the current call.
-    8. All other timers fire in order of tick, and within a tick in start order.
-       A timer that was postponed takes any place in its tick.
-   11. Start, cancel, postpone and move are O(1). Postponing to a later time
-       only stores the deadline, and cannot fail. For an earlier time, or if the
-       timer is due or not pending, tw_postpone acts like tw_start.
-   14. Memory is allocated for wheels alone, never per timer. After
-       tw_reserve(tw, horizon), no start with a deadline up to `horizon` runs
-       out of memory, until tw_trim.
-    C. Callbacks may start, cancel, postpone and move any timer, drain the
-       wheel, and free the timer that fired. A callback must not advance, poll,
-       trim or destroy its own wheel: such a call does nothing and returns 0 or
-       NULL. A callback may throw in C++, and must not leave by longjmp.
-
-   THE OTHER PROMISES
-
-    2. Advancing over a span without due timers costs the same for one tick as
-       for 2^63 ticks.
     6. A `now` before the clock does not move the clock. Such a call fires
        overdue timers, and finishes an unfinished call.
     7. Every uint64_t is a valid deadline and a valid clock. A timer whose tick
        is beyond 64 bits stays pending and wakes nobody.
+    8. Timers that are not overdue fire in order of tick, and within a tick in
+       start order. A timer that was postponed takes any place in its tick.
     9. tw_next_deadline is never late. The result can be early only after a
        timer was cancelled, postponed, restarted or drained. Each such timer
        costs at most one call that fires nothing. An emptied bucket wakes
-       nobody, unless the bucket was the first of its wheel.
-       Cascading ahead of time wakes nobody.
+       nobody, unless the bucket was the first of its wheel. Cascading ahead of
+       time wakes nobody.
    10. tw_wait returns 0 if a timer is due, else the time until the next
        deadline, at most `longest`. If the clock can reach no pending timer,
        tw_wait returns `longest`.
+   11. Start, cancel, postpone and move are O(1). Postponing to a later time
+       only stores the deadline, and cannot fail. For an earlier time, or if the
+       timer is due or not pending, tw_postpone acts like tw_start.
    12. tw_start_within picks the roundest tick in its window. An overdue tick is
        picked only if the window has no other tick.
    13. tw_advance_clock_limit handles at most `limit` timers, fired or cascaded.
@@ -127,6 +120,9 @@
        and its `now` is ignored. So timers that were due fire before timers that
        were started overdue since. A tw_poll that returns a timer is a call
        stopped after one timer.
+   14. Memory is allocated for wheels alone, never per timer. After
+       tw_reserve(tw, horizon), no start with a deadline up to the time
+       `horizon` runs out of memory, until tw_trim.
    15. Without memory for a wheel, tw_start returns TW_ENOMEM and changes no
        timer. Pending timers still fire in time and in order. A postponed timer
        that finds no wheel waits in a list until the timer's tick.
@@ -135,6 +131,10 @@
        d ticks, to r ticks before the bucket's step, moves about d / (d + r) of
        the timers left in the bucket. A loop that slept through the whole step
        before pays for the bucket in one call.
+    C. Callbacks may start, cancel, postpone and move any timer, drain the
+       wheel, and free the timer that fired. A callback must not advance, poll,
+       trim or destroy its own wheel: such a call does nothing and returns 0 or
+       NULL. A callback may throw in C++, and must not leave by longjmp.
 
    After an exception in a callback, the timer counts as fired, and the call as
    stopped after the timer. The same holds for visitors. If a visitor of
@@ -174,14 +174,18 @@
 
    Line 1 leads from a wheel to your data, if the wheel is a member. After line
    2 no start runs out of memory. Lines 3 and 4 fire timers through a dispatch
-   of your own, and let a simulation stop early. Each tw_poll is a call: a timer
-   that `dispatch` always starts again without a delay keeps the loop running.
+   of your own. Each tw_poll is a call: a timer that `dispatch` always starts
+   again without a delay keeps the loop running.
 
    example: program.c
        struct server *server = TW_OWNER(tw, struct server, wheel);
        status = tw_reserve(tw, UINT64_MAX); // once, after tw_init
        while ((timer = tw_poll(tw, now)) != NULL)
            dispatch(timer);
+
+   A simulation advances from one tw_next_deadline to the next, and may stop
+   after any event. In one call over a longer span, a timer that a callback
+   starts without a delay fires too late: in the next call (promise 5).
 
    If another thread runs the loop, wake that thread when a start makes
    tw_next_deadline earlier.
@@ -236,7 +240,9 @@
    TW_CALL(tw, timer)          fires a timer, for measuring, logging or a lock;
                                default (timer)->callback((tw), (timer)), which
                                may free the timer
-   TW_DEBUG                    misuse ends in TW_ASSERT, with the remedy
+   TW_DEBUG                    misuse ends in TW_ASSERT, with the remedy; to
+                               find the line that freed a pending timer, build
+                               with -fsanitize=address
    TW_ASSERT(expr)             with TW_DEBUG only; default assert, which NDEBUG
                                turns off
    (*) Define the macro wherever this header is included.
@@ -347,7 +353,7 @@ typedef void tw_visitor(tw_timer *timer, void *context);
 /* Called by tw_dump, once per line. */
 typedef void tw_writer(const char *line, void *context);
 
-/* The result of a function. After an error, no timer has changed. */
+/* The status that a function returns. After an error, no timer has changed. */
 enum tw_status {
     TW_OK = 0,
     TW_EINVAL = -1, /* an argument is NULL or out of range */
@@ -681,10 +687,11 @@ TW_DEF uint64_t tw_deadline(const tw_timer *timer);
  * pending. */
 TW_DEF uint64_t tw_remaining(const tw_timer *timer, uint64_t now);
 
-/* Allocates the wheels for deadlines up to `horizon` (an absolute time). After
- * TW_OK no start with such a deadline can fail, for any number of timers, until
- * tw_trim. COST says how many wheels. TW_ENOMEM: wheels that were allocated
- * stay. TW_EINVAL: tw is NULL or destroyed. */
+/* Allocates the wheels for deadlines up to the time `horizon`. After TW_OK no
+ * start with such a deadline runs out of memory, until tw_trim. For delays of
+ * up to d at any later time, reserve tw_after(now, 4 * d) once; UINT64_MAX
+ * serves every deadline. COST says how many wheels. TW_ENOMEM: wheels that were
+ * allocated stay. TW_EINVAL: tw is NULL or destroyed. */
 TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon);
 
 /* Frees the wheels that are coarser than every timer. Ignored inside a callback
@@ -948,10 +955,11 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
              "the timer was never initialised: call tw_timer_init first"); \
     TWI_RULE(!twi_is_pending(timer) || (timer)->hint == TWI_HINT_OF(tw),   \
              "the timer is pending on another wheel: cancel it there first")
-#define TWI_RULE_LINK(link)                                                   \
-    TWI_RULE(twi_is_linked(link),                                             \
-             "a pending timer, this timer or a neighbour in its bucket, was " \
-             "freed, moved or overwritten: cancel it first, or use tw_move")
+#define TWI_DAMAGED                                                         \
+    "a pending timer, this timer or a neighbour in its bucket, was freed, " \
+    "initialised again, moved or overwritten: cancel it first, or use tw_move"
+#define TWI_RULE_LINK(link) TWI_RULE(twi_is_linked(link), TWI_DAMAGED)
+#define TWI_RULE_RING(ring) TWI_RULE(twi_is_ring(ring), TWI_DAMAGED)
 
 /* TWI_PORTABLE switches the builtins and attributes of gcc and clang off.
  * TWI_NOINLINE keeps rare code out of short functions. */
@@ -1049,11 +1057,15 @@ static inline void twi_empty_ring(twi_bucket *bucket)
 }
 
 #ifdef TW_DEBUG
-/* True if a pending timer and its neighbours agree. */
+/* True if the neighbours of a link lead back to the link. */
+static inline bool twi_is_ring(const twi_link *link)
+{
+    return link->next->prev == link && link->prev->next == link;
+}
+
 static inline bool twi_is_linked(twi_link *link)
 {
-    return twi_is_pending(twi_timer_of(link)) && link->next->prev == link &&
-           link->prev->next == link;
+    return twi_is_pending(twi_timer_of(link)) && twi_is_ring(link);
 }
 #endif
 
@@ -1061,9 +1073,7 @@ static inline bool twi_is_linked(twi_link *link)
 static inline void twi_link_between(twi_link *link, twi_link *prev,
                                     twi_link *next)
 {
-    TWI_RULE(prev->next == next && next->prev == prev,
-             "a pending timer of this bucket was freed, moved or overwritten: "
-             "cancel it first, or use tw_move");
+    TWI_RULE(prev->next == next && next->prev == prev, TWI_DAMAGED);
     /* In this order a compiler does not join the stores to link->next and
      * link->prev: a load of one of them shortly after would have to wait. */
     link->next = next;
@@ -1088,6 +1098,7 @@ static void twi_append_ring(twi_bucket *from, twi_bucket *to)
 {
     if (twi_is_empty(from))
         return;
+    TWI_RULE_RING(&from->ring);
     from->ring.next->prev = to->ring.prev;
     to->ring.prev->next = from->ring.next;
     from->ring.prev->next = &to->ring;
@@ -1663,6 +1674,7 @@ TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
     twi_bucket *from = &wheel->buckets[step & tw->bucket_mask];
     tw->ahead_at = 0; /* a bucket of the finer wheel may become large */
     for (; most != 0 && tw->budget != 0 && !twi_is_empty(from); most--) {
+        TWI_RULE_RING(&from->ring);
         tw_timer *timer = twi_timer_of(from->ring.prev);
         uint64_t tick = twi_tick_of(tw, timer->deadline);
         TWI_PREFETCH_HINT(timer);
@@ -1692,6 +1704,7 @@ static inline twi_link *twi_search(const timingwheel *tw,
     twi_link *ring = &wheel->first->ring, *link = ring->next, *seen[2];
     uint64_t step = tw->clock >> wheel->shift, earliest = UINT64_MAX;
     unsigned looked = 0, found = 0;
+    TWI_RULE_RING(ring);
     for (; link != ring; link = link->next) {
         TWI_RULE_LINK(link);
         uint64_t tick = twi_tick_of(tw, twi_timer_of(link)->deadline);
@@ -1791,6 +1804,7 @@ static inline void twi_leap(timingwheel *tw, uint64_t tick)
  * TWI_NO_WHEEL or from an interrupted tw_drain. */
 static inline tw_timer *twi_take_front(timingwheel *tw, twi_bucket *bucket)
 {
+    TWI_RULE_RING(&bucket->ring);
     tw_timer *timer = twi_timer_of(bucket->ring.next);
     if (!twi_is_due(tw, timer)) {
         twi_place_again(tw, timer);
@@ -2001,6 +2015,7 @@ static size_t twi_visit_ring(const twi_bucket *bucket, tw_visitor *visit,
                              void *context)
 {
     size_t visited = 0;
+    TWI_RULE_RING(&bucket->ring);
     for (twi_link *link = bucket->ring.next, *next; link != &bucket->ring;
          link = next) {
         TWI_RULE_LINK(link);
@@ -2050,6 +2065,7 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
     while (tw->queued != 0)
         twi_requeue(tw, tw->queue[0]);
     for (; !twi_is_empty(drained); timers++) {
+        TWI_RULE_RING(&drained->ring);
         tw_timer *timer = twi_timer_of(drained->ring.next);
         twi_remove(tw, timer, TW_IDLE);
         if (visit != NULL)

@@ -93,6 +93,32 @@ static void reserve_lasts(void)
     reserve_lasts_for(256, 1, UINT64_C(1) << 40, 300000);
 }
 
+/* A reserve of four times a delay serves starts with this delay at any later
+ * time. Most delays are near the span of a wheel. */
+static void reserve_of_four_delays(void)
+{
+    static const uint32_t sizes[] = {2, 4, 16, 256};
+    static const uint64_t ticks[] = {1, 2, 3, 1000};
+    for (uint64_t i = 0; i < 4000; i++) {
+        tw_timer timer = TW_TIMER_INIT(NULL);
+        uint32_t size = sizes[i % 4];
+        uint64_t tick = ticks[i / 4 % 4], span = tick;
+        for (uint64_t wheels = scatter(i, 5); wheels > 0; wheels--)
+            span *= size;
+        uint64_t delay = span - tick + scatter(i + 1, 4 * tick);
+        uint64_t now = scatter(i, 1000000007);
+        set_up_with(tick, now, size, 0);
+        CHECK(tw_reserve(&tw, now + 4 * delay) == TW_OK);
+        heap_fail(&memory, 1, true);
+        for (uint64_t k = 0; k < 20; k++) {
+            now += scatter(i + k, 3 * delay);
+            tw_advance_clock(&tw, now);
+            CHECK(tw_start(&tw, &timer, now + delay) == TW_OK);
+        }
+        tear_down();
+    }
+}
+
 /* ------------------------------------ promise 15: allocations that fail --- */
 
 static bool fails_for_ever;
@@ -248,6 +274,8 @@ static const tap_case cases[] = {
      million_timers},
     {"promise 14: after tw_reserve none of 300,000 starts fails",
      reserve_lasts},
+    {"promise 14: a reserve of four times a delay serves the delay at any time",
+     reserve_of_four_delays},
     {"promise 15: starts in all wheels, an allocation fails",
      starts_in_all_wheels},
     {"promise 15: a large bucket, an allocation fails", large_bucket},

@@ -91,7 +91,20 @@ static void overwrite(tw_timer *timer)
     *timer = timers[999];
 }
 
-static void (*const damages[])(tw_timer *) = {zero, initialise, overwrite};
+/* What malloc writes into freed memory. */
+static void scribble(tw_timer *timer)
+{
+    memset(timer, 0xa5, 2 * sizeof(void *));
+}
+
+static void initialise_and_start(tw_timer *timer)
+{
+    tw_timer_init(timer, NULL);
+    tw_start(&tw, timer, 4000);
+}
+
+static void (*const damages[])(tw_timer *) = {zero, initialise, overwrite,
+                                              scribble, initialise_and_start};
 static void (*damage)(tw_timer *);
 
 static void visit(tw_timer *timer, void *context)
@@ -136,7 +149,7 @@ typedef struct kind {
     size_t runs;
 } kind;
 
-static const kind damaged = {"freed, moved or overwritten", LENGTH(damages)};
+static const kind damaged = {"moved or overwritten: cancel it", LENGTH(damages)};
 static const kind elsewhere = {"pending on another wheel", 1};
 static const kind into_pending = {"tw_move into a pending timer", 1};
 static const kind uninitialised = {"was never initialised", 1};
