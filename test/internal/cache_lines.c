@@ -1,5 +1,5 @@
 /* cache_lines.c - posting threads and the wheel's thread write to different
- * cache lines of a mailbox.
+ * cache lines of a mailbox, and a bucket is one cache line.
  *
  *     cache_lines [CASE...]
  *
@@ -14,7 +14,21 @@ int main(void)
 }
 #else
 
+#include <stdint.h>
+
+static _Alignas(64) unsigned char block[64 + 40000];
+static size_t offset, allocated; /* of the wheel from an address of 64 n */
+
+static void *take(size_t size)
+{
+    allocated = size;
+    return block + offset;
+}
+
+#define TW_MALLOC(size, context) ((void)(context), take(size))
+#define TW_FREE(pointer, context) ((void)(context), (void)(pointer))
 #define TIMINGWHEEL_THREADS
+#define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
 
 #include "../lib/tap.h"
@@ -32,7 +46,27 @@ static void lines_apart(void)
     CHECK(offsetof(tw_remote, timer) == 0);
 }
 
+/* At every address that is aligned for a pointer, the buckets begin at a cache
+ * line, and lie in the block of the wheel with the marks. */
+static void buckets_fit(void)
+{
+    for (offset = 0; offset < 64; offset += sizeof(uint64_t)) {
+        timingwheel tw;
+        tw_init(&tw, NULL);
+        CHECK(tw_reserve(&tw, 0) == TW_OK);
+        const twi_wheel *wheel = tw.wheels[0];
+        CHECK((uintptr_t)wheel->buckets % 64 == 0);
+        CHECK((size_t)((unsigned char *)wheel->buckets - block) - offset <
+              sizeof *wheel + 64);
+        CHECK((unsigned char *)(wheel->marks + 512 / 64) <=
+              block + offset + allocated);
+        CHECK(sizeof(void *) != 8 || sizeof(twi_bucket) == 64);
+        tw_destroy(&tw);
+    }
+}
+
 static const tap_case cases[] = {
+    {"a bucket is one cache line, in the memory of the wheel", buckets_fit},
     {"posters and collector use different cache lines", lines_apart},
 };
 
