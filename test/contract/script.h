@@ -14,8 +14,8 @@
  *     start a 50          within a 10 20    postpone a 90
  *     cancel a            move a b          init a
  *     reserve 1000        trim
- *     fail 2              the second allocation from now fails; fail: all fail
- *     memory              allocations work again
+ *     fail 2              the second allocation from now fails; fail 0: none
+ *     fail                all allocations fail
  *     advance 100: a b    the clock goes to 100; a fires, then b, nothing else
  *     limit 2 100: a b    the same, with tw_advance_clock_limit
  *     poll 100: a b       two polls; without names, one poll that returns NULL
@@ -39,21 +39,13 @@
  * each statement, that only starts and reserves allocate, that a refused start
  * leaves its timer alone, and that the wheel gives all memory back.
  *
- * Include this file in one C or C++ file. With SCRIPT_PORTABLE the header is
- * compiled without the builtins of gcc and clang.
+ * Include this file in one C or C++ file.
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef SCRIPT_H
-#define SCRIPT_H
-
 #include "../lib/heap.h"
+#include <ctype.h>
 #include <stdint.h>
-
-#ifdef SCRIPT_PORTABLE
-#undef __GNUC__
-#undef __clang__
-#endif
 
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
@@ -82,12 +74,7 @@ static void script_put(const char *text)
 #define SCRIPT_CHAR(pointer) (*(pointer))
 enum { SCRIPT_IS_SMALL = 0, SCRIPT_WHEEL_SIZE = 0, SCRIPT_LOG = 5000 };
 #define SCRIPT_PASSES 1000000
-
-static void script_put(const char *text)
-{
-    fputs(text, stdout);
-    fflush(stdout);
-}
+#define script_put(text) (fputs((text), stdout), fflush(stdout))
 #endif
 
 enum { SCRIPT_LINE = 200 };
@@ -102,37 +89,41 @@ enum { SCRIPT_OK = 4, SCRIPT_FALSE = 9, SCRIPT_NAMES = 12 };
 typedef char
     script_names_are_in_order[TW_PENDING == 3 && TW_EBUSY == -4 ? 1 : -1];
 
-typedef struct script_line {
-    const char *text; /* in the script */
-    unsigned number;  /* from 1 */
-} script_line;
-
 typedef struct script_timer {
     tw_timer timer;     /* first: a pointer to the timer points here */
-    script_line action; /* statements; .text is NULL without an action */
+    const char *action; /* in the script; NULL without an action */
 } script_timer;
 
-static const char *script_file;
+typedef struct script_entry {
+    char name; /* of a timer that fired or was visited */
+    uint64_t clock;
+} script_entry;
+
+static const char *script_file, *script_text; /* name and text of the script */
 static unsigned long script_pass; /* number of the combination of `each` */
+
+/* Where the interpreter is. An action of a timer changes the place, and then
+ * sets the place back. */
+static struct script_place {
+    const char *line; /* in the script */
+    const char *copy; /* of the line, without its comment */
+    const char *at;   /* the rest of the statement, in the copy */
+    uint64_t self;    /* the timer that fires or is visited */
+} here;
 
 /* The running pass of a case. */
 static struct {
     timingwheel wheel;
     heap memory;
     script_timer timers[26];
-    script_line visitor;
+    const char *visitor;    /* the action of each visit */
     uint64_t variables[26]; /* A to Z */
     uint32_t is_given;      /* a bit for each variable that has a value */
     unsigned long passes;   /* number of combinations of `each` */
-    script_line line;       /* that runs */
-    const char *copy;       /* of the line, without its comment */
-    const char *at;         /* the rest of the statement, in the copy */
-    uint64_t self;          /* the timer that fires or is visited */
     size_t allocations;     /* by starts and reserves */
     uint64_t wakes, idle;   /* calls of `sleep`; calls that fired nothing */
     size_t logged;          /* timers fired or visited */
-    char log[SCRIPT_LOG];
-    uint64_t log_clock[SCRIPT_LOG];
+    script_entry log[SCRIPT_LOG];
     bool has_postponed; /* so that calls that advance may allocate */
     bool has_failed;
     bool is_too_small; /* the machine has too little memory for the case */
@@ -172,12 +163,15 @@ static bool script_fail(const char *expected)
 {
     if (script_has_ended())
         return false;
+    uint64_t number = 1;
+    for (const char *c = script_text; c < here.line; c++)
+        number += SCRIPT_CHAR(c) == '\n';
     script.has_failed = true;
     script_put("# ");
     script_put(script_file);
-    script_put_row(":", script.line.number);
+    script_put_row(":", number);
     script_put("#   line:     ");
-    script_put(script.copy);
+    script_put(here.copy);
     for (unsigned i = 0; i < 26; i++)
         if ((script.is_given >> i & 1) != 0) {
             char name[] = ", A = ";
@@ -197,17 +191,17 @@ static bool script_fail(const char *expected)
 
 static char script_peek(void)
 {
-    while (*script.at == ' ')
-        script.at++;
-    return *script.at;
+    while (*here.at == ' ')
+        here.at++;
+    return *here.at;
 }
 
 static bool script_accept(const char *symbol)
 {
     (void)script_peek();
-    if (strncmp(script.at, symbol, strlen(symbol)) != 0)
+    if (strncmp(here.at, symbol, strlen(symbol)) != 0)
         return false;
-    script.at += strlen(symbol);
+    here.at += strlen(symbol);
     return true;
 }
 
@@ -219,7 +213,7 @@ static void script_expect(const char *symbol)
 
 static bool script_is_letter(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    return isalpha((unsigned char)c) || c == '_';
 }
 
 /* Reads a word of at most 15 letters; returns "" if no word is next. */
@@ -227,9 +221,9 @@ static const char *script_word(char *word)
 {
     size_t length = 0;
     (void)script_peek();
-    for (; script_is_letter(*script.at); script.at++)
+    for (; script_is_letter(*here.at); here.at++)
         if (length < 15)
-            word[length++] = *script.at;
+            word[length++] = *here.at;
     word[length] = '\0';
     return word;
 }
@@ -277,7 +271,7 @@ static uint64_t script_value(const char *name, const uint64_t *argument)
            : SCRIPT_IS("allocations") ? script.memory.calls
            : SCRIPT_IS("wakes")       ? script.wakes
            : SCRIPT_IS("idle_wakes")  ? script.idle
-           : SCRIPT_IS("self")        ? script.self
+           : SCRIPT_IS("self")        ? here.self
                                       : script_fail("a command or a function");
 }
 
@@ -299,9 +293,9 @@ static uint64_t script_name(void)
             script_fail("a variable with a value");
         return script.variables[variable];
     }
-    if (*script.at == '(') {
+    if (*here.at == '(') {
         do {
-            script.at++;
+            here.at++;
             arguments[count++] = script_sum();
         } while (count < 3 && script_peek() == ',');
         script_expect(")");
@@ -319,26 +313,11 @@ static uint64_t script_primary(void)
     }
     if (script_is_letter(script_peek()))
         return script_name();
-    if (*script.at < '0' || *script.at > '9')
+    if (*here.at < '0' || *here.at > '9')
         script_fail("a number");
-    for (; *script.at >= '0' && *script.at <= '9'; script.at++)
-        number = number * 10 + (uint64_t)(*script.at - '0');
+    for (; *here.at >= '0' && *here.at <= '9'; here.at++)
+        number = number * 10 + (uint64_t)(*here.at - '0');
     return number;
-}
-
-static uint64_t script_apply(char operation, uint64_t a, uint64_t b)
-{
-    uint64_t power = 1;
-    if ((operation == '/' || operation == '%') && b == 0)
-        return (uint64_t)script_fail("no division by 0");
-    for (uint64_t left = b; operation == '^' && left != 0; left--)
-        power *= a;
-    return operation == '+'   ? a + b
-           : operation == '-' ? a - b
-           : operation == '*' ? a * b
-           : operation == '/' ? a / b
-           : operation == '%' ? a % b
-                              : power;
 }
 
 /* Reads an expression with the operators of a level and of the levels above. */
@@ -347,13 +326,23 @@ static uint64_t script_operation(unsigned level)
     static const char *const operators[] = {"+-", "*/%", "^"};
     if (level == 3)
         return script_primary();
-    uint64_t value = script_operation(level + 1);
+    uint64_t a = script_operation(level + 1);
     for (char next; (next = script_peek()) != '\0' &&
                     strchr(operators[level], next) != NULL;) {
-        script.at++;
-        value = script_apply(next, value, script_operation(level + 1));
+        here.at++;
+        uint64_t b = script_operation(level + 1), power = 1;
+        if (b == 0 && (next == '/' || next == '%'))
+            return (uint64_t)script_fail("no division by 0");
+        for (uint64_t left = b; next == '^' && left != 0; left--)
+            power *= a;
+        a = next == '+'   ? a + b
+            : next == '-' ? a - b
+            : next == '*' ? a * b
+            : next == '/' ? a / b
+            : next == '%' ? a % b
+                          : power;
     }
-    return value;
+    return a;
 }
 
 static uint64_t script_sum(void)
@@ -365,23 +354,20 @@ static uint64_t script_sum(void)
 
 static bool script_is_comparison(void)
 {
-    return script_peek() == '=' || *script.at == '<' || *script.at == '>';
+    return script_peek() == '=' || *here.at == '<' || *here.at == '>';
 }
 
 /* Compares a result with what the rest of the statement expects, or with
  * `usual` if the statement expects nothing. */
 static void script_compare(uint64_t got, uint64_t usual)
 {
-    bool is_usual = !script_is_comparison();
-    char operation = '=';
-    if (!is_usual)
-        operation = *script.at++;
-    const char *text = script.at;
-    uint64_t expected = is_usual ? usual : script_sum();
-    if (!(operation == '<'   ? got < expected
-          : operation == '>' ? got > expected
-                             : got == expected) &&
-        script_fail(is_usual ? "success" : text))
+    char operation = script_is_comparison() ? *here.at++ : '\0';
+    const char *text = operation == '\0' ? "success" : here.at;
+    uint64_t expected = operation == '\0' ? usual : script_sum();
+    bool holds = operation == '<'   ? got < expected
+                 : operation == '>' ? got > expected
+                                    : got == expected;
+    if (!holds && script_fail(text))
         script_put_row("#   got:      ", got);
 }
 
@@ -399,17 +385,17 @@ static void script_compare_status(int status, size_t calls_before)
 static bool script_names_match(size_t first, bool in_any_order)
 {
     size_t at = first;
-    for (; script_peek() != '\0' && *script.at != ';'; at++) {
-        char name = *script.at++;
+    for (; script_peek() != '\0' && *here.at != ';'; at++) {
         size_t i = at;
-        while (in_any_order && i < script.logged && script.log[i] != name)
+        while (in_any_order && i < script.logged &&
+               script.log[i].name != *here.at)
             i++;
-        if (i >= script.logged || script.log[i] != name ||
-            (script_accept("@") && script.log_clock[i] != script_sum()))
+        if (i >= script.logged || script.log[i].name != *here.at++ ||
+            (script_accept("@") && script.log[i].clock != script_sum()))
             return false;
+        script_entry found = script.log[i];
         script.log[i] = script.log[at];
-        script.log_clock[i] = script.log_clock[at];
-        script.log[at] = name;
+        script.log[at] = found;
     }
     return at == script.logged;
 }
@@ -423,14 +409,14 @@ static void script_compare_log(size_t first, uint64_t count)
     if (script_is_comparison()) {
         script_compare(count, 0);
     } else {
-        const char *names = script_accept(":") ? script.at : "";
+        const char *names = script_accept(":") ? here.at : "";
         if (!script_names_match(first, in_any_order) && script_fail(names)) {
             script_put("#   got:     ");
             for (size_t i = first; i < script.logged; i++) {
                 char name[] = " a@";
-                name[1] = script.log[i];
+                name[1] = script.log[i].name;
                 script_put(name);
-                script_put_number(script.log_clock[i]);
+                script_put_number(script.log[i].clock);
             }
             script_put(first == script.logged ? " nothing\n" : "\n");
         }
@@ -443,21 +429,21 @@ static void script_compare_log(size_t first, uint64_t count)
 
 /* ------------------------------------------------------------ callbacks --- */
 
-static void script_run_line(script_line line);
+static void script_run_line(const char *line);
 
 /* Runs the action of a timer that fires, is polled or is visited. */
-static void script_act(script_line action, const tw_timer *timer)
+static void script_act(const char *action, const tw_timer *timer)
 {
-    const script_timer *owner = (const script_timer *)timer;
-    uint64_t self_before = script.self;
-    script.self = (uint64_t)(owner - script.timers);
+    struct script_place before = here;
+    here.self = (uint64_t)((const script_timer *)timer - script.timers);
     if (script.logged < SCRIPT_LOG) {
-        script.log_clock[script.logged] = tw_now(&script.wheel);
-        script.log[script.logged++] = (char)('a' + script.self);
+        script_entry *entry = &script.log[script.logged++];
+        entry->name = (char)('a' + here.self);
+        entry->clock = tw_now(&script.wheel);
     }
-    if (action.text != NULL && !script_has_ended())
+    if (action != NULL && !script_has_ended())
         script_run_line(action);
-    script.self = self_before;
+    here = before;
 }
 
 static void script_on_fire(timingwheel *tw, tw_timer *timer)
@@ -479,46 +465,30 @@ static void script_on_visit(tw_timer *timer, void *context)
 /* Begins with a wheel as configured by the rest of the statement. */
 static void script_wheel(void)
 {
+    static const char *const names[] = {"tick", "start", "size", "max"};
+    uint64_t values[] = {0, 0, SCRIPT_WHEEL_SIZE, 0};
     char name[16];
-    tw_config config = {0, 0, SCRIPT_WHEEL_SIZE, 0, &script.memory};
-    while (script_word(name)[0] != '\0')
-        if (SCRIPT_IS("tick"))
-            config.tick = script_sum();
-        else if (SCRIPT_IS("start"))
-            config.start = script_sum();
-        else if (SCRIPT_IS("size"))
-            config.wheel_size = (uint32_t)script_sum();
-        else if (SCRIPT_IS("max"))
-            config.max_pending = (size_t)script_sum();
-        else
+    while (script_word(name)[0] != '\0') {
+        unsigned i = 0;
+        while (i < 3 && !SCRIPT_IS(names[i]))
+            i++;
+        if (!SCRIPT_IS(names[i]))
             script_fail("tick, start, size or max");
+        values[i] = script_sum();
+    }
+    tw_config config = {values[0], values[1], (uint32_t)values[2],
+                        (size_t)values[3], &script.memory};
     tw_destroy(&script.wheel);
     script_compare_status(tw_init(&script.wheel, &config), script.memory.calls);
 }
 
-/* Starts, starts within a window, or postpones. */
-static void script_start(const char *name)
+/* Polls once per name in the rest of the statement, and at least once. */
+static void script_poll(uint64_t now)
 {
-    timingwheel *tw = &script.wheel;
-    tw_timer *timer = script_timer_at(script_sum()), before = *timer;
-    uint64_t deadline = script_sum();
-    size_t calls = script.memory.calls;
-    int status = SCRIPT_IS("start") ? tw_start(tw, timer, deadline)
-                 : SCRIPT_IS("postpone")
-                     ? tw_postpone(tw, timer, deadline)
-                     : tw_start_within(tw, timer, deadline, script_sum());
-    if (status != TW_OK && memcmp(&before, timer, sizeof before) != 0)
-        script_fail("a refused start that changes no timer");
-    script.has_postponed |= SCRIPT_IS("postpone");
-    script_compare_status(status, calls);
-}
-
-static void script_poll(void)
-{
-    uint64_t now = script_sum(), count = 0, wanted = 0;
+    uint64_t count = 0, wanted = 0;
     size_t first = script.logged;
     const tw_timer *timer;
-    for (const char *c = script.at; *c != '\0' && *c != ';'; c++)
+    for (const char *c = here.at; *c != '\0' && *c != ';'; c++)
         wanted += *c == ' ' && c[1] >= 'a' && c[1] <= 'z';
     do {
         if ((timer = tw_poll(&script.wheel, now)) == NULL)
@@ -528,9 +498,9 @@ static void script_poll(void)
     script_compare_log(first, count);
 }
 
-static void script_sleep(void)
+static void script_sleep(uint64_t until)
 {
-    uint64_t until = script_sum(), now = tw_now(&script.wheel), count = 0;
+    uint64_t now = tw_now(&script.wheel), count = 0;
     size_t first = script.logged, turns = 0;
     do {
         now += tw_wait(&script.wheel, now, until - now);
@@ -545,28 +515,24 @@ static void script_sleep(void)
 }
 
 /* Sets an action: the rest of the line. */
-static void script_set_action(script_line *action)
+static void script_set_action(const char **action)
 {
     script_expect(":");
-    *action = script.line;
-    action->text += script.at - script.copy;
-    if (script_peek() == '\0')
-        action->text = NULL;
-    script.at += strlen(script.at);
+    *action = script_peek() == '\0' ? NULL : here.line + (here.at - here.copy);
+    here.at += strlen(here.at);
 }
 
-static char script_variable(void)
+static unsigned script_variable(void)
 {
-    char name = script_peek();
-    if (name < 'A' || name > 'Z')
+    unsigned index = (unsigned)(script_peek() - 'A') % 26;
+    if (*here.at != (char)('A' + index))
         script_fail("a variable");
-    script.at++;
-    return name;
+    here.at++;
+    return index;
 }
 
-static void script_let(char variable, uint64_t value)
+static void script_let(unsigned index, uint64_t value)
 {
-    unsigned index = (unsigned)(variable - 'A') % 26;
     script.variables[index] = value;
     script.is_given |= UINT32_C(1) << index;
 }
@@ -575,11 +541,11 @@ static void script_let(char variable, uint64_t value)
  * then goes to the value. */
 static void script_each(void)
 {
-    char variable = script_variable();
-    const char *values = script.at;
+    unsigned variable = script_variable();
     uint64_t count = 0, chosen = UINT64_MAX;
+    const char *values = here.at;
     for (int round = 0; round < 2 && !script.has_failed; round++) {
-        script.at = values;
+        here.at = values;
         if (count != 0)
             chosen = script_pass / script.passes % count;
         for (count = 0; script_peek() != '\0' && !script.has_failed;) {
@@ -595,13 +561,15 @@ static void script_each(void)
 
 static void script_statements(void);
 
-static void script_repeat(uint64_t times)
+/* Returns true if the command is `word`. Then also reads the arguments. */
+static bool script_is(const char *name, const char *word, unsigned count,
+                      uint64_t *arguments)
 {
-    const char *rest = script.at;
-    for (; times != 0 && !script_has_ended(); times--) {
-        script.at = rest;
-        script_statements();
-    }
+    if (!SCRIPT_IS(word))
+        return false;
+    for (unsigned i = 0; i < count; i++)
+        arguments[i] = script_sum();
+    return true;
 }
 
 /* Runs the command `name`, up to its comma or its end. Returns false if there
@@ -610,54 +578,65 @@ static bool script_command(const char *name)
 {
     timingwheel *tw = &script.wheel;
     size_t first = script.logged, calls = script.memory.calls;
-    if (SCRIPT_IS("start") || SCRIPT_IS("within") || SCRIPT_IS("postpone")) {
-        script_start(name);
-    } else if (SCRIPT_IS("cancel")) {
-        bool was_pending = tw_cancel(tw, script_timer_at(script_sum()));
+    uint64_t v[3];
+#define SCRIPT_READ(word, count) script_is(name, word, count, v)
+    if (SCRIPT_READ("start", 2) || SCRIPT_READ("postpone", 2) ||
+        SCRIPT_READ("within", 3)) {
+        tw_timer *timer = script_timer_at(v[0]), before = *timer;
+        int status = SCRIPT_IS("start") ? tw_start(tw, timer, v[1])
+                     : SCRIPT_IS("postpone")
+                         ? tw_postpone(tw, timer, v[1])
+                         : tw_start_within(tw, timer, v[1], v[2]);
+        if (status != TW_OK && memcmp(&before, timer, sizeof before) != 0)
+            script_fail("a refused start that changes no timer");
+        script.has_postponed |= SCRIPT_IS("postpone");
+        script_compare_status(status, calls);
+    } else if (SCRIPT_READ("cancel", 1)) {
+        bool was_pending = tw_cancel(tw, script_timer_at(v[0]));
         script_compare(script_named + SCRIPT_FALSE + was_pending,
                        script_named + SCRIPT_FALSE + true);
-    } else if (SCRIPT_IS("advance")) {
-        script_compare_log(first, tw_advance_clock(tw, script_sum()));
-    } else if (SCRIPT_IS("limit")) {
-        size_t limit = (size_t)script_sum();
-        uint64_t now = script_sum();
-        script_compare_log(first, tw_advance_clock_limit(tw, now, limit));
-    } else if (SCRIPT_IS("poll")) {
-        script_poll();
-    } else if (SCRIPT_IS("sleep")) {
-        script_sleep();
+    } else if (SCRIPT_READ("advance", 1)) {
+        script_compare_log(first, tw_advance_clock(tw, v[0]));
+    } else if (SCRIPT_READ("limit", 2)) {
+        script_compare_log(first,
+                           tw_advance_clock_limit(tw, v[1], (size_t)v[0]));
+    } else if (SCRIPT_READ("poll", 1)) {
+        script_poll(v[0]);
+    } else if (SCRIPT_READ("sleep", 1)) {
+        script_sleep(v[0]);
     } else if (SCRIPT_IS("foreach")) {
         script_compare_log(first, tw_foreach(tw, script_on_visit, &script));
     } else if (SCRIPT_IS("drain")) {
         script_compare_log(first, tw_drain(tw, script_on_visit, &script));
-    } else if (SCRIPT_IS("in")) {
-        script_set_action(&script.timers[script_sum() % 26].action);
+    } else if (SCRIPT_READ("in", 1)) {
+        script_set_action(&script.timers[v[0] % 26].action);
     } else if (SCRIPT_IS("visitor")) {
         script_set_action(&script.visitor);
-    } else if (SCRIPT_IS("move")) {
-        tw_timer *from = script_timer_at(script_sum());
-        tw_move(tw, from, script_timer_at(script_sum()));
-    } else if (SCRIPT_IS("init")) {
-        tw_timer_init(script_timer_at(script_sum()), script_on_fire);
-    } else if (SCRIPT_IS("reserve")) {
-        script_compare_status(tw_reserve(tw, script_sum()), calls);
+    } else if (SCRIPT_READ("move", 2)) {
+        tw_move(tw, script_timer_at(v[0]), script_timer_at(v[1]));
+    } else if (SCRIPT_READ("init", 1)) {
+        tw_timer_init(script_timer_at(v[0]), script_on_fire);
+    } else if (SCRIPT_READ("reserve", 1)) {
+        script_compare_status(tw_reserve(tw, v[0]), calls);
     } else if (SCRIPT_IS("trim")) {
         tw_trim(tw);
     } else if (SCRIPT_IS("fail")) {
-        bool for_ever = script_peek() < '0' || *script.at > '9';
+        bool for_ever = script_peek() < '0' || *here.at > '9';
         size_t nth = for_ever ? 1 : (size_t)script_sum();
         heap_fail(&script.memory, nth, for_ever);
-    } else if (SCRIPT_IS("memory")) {
-        heap_fail(&script.memory, 0, false);
     } else if (SCRIPT_IS("wheel")) {
         script_wheel();
     } else if (SCRIPT_IS("each")) {
         script_each();
     } else if (SCRIPT_IS("let")) {
-        char variable = script_variable();
+        unsigned variable = script_variable();
         script_let(variable, script_sum());
-    } else if (SCRIPT_IS("repeat")) {
-        script_repeat(script_sum());
+    } else if (SCRIPT_READ("repeat", 1)) {
+        const char *rest = here.at;
+        for (; v[0] != 0 && !script_has_ended(); v[0]--) {
+            here.at = rest;
+            script_statements();
+        }
     } else {
         return false;
     }
@@ -668,14 +647,13 @@ static void script_statements(void)
 {
     while (script_peek() != '\0' && !script_has_ended()) {
         char name[16];
-        const char *begin = script.at;
-        bool is_command;
+        const char *begin = here.at;
         (void)script_word(name);
-        do
-            is_command = script_command(name);
-        while (is_command && script_accept(","));
-        if (!is_command) {
-            script.at = begin;
+        if (script_command(name)) {
+            while (script_accept(","))
+                script_command(name);
+        } else {
+            here.at = begin;
             uint64_t value = script_sum();
             if (!script_is_comparison())
                 script_fail("=, < or >");
@@ -701,68 +679,59 @@ static void script_copy_line(char *copy, const char *text)
     copy[length] = '\0';
 }
 
-/* Runs a line, which may be the action of a timer while a line runs. */
-static void script_run_line(script_line line)
+static void script_run_line(const char *line)
 {
     char copy[SCRIPT_LINE];
-    const char *copy_before = script.copy, *at_before = script.at;
-    script_line line_before = script.line;
-    script_copy_line(copy, line.text);
-    script.line = line;
-    script.at = script.copy = copy;
+    script_copy_line(copy, line);
+    here.line = line;
+    here.at = here.copy = copy;
     if (strlen(copy) == SCRIPT_LINE - 1)
         script_fail("a shorter line");
     script_statements();
-    script.line = line_before;
-    script.copy = copy_before;
-    script.at = at_before;
 }
 
-/* Moves to the next line. Returns false at the end of the script. */
-static bool script_next_line(script_line *line)
+/* Returns the next line; NULL at the end of the script. */
+static const char *script_next_line(const char *line)
 {
-    while (SCRIPT_CHAR(line->text) != '\0' && SCRIPT_CHAR(line->text) != '\n')
-        line->text++;
-    if (SCRIPT_CHAR(line->text) == '\0')
-        return false;
-    line->text++;
-    line->number++;
-    return true;
+    while (SCRIPT_CHAR(line) != '\0' && SCRIPT_CHAR(line) != '\n')
+        line++;
+    return SCRIPT_CHAR(line) == '\0' ? NULL : line + 1;
 }
 
-/* True if the line begins a case. Copies the name of the case. */
-static bool script_is_case(script_line line, char *name)
+/* Returns true if the line begins a case. Copies the name of the case. */
+static bool script_is_case(const char *line, char *name)
 {
-    script_copy_line(name, line.text);
+    script_copy_line(name, line);
     if (strncmp(name, "case ", 5) != 0)
         return false;
-    script_copy_line(name, line.text + 5);
+    script_copy_line(name, line + 5);
     return true;
 }
 
-/* Checks what must hold after each line. */
-static void script_check(script_line line, const char *what, bool holds)
+/* Fails after the line unless the promise holds. */
+static void script_check(const char *line, const char *promise, bool holds)
 {
-    script.line = line;
-    script.copy = "after this line";
+    here.line = line;
+    here.copy = "after this line";
     if (!holds)
-        script_fail(what);
+        script_fail(promise);
 }
 
 /* Runs the case with the current combination of the values of `each`. */
-static void script_run_pass(script_line line)
+static void script_run_pass(const char *line)
 {
     char name[SCRIPT_LINE];
     const heap *memory = &script.memory;
     memset(&script, 0, sizeof script);
     script.passes = 1;
-    script.copy = script.at = "";
+    here.line = line;
+    here.copy = here.at = "";
     (void)tw_init(&script.wheel, NULL);
     script_wheel();
     for (unsigned i = 0; i < 26; i++)
         tw_timer_init(script_timer_at(i), script_on_fire);
-    while (script_next_line(&line) && !script_is_case(line, name) &&
-           !script_has_ended()) {
+    while (!script_has_ended() && (line = script_next_line(line)) != NULL &&
+           !script_is_case(line, name)) {
         script_run_line(line);
         script_check(line, "true from tw_check", tw_check(&script.wheel));
         script_check(line, "allocations in starts and reserves alone",
@@ -771,13 +740,13 @@ static void script_run_pass(script_line line)
     }
     if (!script.has_failed)
         tw_destroy(&script.wheel);
-    script_check(line, "all memory back from tw_destroy",
+    script_check(here.line, "all memory back from tw_destroy",
                  memory->blocks + memory->bytes + memory->strays == 0);
 }
 
 /* Runs the case whose first line is `line`. Returns false if the case failed.
  * script.is_too_small is true if the machine has too little memory. */
-static bool script_run(script_line line)
+static bool script_run(const char *line)
 {
     script_pass = 0;
     do
@@ -786,5 +755,3 @@ static bool script_run(script_line line)
            !script_has_ended());
     return !script.has_failed;
 }
-
-#endif

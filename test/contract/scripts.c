@@ -21,8 +21,6 @@
  *         echo ')'
  *     done >texts.h
  *
- * -DSCRIPT_PORTABLE compiles the header without the builtins of gcc and clang.
- *
  * SPDX-License-Identifier: MIT
  */
 #ifndef SCRIPT_TEXT
@@ -61,8 +59,9 @@ static bool is_chosen(const char *name)
 static void run_script(const char *file, const char *text)
 {
     char name[SCRIPT_LINE];
-    script_line line = {text, 1};
+    const char *line = text;
     script_file = file;
+    script_text = text;
     do {
         if (!script_is_case(line, name) || !is_chosen(name))
             continue;
@@ -73,7 +72,7 @@ static void run_script(const char *file, const char *text)
         script_put(" - ");
         script_put(name);
         script_put(script.is_too_small ? " # SKIP too little memory\n" : "\n");
-    } while (script_next_line(&line));
+    } while ((line = script_next_line(line)) != NULL);
 }
 
 #ifdef SCRIPT_TEXT
