@@ -8,29 +8,26 @@
  * SPDX-License-Identifier: MIT */
 static void fire(struct timingwheel *tw, struct tw_timer *timer);
 #define TW_CALL(tw, timer) fire(tw, timer)
-#define TIMINGWHEEL_IMPLEMENTATION
-#include "../../timingwheel.h"
-#include <asio.hpp>
-#include <thread>
 #define MS 1000000
-static uint64_t now; /* the reading of this turn, in nanoseconds */
 #include "judge.h"
+#include <asio.hpp>
 
 using namespace std::chrono;
 static asio::io_context io;
 static asio::steady_timer wake(io);
-static timingwheel wheel;
+
 static size_t advance()
 {
     nanoseconds reading = steady_clock::now().time_since_epoch();
-    now = std::max(now, static_cast<uint64_t>(reading.count()));
+    now = steady(static_cast<uint64_t>(reading.count()));
     return tw_advance_clock(&wheel, now);
 }
+
 static void move_wake(bool is_set = true)
 {
     uint64_t deadline = INT64_MAX;
     tw_next_deadline(&wheel, &deadline);
-    steady_clock::time_point at{nanoseconds(deadline)};
+    steady_clock::time_point at{nanoseconds(system_time(deadline))};
     if (is_set && deadline > now && at == wake.expiry())
         return;
     wake.expires_at(at);
@@ -39,6 +36,7 @@ static void move_wake(bool is_set = true)
             judge.idle += advance() == 0, move_wake(false);
     });
 }
+
 /* Without the catch, the event that has called advance would be lost. */
 static void fire(timingwheel *tw, tw_timer *timer)
 try {
@@ -61,11 +59,10 @@ struct timer : tw_timer {
     {
         judge.armed -= tw_cancel(&wheel, this);
     }
-    void start(nanoseconds delay) /* or postpone */
+    void start(uint64_t delay) /* or postpone */
     {
-        auto ns = static_cast<uint64_t>(delay.count());
         judge.armed += !tw_is_pending(this);
-        if (tw_postpone(&wheel, this, tw_after(now, ns)) != TW_OK)
+        if (tw_postpone(&wheel, this, tw_after(now, delay)) != TW_OK)
             throw std::bad_alloc();
         move_wake();
     }
@@ -75,26 +72,29 @@ int main()
 {
     tw_config config = {50000, 0, 0, 0, nullptr};
     int thrown = 0;
+    char byte;
     tw_init(&wheel, &config);
     std::unique_ptr<timer> soon;
     timer silence([] {});
-    std::thread sender([&, work = asio::make_work_guard(io)] {
-        for (int i = 1; i <= EVENTS; i++, std::this_thread::sleep_for(20ms))
-            asio::post(io, [&, i] {
-                advance();
-                judge.events++, judge.late += !!soon;
-                soon.reset(new timer([&, i] { throw(soon.reset(), i); }));
-                soon->start(200us);
-                silence.start(150ms);
-                judge.armed -= i % 5 == 0 && tw_cancel(&wheel, &silence);
-            });
-    });
+    asio::posix::stream_descriptor input(io, judge_input());
+    std::function<void()> read_event = [&] {
+        async_read(input, asio::buffer(&byte, 1), [&](std::error_code, size_t) {
+            advance();
+            judge.events++, judge.late += !!soon;
+            soon.reset(new timer([&] { throw(soon.reset(), 1); }));
+            soon->start(MS / 5);
+            silence.start(150 * MS);
+            judge.armed -= judge.events % 5 == 0 && tw_cancel(&wheel, &silence);
+            if (judge.events < EVENTS)
+                read_event();
+        });
+    };
+    read_event();
     while (thrown < EVENTS || tw_count(&wheel) > 0)
         try {
             io.run_one();
         } catch (int) {
             thrown++;
         }
-    sender.join();
     return judge_end("asio", thrown == EVENTS);
 }

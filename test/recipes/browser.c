@@ -9,40 +9,33 @@
  * The example is in judge.h; an interval stands for messages.
  *
  * SPDX-License-Identifier: MIT */
-#define TIMINGWHEEL_IMPLEMENTATION
-#include "../../timingwheel.h"
+#define MS 1
+#include "judge.h"
 #include <emscripten.h>
 #include <emscripten/eventloop.h>
 
-#define MS 1
-static uint64_t now; /* the reading of this turn, in milliseconds */
-#include "judge.h"
-
-static timingwheel tw;
 static long interval, wake;
 static uint64_t wake_deadline; /* the deadline of `wake`; 0: not set */
 
 static void on_wake(void *context);
 
-static void advance(void)
-{
-    uint64_t reading = (uint64_t)emscripten_get_now();
-    now = reading > now ? reading : now;
-    tw_advance_clock(&tw, now);
-}
-
 static void move_wake(void)
 {
-    double wait = (double)tw_wait(&tw, now, INT32_MAX);
     uint64_t deadline = 0;
-    tw_next_deadline(&tw, &deadline);
+    tw_next_deadline(&wheel, &deadline);
     if (deadline == wake_deadline)
         return;
-    if (wake_deadline != 0)
-        emscripten_clear_timeout(wake);
+    emscripten_clear_timeout(wake);
     if (deadline != 0)
-        wake = emscripten_set_timeout(on_wake, wait, NULL);
+        wake = emscripten_set_timeout(
+            on_wake, (double)tw_wait(&wheel, now, INT32_MAX), NULL);
     wake_deadline = deadline;
+}
+
+static void advance(void)
+{
+    now = steady((uint64_t)emscripten_get_now());
+    tw_advance_clock(&wheel, now);
 }
 
 static void on_wake(void *context)
@@ -51,28 +44,25 @@ static void on_wake(void *context)
     advance();
     wake_deadline = 0; /* gone off */
     move_wake();
-    if (judge_turn(&tw))
-        return;
-    tw_destroy(&tw);
-    emscripten_force_exit(judge_end("browser", true));
+    if (!judge_turn())
+        emscripten_force_exit(judge_end("browser", true));
 }
 
 static void on_message(void *context)
 {
     (void)context;
     advance();
-    judge_event(&tw);
+    judge_event();
     move_wake();
     if (judge.events == EVENTS)
         emscripten_clear_interval(interval);
-    judge_turn(&tw);
+    judge_turn();
 }
 
 int main(void)
 {
-    tw_config config = {.start = now = (uint64_t)emscripten_get_now()};
-    if (tw_init(&tw, &config) != TW_OK)
-        return 1;
+    now = steady((uint64_t)emscripten_get_now());
+    tw_init(&wheel, &(tw_config){.start = now});
     interval = emscripten_set_interval(on_message, 24, NULL);
     return 0; /* the page lives on */
 }

@@ -8,46 +8,42 @@
  *
  * SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
-#define TIMINGWHEEL_IMPLEMENTATION
-#include "../../timingwheel.h"
-#include <sys/epoll.h>
-#include <sys/timerfd.h>
-
 #define MS UINT64_C(1000000)
 #define SECOND (1000 * MS)
 #define SOON (MS / 5)
-static uint64_t now; /* the reading of this turn, in nanoseconds */
 #include "judge.h"
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
 
 int main(void)
 {
-    timingwheel tw;
     int poller = epoll_create1(EPOLL_CLOEXEC), input = judge_input();
     int wake = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
     struct epoll_event event = {.events = EPOLLIN, .data.fd = wake};
-    tw_config config = {.start = now = read_clock(), .tick = MS / 20};
-    if (tw_init(&tw, &config) != TW_OK)
-        return 1;
+    now = read_clock();
+    tw_init(&wheel, &(tw_config){.start = now, .tick = MS / 20});
     epoll_ctl(poller, EPOLL_CTL_ADD, wake, &event);
     event.data.fd = input;
     epoll_ctl(poller, EPOLL_CTL_ADD, input, &event);
-    uint64_t wake_deadline = 0; /* the deadline of `wake`; 0: not set */
-    while (judge_turn(&tw)) {
-        uint64_t next = 0;
-        tw_next_deadline(&tw, &next);
-        struct itimerspec at = {
-            {0}, {(time_t)(next / SECOND), (long)(next % SECOND)}};
+    uint64_t wake_deadline = UINT64_MAX; /* the deadline of `wake`, if set */
+    while (judge_turn()) {
+        uint64_t next = UINT64_MAX, at;
+        tw_next_deadline(&wheel, &next);
+        at = next == UINT64_MAX ? 0 : system_time(next); /* 0: never */
         if (next != wake_deadline)
-            timerfd_settime(wake, TFD_TIMER_ABSTIME, &at, NULL);
+            timerfd_settime(
+                wake, TFD_TIMER_ABSTIME,
+                &(struct itimerspec){
+                    {0}, {(time_t)(at / SECOND), (long)(at % SECOND)}},
+                NULL);
         wake_deadline = next;
         int ready = epoll_wait(poller, &event, 1, -1);
         now = read_clock();
-        tw_advance_clock(&tw, now);
+        tw_advance_clock(&wheel, now);
         if (ready == 1 && event.data.fd == wake)
-            wake_deadline = UINT64_MAX; /* gone off: to be set anew */
-        else if (ready == 1 && !judge_read(&tw, input))
-            epoll_ctl(poller, EPOLL_CTL_DEL, input, NULL);
+            wake_deadline = 0; /* gone off: to be set anew */
+        else if (ready == 1)
+            judge_read(input);
     }
-    tw_destroy(&tw);
     return judge_end("epoll_timerfd", true);
 }

@@ -10,13 +10,9 @@
  *
  * SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
-#define TIMINGWHEEL_IMPLEMENTATION
-#include "../../timingwheel.h"
-#include <poll.h>
-
 #define MS 1
-static uint64_t now; /* the reading of this turn, in real milliseconds */
-#include "judge.h"
+#include "judge.h" /* `wheel`: the timers of the menu */
+#include <poll.h>
 
 #define STEP 10            /* in virtual milliseconds */
 #define PRICE (100 * STEP) /* of a step: real ms, times the speed in percent */
@@ -28,7 +24,6 @@ static struct game {
     uint64_t clock, record; /* virtual ms; hash of the times of the attacks */
     int late;               /* attacks that came too early or too late */
 } game, replay;
-static timingwheel menu;
 static const uint64_t lengths[] = {100, 100, 160, 60000}; /* in real ms */
 static const uint64_t speeds[] = {100, 0, 25, 100};       /* in percent */
 static uint64_t phase, phase_start, phase_steps, credit;
@@ -63,7 +58,7 @@ static void on_phase(timingwheel *tw, tw_timer *timer)
     is_wrong |= paid - phase_steps * PRICE - 1 >= 2 * PRICE - 1;
     judge_timer(tw, timer);
     phase++, phase_start = now, phase_steps = 0;
-    judge.armed++, tw_start(tw, timer, tw_after(now, lengths[phase]));
+    judge_start(timer, tw_after(now, lengths[phase]));
 }
 
 int main(void)
@@ -71,11 +66,10 @@ int main(void)
     tw_timer next_phase = TW_TIMER_INIT(on_phase);
     start_game(&game), start_game(&replay);
     now = phase_start = read_clock();
-    tw_init(&menu, &(tw_config){.start = now});
-    tw_start(&menu, &next_phase, tw_after(now, lengths[0]));
-    judge.armed = 1;
-    while (judge_turn(&menu) && game.clock < 400) {
-        uint64_t wait = tw_wait(&menu, now, 60000), before = now;
+    tw_init(&wheel, &(tw_config){.start = now});
+    judge_start(&next_phase, tw_after(now, lengths[0]));
+    while (judge_turn() && game.clock < 400) {
+        uint64_t wait = tw_wait(&wheel, now, 60000), before = now;
         if (wait * speeds[phase] > PRICE - credit) /* a step comes first */
             wait = (PRICE - credit + speeds[phase] - 1) / speeds[phase];
         poll(NULL, 0, (int)wait);
@@ -86,12 +80,12 @@ int main(void)
             make_step(&game);
         credit %= PRICE, phase_steps += steps;
         judge.events += steps > 0;
-        tw_advance_clock(&menu, now);
+        tw_advance_clock(&wheel, now);
     }
     while (replay.clock < game.clock)
         make_step(&replay);
-    judge.armed -= tw_cancel(&menu, &next_phase);
+    judge.armed -= tw_cancel(&wheel, &next_phase);
     is_wrong |= replay.record != game.record || game.late > 0;
-    tw_destroy(&menu), tw_destroy(&game.wheel), tw_destroy(&replay.wheel);
+    tw_destroy(&game.wheel), tw_destroy(&replay.wheel);
     return judge_end("fixed_step", !is_wrong);
 }

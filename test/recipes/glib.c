@@ -12,27 +12,15 @@
  *
  * SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
-#define TIMINGWHEEL_IMPLEMENTATION
-#include "../../timingwheel.h"
-#include <glib-unix.h>
-
 #define MS 1000
-static uint64_t now; /* the reading of this turn, in microseconds */
 #include "judge.h"
-
-static timingwheel tw;
-
-static void update_now(GSource *self)
-{
-    uint64_t reading = (uint64_t)g_source_get_time(self);
-    now = reading > now ? reading : now;
-}
+#include <glib-unix.h>
 
 /* Before the sleep. Returns true if a timer is due already. */
 static gboolean prepare(GSource *self, gint *timeout)
 {
-    update_now(self);
-    uint64_t wait = tw_wait(&tw, now, 60000000);
+    now = steady((uint64_t)g_source_get_time(self));
+    uint64_t wait = tw_wait(&wheel, now, 60000000);
     *timeout = (gint)((wait + 999) / 1000);
     return wait == 0;
 }
@@ -40,21 +28,22 @@ static gboolean prepare(GSource *self, gint *timeout)
 /* After the sleep. Returns true to advance the wheel in each turn. */
 static gboolean check(GSource *self)
 {
-    update_now(self);
+    now = steady((uint64_t)g_source_get_time(self));
     return TRUE;
 }
 
 static gboolean dispatch(GSource *self, GSourceFunc function, gpointer data)
 {
     (void)self, (void)function, (void)data;
-    tw_advance_clock(&tw, now);
+    tw_advance_clock(&wheel, now);
     return G_SOURCE_CONTINUE;
 }
 
 static gboolean on_readable(gint fd, GIOCondition condition, gpointer data)
 {
     (void)condition, (void)data;
-    return judge_read(&tw, fd); /* FALSE at the end of the input */
+    judge_read(fd);
+    return G_SOURCE_CONTINUE;
 }
 
 int main(void)
@@ -62,21 +51,19 @@ int main(void)
     GSourceFuncs functions = {
         .prepare = prepare, .check = check, .dispatch = dispatch};
     GMainContext *context = g_main_context_new();
-    GSource *input = g_unix_fd_source_new(judge_input(), G_IO_IN | G_IO_HUP);
+    GSource *input = g_unix_fd_source_new(judge_input(), G_IO_IN);
     GSource *source = g_source_new(&functions, sizeof(GSource));
     g_source_set_can_recurse(source, TRUE); /* saves a wake-up per dispatch */
     g_source_attach(source, context);
-    update_now(source);
-    if (tw_init(&tw, &(tw_config){.start = now}) != TW_OK)
-        return 1;
+    now = steady((uint64_t)g_source_get_time(source));
+    tw_init(&wheel, &(tw_config){.start = now});
     g_source_set_callback(input, G_SOURCE_FUNC(on_readable), NULL, NULL);
     g_source_set_can_recurse(input, TRUE);
     g_source_attach(input, context);
-    while (judge_turn(&tw))
+    while (judge_turn())
         g_main_context_iteration(context, TRUE);
     g_source_unref(input);
     g_source_unref(source);
     g_main_context_unref(context);
-    tw_destroy(&tw);
     return judge_end("glib", true);
 }

@@ -8,14 +8,10 @@
  *
  * SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
-#define TIMINGWHEEL_IMPLEMENTATION
-#include "../../timingwheel.h"
-#include <liburing.h>
-
 #define MS UINT64_C(1000000)
 #define SECOND (1000 * MS)
-static uint64_t now; /* the reading of this turn, in nanoseconds */
 #include "judge.h"
+#include <liburing.h>
 
 static void start_reading(struct io_uring *ring, int input)
 {
@@ -25,29 +21,27 @@ static void start_reading(struct io_uring *ring, int input)
 
 int main(void)
 {
-    timingwheel tw;
     struct io_uring ring;
     int input = judge_input();
-    tw_config config = {.start = now = read_clock(), .tick = MS};
-    if (tw_init(&tw, &config) != TW_OK || io_uring_queue_init(8, &ring, 0) < 0)
+    now = read_clock();
+    tw_init(&wheel, &(tw_config){.start = now, .tick = MS});
+    if (io_uring_queue_init(8, &ring, 0) < 0)
         return 1;
     start_reading(&ring, input);
-    while (judge_turn(&tw)) {
+    while (judge_turn()) {
         struct io_uring_cqe *end = NULL;
-        uint64_t wait = tw_wait(&tw, now, 60 * SECOND);
+        uint64_t wait = tw_wait(&wheel, now, 60 * SECOND);
         struct __kernel_timespec most = {(long long)(wait / SECOND),
                                          (long long)(wait % SECOND)};
         io_uring_submit_and_wait_timeout(&ring, &end, 1, &most, NULL);
         now = read_clock();
-        tw_advance_clock(&tw, now);
+        tw_advance_clock(&wheel, now);
         if (end == NULL)
             continue;
-        if (end->res == 1) /* 0: the end of the input */
-            start_reading(&ring, input);
-        judge_event(&tw);
+        judge_event();
         io_uring_cqe_seen(&ring, end);
+        start_reading(&ring, input);
     }
     io_uring_queue_exit(&ring);
-    tw_destroy(&tw);
     return judge_end("io_uring", true);
 }

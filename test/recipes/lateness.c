@@ -11,43 +11,42 @@
  *
  * SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE /* dladdr, usleep */
-#include "../../timingwheel.h"
-static void measure(timingwheel *tw, tw_timer *timer);
+struct timingwheel;
+struct tw_timer;
+static void measure(struct timingwheel *tw, struct tw_timer *timer);
 #define TW_CALL(tw, timer) measure((tw), (timer))
-#define TIMINGWHEEL_IMPLEMENTATION
-#include "../../timingwheel.h"
-#include <dlfcn.h>
-
 #define MS 1000
 #define MOST_LATE (19 * MS)
-static uint64_t now; /* the latest reading, in microseconds */
 #include "judge.h"
+#include <dlfcn.h>
 
 #define LOG2(us) (63 - __builtin_clzll((us) | 1)) /* rounded down */
 #define ENTRIES 64 /* of callbacks that share an entry, the slowest is kept */
-static tw_callback *callbacks[ENTRIES];
-static uint64_t longest[ENTRIES];           /* in us, of callbacks[i] */
+static struct {
+    tw_callback *callback;
+    uint64_t longest; /* in us */
+} entries[ENTRIES];
 static unsigned lateness[64], duration[64]; /* [i]: calls of 2^i us or more */
 
 /* Fires `timer`. Reads the timer first: the callback may free the timer. */
 static void measure(timingwheel *tw, tw_timer *timer)
 {
     tw_callback *callback = timer->callback;
-    size_t entry = (uintptr_t)callback / 16 % ENTRIES;
+    size_t i = (uintptr_t)callback / 16 % ENTRIES;
     uint64_t start = now = read_clock();
     lateness[LOG2(start - tw_deadline(timer))]++;
     callback(tw, timer);
     uint64_t took = read_clock() - start;
     duration[LOG2(took)]++;
-    if (took >= longest[entry])
-        callbacks[entry] = callback, longest[entry] = took;
+    if (took >= entries[i].longest)
+        entries[i].callback = callback, entries[i].longest = took;
 }
 
 static void on_quick(timingwheel *tw, tw_timer *timer)
 {
     judge_timer(tw, timer);
     if (++judge.events < 4 * EVENTS)
-        judge.armed++, tw_start(tw, timer, tw_after(now, 10 * MS));
+        judge_start(timer, tw_after(now, 10 * MS));
 }
 
 void on_slow(timingwheel *tw, tw_timer *timer)
@@ -56,37 +55,40 @@ void on_slow(timingwheel *tw, tw_timer *timer)
     on_quick(tw, timer);
 }
 
-/* Prints the callbacks, the slowest first. Returns true if on_slow is first. */
+/* Prints the histograms and the callbacks. Returns true if on_slow is the
+ * slowest. */
 static bool report(void)
 {
-    Dl_info info, first = {0};
-    for (int i = 63; i >= 0; i--) {
+    size_t slowest = 0;
+    for (int i = 0; i < 64; i++)
         if (lateness[i] + duration[i] > 0)
             printf("# 2^%d us: %u late, %u long\n", i, lateness[i],
                    duration[i]);
-        for (size_t j = 0; j < ENTRIES; j++) {
-            char *address = (char *)(uintptr_t)callbacks[j];
-            if (LOG2(longest[j]) != i || dladdr(address, &info) == 0)
-                continue;
-            printf("#     %s, offset %#tx\n",
-                   info.dli_sname ? info.dli_sname : "a static function",
-                   address - (char *)info.dli_fbase);
-            first = first.dli_fbase == NULL ? info : first;
-        }
+    for (size_t i = 0; i < ENTRIES; i++) {
+        char *address = (char *)(uintptr_t)entries[i].callback;
+        Dl_info info;
+        if (dladdr(address, &info) == 0)
+            continue;
+        printf("# at most %.1f ms: %s, offset %#tx\n",
+               (double)entries[i].longest / MS,
+               info.dli_sname ? info.dli_sname : "a static function",
+               address - (char *)info.dli_fbase);
+        if (entries[i].longest > entries[slowest].longest)
+            slowest = i;
     }
-    return first.dli_saddr == (char *)(uintptr_t)on_slow;
+    return entries[slowest].callback == on_slow;
 }
 
 int main(void)
 {
     tw_timer a = TW_TIMER_INIT(on_quick), b = TW_TIMER_INIT(on_slow);
-    timingwheel tw;
-    tw_init(&tw, &(tw_config){.start = now = read_clock()});
-    tw_start(&tw, &a, now), tw_start(&tw, &b, now);
-    for (judge.armed = 2; judge_turn(&tw); now = read_clock()) {
-        tw_advance_clock(&tw, now);
-        usleep((useconds_t)tw_wait(&tw, now = read_clock(), 999999));
+    now = read_clock();
+    tw_init(&wheel, &(tw_config){.start = now});
+    judge_start(&a, now), judge_start(&b, now);
+    while (judge_turn()) {
+        now = read_clock();
+        tw_advance_clock(&wheel, now);
+        usleep((useconds_t)tw_wait(&wheel, now = read_clock(), 999999));
     }
-    tw_destroy(&tw);
     return judge_end("lateness", report());
 }

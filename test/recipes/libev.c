@@ -8,23 +8,17 @@
  *
  * SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
-#define TIMINGWHEEL_IMPLEMENTATION
-#include "../../timingwheel.h"
+#define MS 1
+#include "judge.h"
 #include <ev.h>
 
-#define MS 1
-static uint64_t now; /* the reading of this turn, in milliseconds */
-#include "judge.h"
-
-static timingwheel tw;
-static uint64_t wake_deadline;
 static ev_timer wake; /* only ends the sleep */
 
 static void on_check(struct ev_loop *loop, ev_check *watcher, int events)
 {
     (void)loop, (void)watcher, (void)events;
     now = read_clock();
-    tw_advance_clock(&tw, now);
+    tw_advance_clock(&wheel, now);
 }
 
 static void on_wake(struct ev_loop *loop, ev_timer *watcher, int events)
@@ -32,26 +26,20 @@ static void on_wake(struct ev_loop *loop, ev_timer *watcher, int events)
     (void)loop, (void)watcher, (void)events;
 }
 
-/* Before each sleep: moves `wake` if the next deadline has changed. */
+/* Before each sleep. */
 static void on_prepare(struct ev_loop *loop, ev_prepare *watcher, int events)
 {
-    uint64_t deadline = UINT64_MAX;
     (void)watcher, (void)events;
-    tw_next_deadline(&tw, &deadline);
-    if (deadline == wake_deadline && deadline > now && ev_is_active(&wake))
-        return;
-    wake_deadline = deadline;
     ev_now_update(loop); /* `wake` counts from ev_now, not from before `now` */
     ev_timer_stop(loop, &wake);
-    ev_timer_set(&wake, (double)tw_wait(&tw, now, 60000) / 1e3, 0);
+    ev_timer_set(&wake, (double)tw_wait(&wheel, now, 60000) / 1e3, 0);
     ev_timer_start(loop, &wake);
 }
 
 static void on_readable(struct ev_loop *loop, ev_io *watcher, int events)
 {
-    (void)events;
-    if (!judge_read(&tw, watcher->fd))
-        ev_io_stop(loop, watcher); /* the end of the input */
+    (void)loop, (void)events;
+    judge_read(watcher->fd);
 }
 
 int main(void)
@@ -61,8 +49,7 @@ int main(void)
     ev_check check;
     ev_io input;
     now = read_clock();
-    if (tw_init(&tw, &(tw_config){.start = now}) != TW_OK)
-        return 1;
+    tw_init(&wheel, &(tw_config){.start = now});
     ev_timer_init(&wake, on_wake, 0, 0);
     ev_check_init(&check, on_check);
     ev_set_priority(&check, EV_MAXPRI);
@@ -71,9 +58,8 @@ int main(void)
     ev_prepare_start(loop, &prepare);
     ev_io_init(&input, on_readable, judge_input(), EV_READ);
     ev_io_start(loop, &input);
-    while (judge_turn(&tw))
+    while (judge_turn())
         ev_run(loop, EVRUN_ONCE);
     ev_loop_destroy(loop);
-    tw_destroy(&tw);
     return judge_end("libev", true);
 }

@@ -7,32 +7,27 @@
  * The clock counts milliseconds, as poll does, so that no wait needs rounding.
  * In a finer unit, round the wait up: rounded down, the loop spins.
  *
- *     cc poll.c && ./a.out      (judge.h has the example and the clock)
+ *     cc poll.c && ./a.out
+ *
+ * judge.h has the wheel, the clock and the example of this and other recipes.
  *
  * SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
-#define TIMINGWHEEL_IMPLEMENTATION
-#include "../../timingwheel.h"
-#include <poll.h>
-
 #define MS 1
-static uint64_t now; /* the reading of this turn, in milliseconds */
 #include "judge.h"
+#include <poll.h>
 
 int main(void)
 {
-    timingwheel tw;
     struct pollfd input = {judge_input(), POLLIN, 0};
     now = read_clock();
-    if (tw_init(&tw, &(tw_config){.start = now}) != TW_OK)
-        return 1;
-    while (judge_turn(&tw)) {
-        int ready = poll(&input, 1, (int)tw_wait(&tw, now, 60000));
+    tw_init(&wheel, &(tw_config){.start = now});
+    while (judge_turn()) {
+        int ready = poll(&input, 1, (int)tw_wait(&wheel, now, 60000));
         now = read_clock();
-        tw_advance_clock(&tw, now);
-        if (ready > 0 && !judge_read(&tw, input.fd))
-            input.fd = -1; /* the end of the input */
+        tw_advance_clock(&wheel, now);
+        if (ready > 0)
+            judge_read(input.fd);
     }
-    tw_destroy(&tw);
     return judge_end("poll", true);
 }

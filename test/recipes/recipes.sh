@@ -9,8 +9,8 @@
 # task, and judges itself (judge.h). A new recipe is a file here, a line in the
 # table below, and an entry in the README. A recipe without its library is
 # skipped. epoll.c is the larger server of `make demo`. stand_in replaces parts
-# of the system: clocks, the board of superloop.c, kqueue. windows.c runs
-# under wine, browser.c under node, superloop.c on an emulated Cortex-M3.
+# of the system: the board of superloop.c, kqueue. windows.c runs under wine,
+# browser.c under node, superloop.c on an emulated Cortex-M3.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -23,30 +23,29 @@ mkdir -p "$build"
 wanted=" $* "
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
 glib=$(pkg-config --cflags --libs glib-2.0 2>/dev/null | sed 's/-I/-isystem /g')
-kqueue="-D_POSIX_C_SOURCE=200809L -I$stand_in -L$build -lkqueue"
 
-# Name; package; flags; functions through which the recipe reads the clock.
+# Name; package; flags; odd clocks, all if empty.
 table() {
     cat <<END
-poll|||clock_gettime
-epoll_timerfd|||clock_gettime timerfd_settime
-io_uring|liburing-dev|-luring|clock_gettime
-kqueue||$kqueue|clock_gettime
-libuv|libuv1-dev|-luv|uv_now
-libev|libev-dev|-lev|clock_gettime
-libevent|libevent-dev|-levent|clock_gettime
-glib|libglib2.0-dev|$glib|g_source_get_time
-sd_event|libsystemd-dev|-lsystemd|sd_event_now sd_event_source_set_time
-asio|libasio-dev|-pthread|clock_gettime
-suspend|||clock_gettime timerfd_settime
-wall_clock|||
-fixed_step|||clock_gettime
-lateness||-rdynamic|clock_gettime
-simulation||-lm|
-static|||
-threads||-pthread|
-browser|emscripten||emscripten_get_now
-windows|gcc-mingw-w64 or wine64||__imp_QueryPerformanceCounter
+poll|||
+epoll_timerfd|||
+io_uring|liburing-dev|-luring|
+kqueue||-D_GNU_SOURCE -I$stand_in|
+libuv|libuv1-dev|-luv|
+libev|libev-dev|-lev|
+libevent|libevent-dev|-levent|
+glib|libglib2.0-dev|$glib|
+sd_event|libsystemd-dev|-lsystemd|
+asio|libasio-dev|-pthread|
+suspend|||jumps
+wall_clock|||none
+fixed_step|||
+lateness||-rdynamic|
+simulation||-lm|none
+static|||none
+threads||-pthread|none
+browser|emscripten||
+windows|gcc-mingw-w64 or wine64||
 END
 }
 
@@ -61,32 +60,29 @@ is_wanted() {
 }
 
 # tools_of NAME: sets the tools of a recipe. `compile` is the compiler, and
-# `also` a second compiler that must not warn. `c` compiles the odd clock.
-# `link` and `odd_link` are options for the linker. `runner` runs a program.
+# `also` a second compiler that must not warn. `link` are options for the
+# linker. `runner` runs a program.
 tools_of() {
     source=test/recipes/$1.c program=$build/$1
-    compile='gcc -std=c99' also='clang -std=c99' c=gcc
+    compile='gcc -std=c99' also='clang -std=c99'
     sanitizers='-fno-sanitize-recover=all -fsanitize=address,undefined'
-    odd_clocks='stands steps-back jumps'
-    link='' odd_link='' suffix='' runner=''
+    link='' suffix='' runner=''
     case $1 in
-    suspend) odd_clocks=sleeps ;;
     threads) compile='gcc -std=c11' also='clang -std=c11' ;;
     asio)
         source=test/recipes/$1.cpp
         compile='g++ -std=c++17' also='clang++ -std=c++17'
-        odd_link=-static-libstdc++ # or the wrapper misses its clock_gettime
         ;;
     windows)
-        c=x86_64-w64-mingw32-gcc
-        compile="$c -std=c99" also='clang --target=x86_64-w64-mingw32 -std=c99'
+        compile='x86_64-w64-mingw32-gcc -std=c99'
+        also='clang --target=x86_64-w64-mingw32 -std=c99'
         sanitizers='-fsanitize=undefined -fsanitize-undefined-trap-on-error'
         link=-static suffix=.exe runner=wine64
         ;;
     browser)
-        c=emcc compile='emcc -std=c99' also=''
-        link='-sENVIRONMENT=node -sALLOW_MEMORY_GROWTH=1 -sEXIT_RUNTIME=1'
-        odd_link="--pre-js $stand_in/environment.js"
+        compile='emcc -std=c99' also=''
+        link="-sENVIRONMENT=node -sALLOW_MEMORY_GROWTH=1 -sEXIT_RUNTIME=1
+            --pre-js $stand_in/environment.js"
         suffix=.js runner='node --no-experimental-fetch'
         ;;
     esac
@@ -102,26 +98,14 @@ is_possible() {
             "$program.includes.${source##*.}" >/dev/null 2>&1
 }
 
-# Builds the recipe without warnings; sanitized; with the odd clock.
+# Builds the recipe without warnings, and sanitized.
 build_recipe() {
-    $compile $warnings -O1 -g -c -o "$program.o" $source $flags &&
-        $compile -o "$program$suffix" "$program.o" $link $flags &&
+    $compile $warnings -O1 -g -o "$program$suffix" $source $link $flags &&
         $compile -O1 -g $sanitizers -o "$program-sanitized$suffix" \
             $source $link $flags || return
-    if have "${also%% *}"; then
+    ! have "${also%% *}" ||
         $also $warnings -Wno-unused-command-line-argument -O2 -fsyntax-only \
-            $source $flags || return
-    fi
-    [ -n "$wrapped" ] || return 0
-    defines='' wraps=''
-    for function in $wrapped; do
-        defines="$defines -DWRAP_$function"
-        wraps="$wraps -Wl,--wrap=$function"
-    done
-    $c -std=c99 $warnings -O1 $defines -c -o "$program-clock.o" \
-        $stand_in/odd_clock.c &&
-        $compile -o "$program-odd$suffix" "$program.o" "$program-clock.o" \
-            $wraps $link $odd_link $flags
+            $source $flags
 }
 
 # run NAME HOW COMMAND...: in the background, since most runs sleep.
@@ -143,9 +127,9 @@ recipe() {
     [ -e "$program-sanitized$suffix" ] || return 0
     run $name plain $runner $program$suffix
     run $name sanitized $runner $program-sanitized$suffix
-    [ -n "$wrapped" ] || return 0
-    for odd in $odd_clocks; do
-        run $name $odd env ODD_CLOCK=$odd $runner $program-odd$suffix
+    for odd in ${odd_clocks:-stands steps-back jumps}; do
+        [ $odd = none ] ||
+            run $name $odd env ODD_CLOCK=$odd $runner $program$suffix
     done
 }
 
@@ -195,10 +179,8 @@ if is_wanted windows && have wine64; then
     wine64 wineboot -i >"$build/wineboot" 2>&1 &
     wineboot=$!
 fi
-gcc -std=c99 -O1 -g -I$stand_in -c -o "$build/kqueue.o" $stand_in/kqueue.c
-ar rcs "$build/libkqueue.a" "$build/kqueue.o"
 table >"$build/table"
-while IFS='|' read -r name package flags wrapped; do
+while IFS='|' read -r name package flags odd_clocks; do
     [ "$name" != windows ] || [ -z "${wineboot:-}" ] || wait "$wineboot"
     ! is_wanted "$name" || recipe
 done <"$build/table"
@@ -207,9 +189,9 @@ if ! have arm-none-eabi-gcc || ! have qemu-system-arm; then
 elif is_wanted superloop; then
     superloop plain
     superloop sanitized -fsanitize=undefined -fsanitize-undefined-trap-on-error
-    superloop stands -DODD_CLOCK=1
-    superloop steps-back -DODD_CLOCK=2
-    superloop jumps -DODD_CLOCK=3
+    for odd in stands steps-back jumps; do
+        superloop $odd "-DODD_CLOCK=\"$odd\""
+    done
     expect_nothing 'static: calls no malloc' calls_of_malloc
 fi
 if is_wanted epoll; then
@@ -218,7 +200,7 @@ if is_wanted epoll; then
         -fsanitize=undefined -fno-sanitize-recover=all -o "$build/demo" \
         test/recipes/epoll.c
     expect 'the demo: no timer early, none lost' timeout 60 "$build/demo" \
-        --connections 200 --seconds 2 --dump
+        --connections 200 --seconds 2
 fi
 wait
 while read -r name how; do

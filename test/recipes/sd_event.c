@@ -8,70 +8,54 @@
  *
  * SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
-#define TIMINGWHEEL_IMPLEMENTATION
-#include "../../timingwheel.h"
+#define MS 1000
+#include "judge.h"
 #include <sys/epoll.h>
 #include <systemd/sd-event.h>
 
-#define MS 1000
-static uint64_t now; /* the reading of this turn, in microseconds */
-#include "judge.h"
-
-static timingwheel tw;
-static sd_event *loop;
-
-static void advance(void)
+static int on_wake(sd_event_source *source, uint64_t at, void *loop)
 {
-    uint64_t reading = 0;
-    sd_event_now(loop, CLOCK_MONOTONIC, &reading);
-    now = reading > now ? reading : now;
-    tw_advance_clock(&tw, now);
-}
-
-static int on_wake(sd_event_source *source, uint64_t at, void *context)
-{
-    (void)source, (void)at, (void)context;
-    advance();
+    (void)source;
+    sd_event_now((sd_event *)loop, CLOCK_MONOTONIC, &at);
+    now = steady(at);
+    tw_advance_clock(&wheel, now);
     return 0;
 }
 
-/* Before each sleep: moves `wake` if the next deadline has changed. */
-static int on_prepare(sd_event_source *wake, void *context)
+/* Before each sleep. */
+static int on_prepare(sd_event_source *wake, void *loop)
 {
-    uint64_t deadline = UINT64_MAX, at = 0; /* at the most: never */
-    (void)context;
-    tw_next_deadline(&tw, &deadline);
-    sd_event_source_get_time(wake, &at);
-    return at == deadline ? 0 : sd_event_source_set_time(wake, deadline);
+    uint64_t deadline = UINT64_MAX; /* never */
+    (void)loop;
+    tw_next_deadline(&wheel, &deadline);
+    return sd_event_source_set_time(wake, system_time(deadline));
 }
 
 static int on_readable(sd_event_source *source, int fd, uint32_t events,
-                       void *context)
+                       void *loop)
 {
-    (void)events, (void)context;
-    advance(); /* costs little if on_wake has advanced the wheel */
-    if (!judge_read(&tw, fd))
-        sd_event_source_set_enabled(source, SD_EVENT_OFF);
+    (void)events;
+    on_wake(source, 0, loop); /* costs little for a second event */
+    judge_read(fd);
     return 0;
 }
 
 int main(void)
 {
+    sd_event *loop;
     sd_event_source *wake, *input;
-    if (sd_event_new(&loop) < 0 ||
-        sd_event_now(loop, CLOCK_MONOTONIC, &now) < 0 ||
-        tw_init(&tw, &(tw_config){.start = now}) != TW_OK)
-        return 1;
+    sd_event_new(&loop);
+    now = read_clock();
+    tw_init(&wheel, &(tw_config){.start = now});
     sd_event_add_time(loop, &wake, CLOCK_MONOTONIC, UINT64_MAX, 1, on_wake,
-                      NULL);
+                      loop);
     sd_event_source_set_enabled(wake, SD_EVENT_ON);
     sd_event_source_set_prepare(wake, on_prepare);
-    sd_event_add_io(loop, &input, judge_input(), EPOLLIN, on_readable, NULL);
-    while (judge_turn(&tw))
+    sd_event_add_io(loop, &input, judge_input(), EPOLLIN, on_readable, loop);
+    while (judge_turn())
         sd_event_run(loop, UINT64_MAX);
     sd_event_source_unref(input);
     sd_event_source_unref(wake);
     sd_event_unref(loop);
-    tw_destroy(&tw);
     return judge_end("sd_event", true);
 }

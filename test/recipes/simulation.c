@@ -11,24 +11,20 @@
  * mean has a standard error of 0.54 %, and may be 2 % off.
  *
  * SPDX-License-Identifier: MIT */
-#define TIMINGWHEEL_IMPLEMENTATION
-#include "../../timingwheel.h"
+#define MS 1
+#define MOST_LATE 0
+#include "judge.h" /* `now`: the deadline that the clock has jumped to */
 #include <math.h>
 
 #define CUSTOMERS 1000000
-#define MS 1
 #define SERVICE 1e6  /* mean time of a service, in units of the clock */
 #define INTERVAL 2e6 /* mean time from one arrival to the next */
-static uint64_t now; /* the deadline that the clock has jumped to */
-#define MOST_LATE 0
-#include "judge.h"
-
 static uint64_t last_change;
 static long arrived, departed;
 static double waited; /* by all customers together, up to the last change */
 
 /* Starts a timer after an exponentially distributed time; by splitmix64. */
-static void start(timingwheel *tw, tw_timer *timer, double mean)
+static void start(tw_timer *timer, double mean)
 {
     static uint64_t state = 1;
     uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
@@ -36,7 +32,7 @@ static void start(timingwheel *tw, tw_timer *timer, double mean)
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     z ^= z >> 31;
     double delay = -mean * log(((double)(z >> 11) + 0.5) / 0x1p53);
-    judge.armed += tw_start(tw, timer, tw_after(now, (uint64_t)delay)) == TW_OK;
+    judge_start(timer, tw_after(now, (uint64_t)delay));
 }
 
 /* All customers except the served customer have waited until now. */
@@ -52,7 +48,7 @@ static void on_departure(timingwheel *tw, tw_timer *timer)
 {
     note_change(tw, timer);
     if (arrived > ++departed)
-        start(tw, timer, SERVICE);
+        start(timer, SERVICE);
 }
 
 static tw_timer departure = TW_TIMER_INIT(on_departure);
@@ -61,21 +57,18 @@ static void on_arrival(timingwheel *tw, tw_timer *timer)
 {
     note_change(tw, timer);
     if (++arrived < CUSTOMERS)
-        start(tw, timer, INTERVAL);
+        start(timer, INTERVAL);
     if (arrived - departed == 1)
-        start(tw, &departure, SERVICE);
+        start(&departure, SERVICE);
 }
 
 int main(void)
 {
-    timingwheel tw;
     tw_timer arrival = TW_TIMER_INIT(on_arrival);
-    if (tw_init(&tw, NULL) != TW_OK)
-        return 1;
-    start(&tw, &arrival, INTERVAL);
-    while (tw_next_deadline(&tw, &now))
-        judge.idle += tw_advance_clock(&tw, now) == 0;
-    tw_destroy(&tw);
+    tw_init(&wheel, NULL);
+    start(&arrival, INTERVAL);
+    while (tw_next_deadline(&wheel, &now))
+        judge.idle += tw_advance_clock(&wheel, now) == 0;
     double mean = waited / CUSTOMERS / SERVICE;
     double theory = 1 / (INTERVAL / SERVICE - 1);
     printf("# a mean wait of %.4f services, in theory %.4f\n", mean, theory);

@@ -12,18 +12,15 @@
  * The example is in judge.h; static.c shows the library without malloc.
  *
  * SPDX-License-Identifier: MIT */
-#define TIMINGWHEEL_IMPLEMENTATION
-#include "../../timingwheel.h"
-
 #define MS 1
-static uint64_t now; /* the reading of this turn, in milliseconds */
 #include "judge.h"
 
+#define FIRST_TICK (UINT32_MAX - 250) /* the counter wraps during the run */
 #define REGISTER(address) (*(volatile uint32_t *)(uintptr_t)(address))
 
 void on_tick(void);
 void on_device(void);
-volatile uint32_t ticks = UINT32_MAX - 250; /* wraps during the run */
+static volatile uint32_t ticks;
 static volatile bool device_ready;
 
 void on_tick(void)
@@ -38,7 +35,8 @@ void on_device(void)
 
 static uint64_t read_clock(void)
 {
-    uint32_t passed = ticks - (uint32_t)now;
+    uint32_t counter = FIRST_TICK + (uint32_t)judge_odd(ticks);
+    uint32_t passed = counter - (uint32_t)now;
     return passed <= UINT32_MAX / 2 ? now + passed : now;
 }
 
@@ -55,22 +53,20 @@ static void doze(uint64_t wait)
 
 int main(void)
 {
-    timingwheel tw;
-    now = ticks;
-    if (tw_init(&tw, &(tw_config){.start = now, .wheel_size = 32}) != TW_OK ||
-        tw_reserve(&tw, tw_after(now, 60000)) != TW_OK)
+    now = FIRST_TICK;
+    tw_init(&wheel, &(tw_config){.start = now, .wheel_size = 32});
+    if (tw_reserve(&wheel, tw_after(now, 60000)) != TW_OK)
         return 1;
     REGISTER(0xE000E014) = 25000 - 1; /* SysTick: 1 ms at 25 MHz */
     REGISTER(0xE000E010) = 7;         /* processor clock, interrupt, on */
-    while (judge_turn(&tw)) {
-        doze(tw_wait(&tw, now, UINT32_MAX / 4));
+    while (judge_turn()) {
+        doze(tw_wait(&wheel, now, UINT32_MAX / 4));
         now = read_clock();
-        tw_advance_clock(&tw, now);
+        tw_advance_clock(&wheel, now);
         if (device_ready) {
             device_ready = false;
-            judge_event(&tw);
+            judge_event();
         }
     }
-    tw_destroy(&tw);
     return judge_end("superloop", true);
 }

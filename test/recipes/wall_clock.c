@@ -14,36 +14,31 @@
  *
  * SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
-#define TIMINGWHEEL_IMPLEMENTATION
-#include "../../timingwheel.h"
+#define MS 1
+#include "judge.h" /* `now`: milliseconds that have passed */
 #include <poll.h>
 
-#define MS 1
 #define LONGEST 20 /* of a sleep; a real program takes a second */
 #define HOUR 3600000
-static uint64_t now;   /* milliseconds that have passed, for delays */
 static uint64_t wall;  /* the reading of this turn, for alarms */
 static int64_t set_by; /* the example sets the clock */
-#include "judge.h"
-
-static timingwheel delays, calendar;
-static tw_timer alarms[3], *drained[3];
-static int alarm_count;
+static timingwheel calendar;
+static tw_timer alarms[3];
 
 static void keep(tw_timer *timer, void *context)
 {
-    (void)context;
-    drained[alarm_count++] = timer;
+    tw_timer ***end = (tw_timer ***)context;
+    *(*end)++ = timer;
 }
 
 static void set_calendar(uint64_t time)
 {
-    alarm_count = 0;
-    tw_drain(&calendar, keep, NULL);
+    tw_timer *drained[3], **end = drained;
+    tw_drain(&calendar, keep, &end);
     tw_destroy(&calendar);
     tw_init(&calendar, &(tw_config){.start = time});
-    for (int i = 0; i < alarm_count; i++)
-        tw_start(&calendar, drained[i], tw_deadline(drained[i]));
+    for (tw_timer **timer = drained; timer < end; timer++)
+        tw_start(&calendar, *timer, tw_deadline(*timer));
 }
 
 static void read_clocks(void)
@@ -72,28 +67,27 @@ static void on_timeout(timingwheel *tw, tw_timer *timer)
     judge.events++;
     set_by = judge.events < 5 ? 0 : judge.events < 10 ? -HOUR : HOUR;
     if (judge.events < EVENTS)
-        judge.armed++, tw_start(tw, timer, tw_after(now, 20 * MS));
+        judge_start(timer, tw_after(now, 20 * MS));
 }
 
 int main(void)
 {
     tw_timer timeout = TW_TIMER_INIT(on_timeout);
-    tw_init(&delays, NULL);
+    tw_init(&wheel, NULL);
     tw_init(&calendar, NULL);
     read_clocks(); /* sets the calendar for the first time */
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++, judge.armed++) {
         tw_timer_init(&alarms[i], on_alarm);
         tw_start(&calendar, &alarms[i], wall + HOUR / 2);
     }
-    tw_start(&delays, &timeout, 20 * MS);
-    for (judge.armed = 4; judge_turn(&delays);) {
-        uint64_t wait = tw_wait(&delays, now, LONGEST);
+    judge_start(&timeout, 20 * MS);
+    while (judge_turn()) {
+        uint64_t wait = tw_wait(&wheel, now, LONGEST);
         poll(NULL, 0, (int)tw_wait(&calendar, wall, wait));
         read_clocks();
         tw_advance_clock(&calendar, wall);
-        tw_advance_clock(&delays, now);
+        tw_advance_clock(&wheel, now);
     }
     tw_destroy(&calendar);
-    tw_destroy(&delays);
     return judge_end("wall_clock", true);
 }

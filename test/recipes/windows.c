@@ -10,18 +10,11 @@
  *
  * SPDX-License-Identifier: MIT */
 #define _WIN32_WINNT 0x0600 /* Vista and later */
-#define TIMINGWHEEL_IMPLEMENTATION
-#include "../../timingwheel.h"
+#define MS UINT64_C(10000)  /* in units of 100 ns, as a waitable timer's */
+#include "judge.h"
 #include <windows.h>
 
-#define PRECISE 2          /* a flag of Windows 10 and later; before: 0 */
-#define MS UINT64_C(10000) /* in units of 100 ns, as a waitable timer's */
-static uint64_t now;       /* the reading of this turn */
-#include "judge.h"
-
-static timingwheel tw;
-static HANDLE wake;
-static uint64_t wake_deadline; /* the deadline of `wake`; 0: not set */
+#define PRECISE 2 /* a flag of Windows 10 and later; before: 0 */
 
 static uint64_t read_clock(void)
 {
@@ -29,18 +22,7 @@ static uint64_t read_clock(void)
     QueryPerformanceCounter(&count);
     QueryPerformanceFrequency(&per_second);
     uint64_t c = (uint64_t)count.QuadPart, f = (uint64_t)per_second.QuadPart;
-    uint64_t reading = c / f * 1000 * MS + c % f * 1000 * MS / f;
-    return reading > now ? reading : now;
-}
-
-static void move_wake(void)
-{
-    uint64_t deadline, wait = tw_wait(&tw, now, INT64_MAX);
-    LARGE_INTEGER delay = {.QuadPart = -(LONGLONG)wait}; /* not a date */
-    if (tw_next_deadline(&tw, &deadline) && deadline != wake_deadline) {
-        SetWaitableTimer(wake, &delay, 0, NULL, NULL, FALSE);
-        wake_deadline = deadline;
-    }
+    return steady(c / f * 1000 * MS + c % f * 1000 * MS / f);
 }
 
 static DWORD WINAPI send_events(void *semaphore)
@@ -52,23 +34,27 @@ static DWORD WINAPI send_events(void *semaphore)
 
 int main(void)
 {
-    tw_config config = {.start = now = read_clock(), .tick = MS / 2};
     HANDLE input = CreateSemaphoreW(NULL, 0, EVENTS, NULL);
-    wake = CreateWaitableTimerExW(NULL, NULL, PRECISE, TIMER_ALL_ACCESS);
-    if (wake == NULL || tw_init(&tw, &config) != TW_OK ||
-        CreateThread(NULL, 0, send_events, input, 0, NULL) == NULL)
-        return 1;
+    HANDLE wake = CreateWaitableTimerExW(NULL, NULL, PRECISE, TIMER_ALL_ACCESS);
     HANDLE both[] = {input, wake};
-    while (judge_turn(&tw)) {
-        move_wake();
+    uint64_t wake_deadline = 0, deadline; /* the deadline of `wake`; 0: none */
+    now = read_clock();
+    tw_init(&wheel, &(tw_config){.start = now, .tick = MS / 2});
+    CreateThread(NULL, 0, send_events, input, 0, NULL);
+    while (judge_turn()) {
+        if (tw_next_deadline(&wheel, &deadline) && deadline != wake_deadline) {
+            uint64_t wait = tw_wait(&wheel, now, INT64_MAX);
+            LARGE_INTEGER delay = {.QuadPart = -(LONGLONG)wait}; /* no date */
+            SetWaitableTimer(wake, &delay, 0, NULL, NULL, FALSE);
+            wake_deadline = deadline;
+        }
         DWORD ready = WaitForMultipleObjects(2, both, FALSE, INFINITE);
         now = read_clock();
-        tw_advance_clock(&tw, now);
+        tw_advance_clock(&wheel, now);
         if (ready == WAIT_OBJECT_0)
-            judge_event(&tw);
+            judge_event();
         else
-            wake_deadline = UINT64_MAX; /* gone off: to be set anew */
+            wake_deadline = 0; /* gone off: to be set anew */
     }
-    tw_destroy(&tw);
     return judge_end("windows", true);
 }
