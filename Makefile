@@ -144,7 +144,7 @@ $(BUILD)/%: %.c
 $(BUILD)/%: %.cpp
 	test/lib/compile.sh $@ $< '$(CC)' $(CFLAGS)
 
-$(DEMO): test/recipes/epoll.c timingwheel.h $(BUILD)/flags
+$(DEMO): test/recipes/epoll.c test/recipes/judge.h timingwheel.h $(BUILD)/flags
 	$(CC) -std=c99 $(CFLAGS) -o $@ $<
 
 # bench/engines.sh names the engines that can be built here. bench/post.c needs

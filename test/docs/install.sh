@@ -46,28 +46,14 @@ command_for() {
     block "$1" | sed -n "s/^# $2.*: //p"
 }
 
-# translate LANGUAGE: changes C to this language, and the address of the
-# repository to the address of ours.
+# translate LANGUAGE: changes C to this language.
 translate() {
-    sed "s|https://example.org/timingwheel.git|file://$build/timingwheel.git|" |
-        if [ "$1" = cpp ]; then
-            sed "s|^\(.*[^a-z]\)*cc -std=c99|\1${CXX:-c++} -std=c++11|
-                s|main\.c|main.cpp|g"
-        else
-            sed "s|^\(.*[^a-z]\)*cc |\1${CC:-cc} |"
-        fi
-}
-
-# A repository with the files that ours has at its top, on the branch main.
-make_repository() {
-    mkdir "$build/timingwheel.git" &&
-        find . -maxdepth 1 -type f ! -name '.*' \
-            -exec cp {} "$build/timingwheel.git" \; &&
-        git -C "$build/timingwheel.git" init -q &&
-        git -C "$build/timingwheel.git" checkout -q -b main &&
-        git -C "$build/timingwheel.git" add . &&
-        git -C "$build/timingwheel.git" -c user.name=test -c user.email=test \
-            commit -q -m 'Files at the top'
+    if [ "$1" = cpp ]; then
+        sed "s|^\(.*[^a-z]\)*cc -std=c99|\1${CXX:-c++} -std=c++11|
+            s|main\.c|main.cpp|g"
+    else
+        sed "s|^\(.*[^a-z]\)*cc |\1${CC:-cc} |"
+    fi
 }
 
 # prepare WAY LANGUAGE: makes the project that gets the header. The project has
@@ -94,9 +80,8 @@ prepare_cmake() {
         lines cmake "$1"
     } | translate "$2" >"$project/CMakeLists.txt"
     {
-        [ "$1" != CMake ] || block sh | grep -o '^make install [^&]*'
+        block sh | grep -o '^make install [^&]*'
         command_for cmake "$1" | translate "$2"
-        [ "$1" = CMake ] || echo 'cmake -S myproject -B build'
         echo 'cmake --build build'
     } >"$folder/commands"
 }
@@ -232,17 +217,7 @@ else
     skip "CMake knows the version" "cmake is missing"
 fi
 
-# Git refuses a local address if nobody allows the address.
-GIT_CONFIG_COUNT=1
-GIT_CONFIG_KEY_0=protocol.file.allow
-GIT_CONFIG_VALUE_0=always
-export GIT_CONFIG_COUNT GIT_CONFIG_KEY_0 GIT_CONFIG_VALUE_0
-
 way copy
 way pkg-config pkg-config
-way CMake cmake git
-if have git; then
-    expect "a repository for the next cases" make_repository
-fi
-way FetchContent cmake git
+way CMake cmake
 tap_end
