@@ -30,13 +30,40 @@ static inline unsigned twi_highest_bit(uint64_t bits);
     ensures last: (\result + 1) * tw->units > now; */
 static inline uint64_t twi_tick_reached(const timingwheel *tw, uint64_t now);
 
-/* left * passed / span, rounded up, if the span is below 2^32. No wraps. */
-/*@ requires left <= 0x100000000 && passed < span;
+/* Steps of the next proof. */
+/*@ lemma bound: \forall integer a, b, most;
+        0 <= a <= most && 0 <= b <= most ==> 0 <= a * b <= most * most;
+    lemma up: \forall integer number, span; number >= 0 && span > 0 ==>
+        number <= (number + span - 1) / span * span < number + span;
+    lemma parts: \forall integer left, span; left >= 0 && span > 0 ==>
+        left == left / span * span + left % span && 0 <= left % span < span &&
+        left / span >= 0;
+    lemma whole: \forall integer left, passed, span;
+        left >= 0 && 0 <= passed < span ==>
+        0 <= left / span * passed <= left;
+    lemma fits: \forall integer left, passed, span;
+        left >= 0 && 0 <= passed < span < 0x100000000 ==>
+        0 <= left % span * passed <= 0xFFFFFFFE * 0xFFFFFFFE;
+    lemma times: \forall integer left, passed, span, a, b;
+        left == a * span + b ==>
+        left * passed == a * passed * span + b * passed;
+    lemma product: \forall integer left, passed, span;
+        left >= 0 && span > 0 ==> left * passed ==
+        left / span * passed * span + left % span * passed;
+    lemma rest: \forall integer left, passed, span;
+        left >= 0 && 0 <= passed < span ==> left % span * passed <=
+        (left % span * passed + span - 1) / span * span <
+        left % span * passed + span;
+    lemma share: \forall integer left, passed, span;
+        left >= 0 && 0 <= passed < span ==> left * passed <=
+        (left / span * passed + (left % span * passed + span - 1) / span) *
+            span < left * passed + span; */
+
+/* left * passed / span, rounded up. Nothing wraps. */
+/*@ requires left <= 0x100000000 && passed < span < 0x100000000;
     assigns \nothing;
-    ensures up: span < 0x100000000 ==> \result * span >= left * passed;
-    ensures least: span < 0x100000000 && \result > 0 ==>
-        (\result - 1) * span < left * passed;
-    ensures part: span < 0x100000000 ==> \result <= left; */
+    ensures up: \result * span >= left * passed;
+    ensures least: \result * span < left * passed + span; */
 static uint64_t twi_share_of(uint64_t left, uint64_t passed, uint64_t span);
 
 /* A sum, or saturated. */
