@@ -205,8 +205,8 @@ static void owner_of_a_wheel(void)
     CHECK(TW_OWNER(&server.wheel, struct server, wheel) == &server);
 }
 
-/* An array of objects is compacted: each object is copied, then tw_move tells
- * the wheel. */
+/* Each object of an array is copied, then tw_move tells the wheel. The old
+ * object may be overwritten. */
 static void objects_move(void)
 {
     set_up();
@@ -303,7 +303,7 @@ static const tap_case cases[] = {
     {"tw_timer: {0}, TW_TIMER_INIT and tw_timer_init", timer_initialisers},
     {"TW_OWNER: returns the enclosing struct of a timer", timer_owner},
     {"TW_OWNER: returns the enclosing struct of a wheel", owner_of_a_wheel},
-    {"tw_move: an array of objects may be compacted", objects_move},
+    {"tw_move: of an overwritten object; NULL and itself", objects_move},
     {"two wheels share nothing", wheels_are_independent},
     {"tw_strerror: returns a sentence for each status", strerror_sentences},
 };

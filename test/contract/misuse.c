@@ -149,7 +149,8 @@ typedef struct kind {
     size_t runs;
 } kind;
 
-static const kind damaged = {"moved or overwritten: cancel it", LENGTH(damages)};
+static const kind damaged = {"moved or overwritten: cancel it",
+                             LENGTH(damages)};
 static const kind elsewhere = {"pending on another wheel", 1};
 static const kind into_pending = {"tw_move into a pending timer", 1};
 static const kind uninitialised = {"was never initialised", 1};
