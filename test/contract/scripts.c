@@ -7,19 +7,19 @@
  * whose names contain at least one of the words. Prints TAP. On an AVR, a case
  * for which there is too little memory is skipped.
  *
- * On a machine without files, the text of the scripts is part of the program.
- * With -DSCRIPT_TEXT='"texts.h"', scripts.c includes texts.h, which has for
- * each script (on an AVR at most 32,000 characters, and 60,000 in all scripts):
+ * test/contract tests each promise of the manual, by public names alone. A
+ * script X.script has the cases that are straight lines. X.c has cases of the
+ * same subject that need C. Only C has ahead.c (promise 16: large buckets),
+ * exceptions.cpp, inspection.c, mailbox.c and misuse.c (TW_DEBUG).
+ * peer_bugs.tsv lists bugs of other libraries, each with the case that finds
+ * the bug.
+ *
+ * On a machine without files, the text of the scripts is part of the program:
+ * with -DSCRIPT_TEXT='"texts.h"', scripts.c includes texts.h, which
+ * test/targets/targets.sh writes. For each script (on an AVR at most 32,000
+ * characters, and 60,000 in all scripts), texts.h has
  *
  *     SCRIPT_FILE("order.script", "case one\n" "start a 50\n")
- *
- * Such a file can be made by
- *
- *     for f in test/contract/[a-z]*.script; do
- *         echo "SCRIPT_FILE(\"$f\","
- *         sed 's/["\\]/\\&/g; s/^.*$/"&\\n"/' "$f"
- *         echo ')'
- *     done >texts.h
  *
  * SPDX-License-Identifier: MIT
  */

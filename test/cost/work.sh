@@ -7,9 +7,12 @@
 #     HEADER=/path/to/timingwheel.h test/cost/work.sh    measures another header
 #     CFLAGS=-DTWI_LARGE=256 test/cost/work.sh
 #
-# The bounds of work.c hold for clang, the default. clang counts a block only if
-# no other block implies it. gcc counts every block, about twice as many.
-# -O1 keeps the blocks as the source has them: -O2 unrolls loops.
+# The bounds of work.c hold for clang, the default. If two blocks always run
+# together, clang counts one. gcc counts every block, about twice as many. -O1
+# keeps the blocks as the source has them: -O2 unrolls loops.
+#
+# test/cost counts, and measures no time. Beside work.sh, cost.sh counts the
+# instructions per operation of cost.c, and compares them with cost.txt.
 #
 # SPDX-License-Identifier: MIT
 set -u

@@ -5,6 +5,10 @@
 # compares the list of functions in README.md with the header, and runs the demo
 # for two seconds. Prints TAP. CC and CFLAGS choose the compiler.
 #
+# test/docs tests what the documents show. Beside this script, install.sh tests
+# the ways to install. manual.c and your_loop.c run the examples that are no
+# programs, and dump.c draws the picture of the manual.
+#
 # These are examples:
 #
 #   README.md      every block fenced by ```c or ```c NAME

@@ -3,6 +3,9 @@
  *
  *     damage [CASE...]
  *
+ * test/internal uses private names, and has to be written again when the core
+ * changes. Beside damage.c, cache_lines.c checks addresses of fields.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include <stdbool.h>

@@ -163,11 +163,12 @@ static unsigned levels(void)
     return (64 + size_bits() - 1) / size_bits();
 }
 
-/* Promise 16 in calm rounds, by wheel. A call that moves the clock by d ticks,
- * to r ticks before the next step, moves the share d / (d + r) of the timers
- * left in the step's bucket. The rest of the bucket moves when the clock enters
- * the step, or later in the step. Timers that arrive from a coarser wheel may
- * move on in the same call. A call that sleeps through a step may move all. */
+/* Promise 16 in calm rounds, by wheel. A call moves the clock by d ticks, and
+ * then the next step is r ticks away. Of the timers left in the bucket of the
+ * next step, the call moves the share d / (d + r). The rest of the bucket moves
+ * when the clock enters the step, or later in the step. Timers that arrive from
+ * a coarser wheel may move on in the same call. A call that sleeps through a
+ * step may move all. */
 static struct {
     uint64_t own;  /* at most, timers left in the clock's own step */
     uint64_t next; /* the same in the next step */

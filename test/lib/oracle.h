@@ -54,7 +54,7 @@ typedef struct oracle {
     uint64_t target_now;    /* the clock at the end */
     uint64_t overdue_until; /* overdue timers of earlier starts fire */
     bool in_call;           /* a call is running */
-    bool own;               /* the running call has ended the older call */
+    bool own;               /* the older call, if any, is finished */
     uint64_t own_now;       /* the argument of the running call */
     bool unsure;            /* see above */
     uint64_t unsure_now;

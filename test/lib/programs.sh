@@ -7,6 +7,16 @@
 #     test/lib/programs.sh             all programs
 #     test/lib/programs.sh NAME...     those with these names, without .c
 #
+# test/lib has what the tests share:
+#
+# - the oracle: oracle.h says what a wheel must do. operations.h calls a wheel
+#   and the oracle side by side, and rounds.h draws random operations.
+# - for test programs: tap.h, cases.h, heap.h (memory), random.h. tap.sh is for
+#   test scripts. judge.awk reads the output of both for test/run.sh.
+# - builds: compile.sh compiles a program, variant.sh all programs in another
+#   way. runner32.sh runs a program of 32 bits.
+# - seed.sh prints the seed of `make check`. packages.txt lists Debian packages.
+#
 # SPDX-License-Identifier: MIT
 set -eu
 folders='test/contract test/internal test/search'
