@@ -17,7 +17,7 @@
 # are run.
 #
 # NOT PROVED: whole calls over filled wheels (the searches and the fuzzer try
-# these); unfinished calls; moving ahead, and its share of a span of 2^32 ticks
+# these); which timer twi_take_next takes; moving ahead, and its share of a span of 2^32 ticks
 # or more; more timers, wheels or buckets than the bounds say; heaps of more
 # than five wheels; callbacks that start, cancel or throw; tw_drain, tw_foreach
 # and tw_trim; the mailbox; the time that anything takes.
@@ -87,6 +87,7 @@ run_proof() {
     case $proof_function in
     down) replace_calls bucket_of place_again queue_set ;;
     come_up) replace_calls place_again queue_set requeue move_down ;;
+    limit | nothing) replace_calls take_next move_ahead ;;
     esac >"$build/goto.log" 2>&1 || cat "$build/goto.log"
     # On one path CBMC knows the places in the heap, which takes a tenth.
     [ "$proof_file" != queue ] || proof_options="$proof_options --paths lifo"
@@ -135,6 +136,8 @@ rings move 5+ - a timer moves to another struct, any two rings
 rings skip 9 1,2 first bucket with timers, every mark and clock
 cascade down 9 - moving down keeps start order, any 3 timers
 cascade come_up 9 -DTWI_FEW=1,-DTWI_FEW=2 a bucket comes up, any 3 timers
+calls limit 5 - a limit changes no order, any limit, 2 timers and a late timer
+calls nothing 5 - a call with nothing due changes only the clock, any clock
 wait wait 6 - time to wait, every clock, key and sleep
 wait wait_rounded 6 - time to wait with ticks of 1024, every clock
 END
