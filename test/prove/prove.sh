@@ -17,10 +17,11 @@
 # are run.
 #
 # NOT PROVED: whole calls over filled wheels (the searches and the fuzzer try
-# these); which timer twi_take_next takes; moving ahead, and its share of a span of 2^32 ticks
-# or more; more timers, wheels or buckets than the bounds say; heaps of more
-# than five wheels; callbacks that start, cancel or throw; tw_drain, tw_foreach
-# and tw_trim; the mailbox; the time that anything takes.
+# these); which timer twi_take_next takes; where twi_place_again places a timer;
+# the share of a span of 2^32 ticks or more; more timers, wheels or buckets than
+# the bounds say; heaps of more than five wheels; callbacks that start, cancel
+# or throw; tw_drain, tw_foreach and tw_trim; the mailbox; the time that anything
+# takes.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -87,6 +88,7 @@ run_proof() {
     case $proof_function in
     down) replace_calls bucket_of place_again queue_set ;;
     come_up) replace_calls place_again queue_set requeue move_down ;;
+    move_ahead) replace_calls share_of move_down ;;
     limit | nothing) replace_calls take_next move_ahead ;;
     esac >"$build/goto.log" 2>&1 || cat "$build/goto.log"
     # On one path CBMC knows the places in the heap, which takes a tenth.
@@ -136,6 +138,7 @@ rings move 5+ - a timer moves to another struct, any two rings
 rings skip 9 1,2 first bucket with timers, every mark and clock
 cascade down 9 - moving down keeps start order, any 3 timers
 cascade come_up 9 -DTWI_FEW=1,-DTWI_FEW=2 a bucket comes up, any 3 timers
+ahead move_ahead 65 -DLEVEL=1,-DLEVEL=8,-DLEVEL=63 moving ahead, every clock
 calls limit 5 - a limit changes no order, any limit, 2 timers and a late timer
 calls nothing 5 - a call with nothing due changes only the clock, any clock
 wait wait 6 - time to wait, every clock, key and sleep
