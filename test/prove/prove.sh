@@ -20,8 +20,7 @@
 # these); which timer twi_take_next takes; where twi_place_again places a timer;
 # the share of a span of 2^32 ticks or more; more timers, wheels or buckets than
 # the bounds say; heaps of more than five wheels; callbacks that start, cancel
-# or throw; tw_drain, tw_foreach and tw_trim; the mailbox; the time that anything
-# takes.
+# or throw; tw_drain, tw_foreach and tw_trim; the mailbox; the time taken.
 #
 # SPDX-License-Identifier: MIT
 set -u
