@@ -50,7 +50,6 @@ expect 'the plain target compiles' clang -std=c99 -g -O2 $plain \
     $untraced -o "$build/plain" test/fuzz/fuzz.c
 
 echo "# seed $seed, $seconds s"
-: >"$build/began"
 for worker in sanitized plain; do
     {
         "$build/$worker" -seed="$seed" -max_total_time="$seconds" -max_len=512 \
@@ -65,19 +64,17 @@ for worker in sanitized plain; do
     executed=$(sed -n 's/^stat::number_of_executed_units: *//p' \
         "$build/$worker.log")
     sum=$((sum + ${executed:-0}))
-    tail -n 80 "$build/$worker.log" >"$build/said"
     if [ "$(cat "$build/$worker.status")" = 0 ]; then
         pass "nothing found, $worker, ${executed:-no} executions"
-    else
-        fail "nothing found, $worker" "$build/said"
+        continue
     fi
-done
-find "$build" -maxdepth 1 -type f -newer "$build/began" \
-    \( -name 'crash-*' -o -name 'timeout-*' -o -name 'oom-*' \
-    -o -name 'leak-*' \) | while read -r file; do
-    echo "# to repeat ${file##*/}:"
-    echo "# echo $(base64 <"$file" | tr -d '\n') |" \
+    grep -B 9 -A 9 '^# step\|ERROR:' "$build/$worker.log" ||
+        tail -n 20 "$build/$worker.log"
+    file=$(sed -n 's/.*Test unit written to //p' "$build/$worker.log")
+    [ ! -e "$file" ] || echo "# to repeat: echo" \
+        "$(base64 <"$file" | tr -d '\n') |" \
         "base64 -d >found && test/fuzz/fuzz.sh found"
+    fail "nothing found, $worker"
 done
 expect "$sum executions, at least $least" test "$sum" -ge "$least"
 tap_end

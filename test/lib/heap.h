@@ -21,7 +21,6 @@ typedef struct heap {
     size_t failures;       /* failed calls */
     size_t blocks;         /* blocks not yet freed */
     size_t bytes;          /* bytes of the blocks not yet freed */
-    size_t total;          /* bytes ever allocated */
     size_t strays;         /* blocks of a different heap, freed here */
 } heap;
 
@@ -71,7 +70,6 @@ static inline void *heap_malloc(size_t size, void *context)
     header->block.owner = h;
     h->blocks++;
     h->bytes += size;
-    h->total += size;
     return header + 1;
 }
 

@@ -5,26 +5,25 @@
 #
 # SPDX-License-Identifier: MIT
 
-# The command that runs one case of a test program, or the whole script again.
+# Returns the command that runs one case of a test program, or the whole script.
 function alone(case_name) {
     command = ENVIRON["COMMAND"]
+    seed = ENVIRON["SEED"]
     if (command !~ /^\.build\/[a-z0-9_]*$/)
-        return command
+        return (seed != "" ? "SEED=" seed " " : "") command
     gsub("'", "'\\''", case_name)
-    return "make -s " command " && " command (case_name != "" ? \
-        " '" case_name "'" : "")
+    return "make -s " command " && " command \
+        (case_name != "" && plan != 1 ? " '" case_name "'" : "")
 }
 
+# Shows at most the last 40 lines before the failure.
 function fail(what, case_name) {
     failed++
-    failures = failures "not ok - " name ": " what "\n" notes \
-        "#   alone: " alone(case_name) "\n"
-    notes = ""
-}
-
-function remember(line) {
-    if (++remembered <= 40 || !/^#/)
-        notes = notes line "\n"
+    failures = failures "not ok - " name ": " what "\n"
+    for (i = noted > 40 ? noted - 39 : 1; i <= noted; i++)
+        failures = failures notes[i] "\n"
+    failures = failures "#   alone: " alone(case_name) "\n"
+    noted = 0
 }
 
 BEGIN {
@@ -48,8 +47,7 @@ BEGIN {
         passed++
     if (/# SKIP/)
         skipped++
-    notes = ""
-    remembered = 0
+    noted = 0
     next
 }
 
@@ -58,7 +56,7 @@ BEGIN {
 }
 
 NF > 0 {
-    remember(/^#/ ? $0 : "# " $0)
+    notes[++noted] = /^#/ ? $0 : "# " $0
 }
 
 END {

@@ -29,6 +29,7 @@ typedef struct tap_case {
 
 static unsigned tap_failed_checks; /* in the running case */
 static size_t tap_case_index;      /* of the running case */
+static const char *tap_case_name;  /* of the running case */
 
 /* Prints the place of a failed check, at most ten times per case. */
 static inline bool tap_check(bool passed, const char *what, const char *file,
@@ -67,9 +68,10 @@ static inline int tap_run(const tap_case *cases, size_t count, int argc,
             continue;
         tap_failed_checks = 0;
         tap_case_index = i;
+        tap_case_name = cases[i].name;
         cases[i].run();
         printf("%sok %u - %s\n", tap_failed_checks ? "not " : "", ++number,
-               cases[i].name);
+               tap_case_name);
         fflush(stdout);
         failed += tap_failed_checks != 0;
     }

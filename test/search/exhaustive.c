@@ -32,9 +32,9 @@ static uint64_t budget = 150000; /* scenes of a case */
 static void give_up(void)
 {
     printf("# scene: delays %" PRIu64 " and %" PRIu64 ", %u copies, manner %d\n"
-           "not ok %zu - see above\n",
+           "not ok %zu - %s\n",
            scene.a, scene.b, scene.copies, (int)scene.manner,
-           tap_case_index + 1);
+           tap_case_index + 1, tap_case_name);
     exit(1);
 }
 

@@ -43,10 +43,10 @@ static bool goes_on(void)
 
 static void give_up(void)
 {
-    printf("not ok 1 - random operations\n");
     printf("# after %llu operations; to repeat: %s --seed %" PRIu64
            " --round %" PRIu64 "\n",
            run.total, program, seed, round_number);
+    printf("not ok 1 - random operations\n");
     exit(1);
 }
 
@@ -64,10 +64,6 @@ int main(int argc, char **argv)
     program = argv[0];
     for (int i = 1; i < argc; i++) {
         const char *option = argv[i];
-        if (strcmp(option, "--quick") == 0) {
-            wanted = 300000;
-            continue;
-        }
         uint64_t value = ++i < argc ? strtoull(argv[i], NULL, 10) : 0;
         if (strcmp(option, "--seed") == 0 && i < argc) {
             seed = value;
@@ -78,8 +74,7 @@ int main(int argc, char **argv)
             one_round = true;
         } else {
             fprintf(stderr,
-                    "usage: %s [--quick] [--seed S] [--operations N] "
-                    "[--round R]\n",
+                    "usage: %s [--seed S] [--operations N] [--round R]\n",
                     program);
             return 2;
         }

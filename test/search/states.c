@@ -68,7 +68,7 @@ static uint64_t budget = 300000;
 
 static void give_up(void)
 {
-    printf("not ok %zu - %s\n", tap_case_index + 1, current->name);
+    printf("not ok %zu - %s\n", tap_case_index + 1, tap_case_name);
     exit(1);
 }
 
