@@ -12,8 +12,8 @@
 # Each host is built from Debian's source package (get-sources.sh), in one
 # folder and twice: first unchanged, then with HOST/HOST.patch and the adapter
 # in HOST/. The programs are in .build/hosts/HOST/before and .../after. A second
-# run builds only what has changed; `make clean` removes everything. JOBS=-j8
-# gives make another option than -j2.
+# run builds only what has changed; `make clean` removes everything. JOBS=8
+# lets make compile eight files at a time, instead of two.
 #
 # A test has three attempts, because a busy machine disturbs tests in real time.
 # A test that fails with the adapter also runs in the unchanged host. A test
@@ -77,7 +77,7 @@ optimiser() { # tests alone need no optimiser, which takes long
 make_in() { # FOLDER TARGET...
     make_folder=$1
     shift
-    make -s ${JOBS:--j2} -C "$build/$make_folder" "$@"
+    make -s -j${JOBS:-2} -C "$build/$make_folder" "$@"
 }
 
 # ------------------------------------------------------------------ libuv ---

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """defects.py - the random test must find each defect of this library by itself.
 
-    test/search/defects.py [OPERATIONS]
+    SEED=7 test/search/defects.py [OPERATIONS]
 
 The defects are the rows `defect: ` of test/mutate/bugs.tsv. Plants one defect
 at a time into a copy of timingwheel.h, and runs random.c until it fails, for
@@ -20,6 +20,7 @@ sys.path.insert(0, 'test/mutate')
 from mutate import BUGS, plant, read_rows  # noqa: E402
 
 BUILD = '.build/defects'
+SEED = os.environ.get('SEED', '1')
 COMPILE = 'gcc -std=c99 -O2 -w -fsanitize-coverage=trace-pc'.split()
 
 
@@ -34,13 +35,13 @@ def run_random(header, operations):
     program = BUILD + '/random'
     subprocess.run(COMPILE + ['-o', program, BUILD + '/test/search/random.c'],
                    check=True)
-    done = subprocess.run([program, '--operations', operations],
+    done = subprocess.run([program, '--operations', operations, '--seed', SEED],
                           capture_output=True, text=True)
     return done.stdout, done.returncode != 0
 
 
 def main():
-    operations = sys.argv[1] if len(sys.argv) > 1 else '20000000'
+    operations = sys.argv[1] if len(sys.argv) > 1 else '100000000'
     header = open('timingwheel.h').read()
     rows = [row for row in read_rows(BUGS) if row[0].startswith('defect: ')]
     failed = 0

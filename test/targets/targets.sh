@@ -17,6 +17,7 @@ build=.build/targets
 rm -rf "$build"
 mkdir -p "$build"
 operations=300000
+seed=$(test/lib/seed.sh) || exit 2
 chosen=$(echo "$*" | tr ' ' '|')
 
 # The scripts as text in C, for machines without files.
@@ -79,7 +80,7 @@ target() {
     fi
     for program in contract/scripts search/random; do
         what=${program#*/} options=
-        [ "$what" = scripts ] || options="--seed 1 --operations $operations"
+        [ "$what" = scripts ] || options="--seed $seed --operations $operations"
         compile "$name" "$what" "$@" -O2 -o "$build/$what-$name" \
             "test/$program.c" || continue
         # shellcheck disable=SC2086
@@ -97,7 +98,8 @@ cortex_m3() {
             -T test/targets/cortex-m3.ld -o "$build/m3.elf" \
             test/targets/vectors.c "test/$program.c" ||
             continue
-        arguments=arg=random,arg=--operations,arg=$((operations / 3))
+        arguments=arg=random,arg=--seed,arg=$seed,arg=--operations
+        arguments=$arguments,arg=$((operations / 3))
         [ $program = search/random ] || arguments=arg=scripts
         timeout 300 qemu-system-arm -M mps2-an385 -nographic -monitor none \
             -serial none -kernel "$build/m3.elf" -semihosting-config \
