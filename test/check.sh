@@ -10,8 +10,8 @@
 #     SEED=7 test/check.sh               another seed; see test/lib/seed.sh
 #
 # A part without its tool is skipped with a warning, and listed at the end. The
-# folder .build/check keeps what each part prints. Each part may take half an
-# hour.
+# folder .build/check keeps what each part prints, also during a run with ONLY.
+# Each part may take half an hour.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -20,7 +20,7 @@ export SEED
 operations=${SOAK:-200000000} # random operations; a tenth of them sanitized
 address='-O1 -g -fno-sanitize-recover=all -fsanitize=address,undefined'
 build=.build/check
-rm -rf "$build"
+[ -n "${ONLY:-}" ] || rm -rf "$build"
 mkdir -p "$build"
 
 # part NAME TOOL COMMAND

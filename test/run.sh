@@ -35,6 +35,7 @@ fi
 kept=${KEEP:-$(mktemp -d)}
 [ -n "${KEEP:-}" ] || trap 'rm -rf "$kept"' EXIT
 mkdir -p "$kept"
+rm -f "$kept"/*.result
 cat >"$kept/list"
 began=$(date +%s)
 awk '{ print NR }' "$kept/list" | xargs -n 1 -P \
