@@ -41,7 +41,7 @@ def run_random(header, operations):
 
 
 def main():
-    operations = sys.argv[1] if len(sys.argv) > 1 else '100000000'
+    operations = sys.argv[1] if len(sys.argv) > 1 else '200000000'
     header = open('timingwheel.h').read()
     rows = [row for row in read_rows(BUGS) if row[0].startswith('defect: ')]
     failed = 0
