@@ -5,7 +5,8 @@
 #     python3 test/mutate/mutants.py [HEADER]
 #
 # A mutant is known by its function and by the changed line before and after,
-# not by a line number. The list of mutants depends only on the header.
+# both without comments, not by a line number. The list of mutants depends only
+# on the header.
 #
 # SPDX-License-Identifier: MIT
 import re
@@ -57,14 +58,15 @@ DECLARATION = re.compile(
 
 
 class Mutant:
-    """The header with text[start:end] replaced by `new`."""
+    """The header with text[start:end] replaced by `new`. `code` is the header
+    with blank comments."""
 
-    def __init__(self, source, function, start, end, new):
+    def __init__(self, code, function, start, end, new):
         self.start, self.end, self.new = start, end, new
-        first = source.rfind('\n', 0, start) + 1
-        last = source.find('\n', end)
-        changed = source[first:start] + new + source[end:last]
-        self.key = (function, ' '.join(source[first:last].split()),
+        first = code.rfind('\n', 0, start) + 1
+        last = code.find('\n', end)
+        changed = code[first:start] + new + code[end:last]
+        self.key = (function, ' '.join(code[first:last].split()),
                     ' '.join(changed.split()))
 
     def apply(self, source):
@@ -83,8 +85,8 @@ def without_comments(source):
 class Maker:
     def __init__(self, header):
         self.header = header
-        source = without_comments(header)
-        self.source = re.sub(r'(?m)^ *#(.*\\\n)*.*$', blank, source)
+        self.code = without_comments(header)
+        self.source = re.sub(r'(?m)^ *#(.*\\\n)*.*$', blank, self.code)
         self.minima = {m.start(2) for m in MINIMUM.finditer(self.source)}
         self.mutants = []
 
@@ -106,7 +108,7 @@ class Maker:
                            self.source.find('\n', end)]
         if self.header[start:end] != new and not ONLY_SPEED.search(line):
             self.mutants.append(
-                Mutant(self.header, self.function, start, end, new))
+                Mutant(self.code, self.function, start, end, new))
 
     # ------------------------------------------------------------- tokens --
 

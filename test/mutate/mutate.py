@@ -40,7 +40,7 @@ SURVIVORS = 'test/mutate/survivors.tsv'
 BUGS = 'test/mutate/bugs.tsv'
 PEER_BUGS = 'test/contract/peer_bugs.tsv'
 FOLDERS = ['test/' + name for name in (
-    'contract', 'internal', 'search', 'lib', 'cost', 'compile')]
+    'contract', 'internal', 'search', 'lib', 'cost')]
 
 TCC = ['tcc', '-w', '-std=c99']
 GCC = ['gcc', '-w', '-std=c11', '-O1']
@@ -67,12 +67,16 @@ class Work:
 
 
 class Program:
-    """A test program with its compiler, or a script (no compiler)."""
+    """A test program with its compiler, a shell script (no compiler), or
+    scripts.c with one file of cases."""
 
     def __init__(self, file, compiler=None):
-        self.file, self.compiler = file, compiler
+        self.file, self.compiler, self.source = file, compiler, file
         self.label, suffix = os.path.splitext(os.path.basename(file))
         self.options = OPTIONS.get(self.label, [])
+        if suffix == '.script':
+            self.label, self.options = self.label + suffix, [file]
+            self.file = 'test/contract/scripts.c'
         if suffix != '.sh' and compiler is None:
             self.compiler = GXX if suffix == '.cpp' else TCC
         if STOP in (compiler or []):
@@ -81,9 +85,7 @@ class Program:
 
     def lines(self):
         """Returns the lines of the program and of the files it is made of."""
-        files = [self.file]
-        if self.label == 'scripts':
-            files += glob.glob('test/contract/*.script')
+        files = [self.source]
         for file in files:
             for name in re.findall(r'#include "(.*)"', open(file).read()):
                 name = os.path.join(os.path.dirname(file), name)
@@ -314,12 +316,13 @@ def report(options, chosen, known, rows):
             {program.label for program in Work.late}]
     comment('%d do not compile, %d have the same code, %d are killed late' %
             (outcomes.count('invalid'), outcomes.count('same'), len(late)))
-    share = 100.0 * (killed + (listed if options.sample else 0)) / total
+    partial = options.sample or options.only
+    share = 100.0 * (killed + (listed if partial else 0)) / total
     # A sample of 100 strays from all mutants by up to five points.
-    least = LEAST - 5 if options.sample else LEAST
+    least = LEAST - 5 if options.sample else 100 if options.only else LEAST
     say(share >= least, 'of %d mutants %d are killed, and %d more have a reason'
         ' in survivors.tsv; at least %.0f %%' % (total, killed, listed, least))
-    if not options.sample and not options.only:
+    if not partial:
         say(None not in used, 'each of %d survivors has a reason' % len(used))
         unused = [row for i, row in enumerate(rows) if i not in used]
         for row in unused:
@@ -358,6 +361,9 @@ def test_mutants(options):
         for file in files if file.endswith('/%s.c' % name)]
     Work.matrix = options.matrix
     Work.seen_by_tcc, Work.optimised = true.seen_by_tcc(), true.optimised()
+    if options.matrix:  # each file of cases is a program
+        files.remove('test/contract/scripts.c')
+        files += sorted(glob.glob('test/contract/*.script'))
     Work.fast = passing(true, [Program(file) for file in files])
     Work.late = passing(true, [] if options.sample else late)
     notes = Notes(options)
@@ -378,13 +384,15 @@ def test_mutants(options):
 
 def plant(header, changes):
     """Returns the header with a bug, or None. The text to replace stands once
-    in the header; any white space fits."""
+    in the header. Any white space fits, and comments count as white space."""
     for old, new in zip(changes[::2], changes[1::2]):
         pattern = r'\s+'.join(map(re.escape, old.split()))
-        header, times = re.subn(pattern, lambda _: new, header)
-        if times != 1:
-            comment('%d times in the header: %s' % (times, old))
+        code = mutants.without_comments(header)
+        found = [match.span() for match in re.finditer(pattern, code)]
+        if len(found) != 1:
+            comment('%d times in the header: %s' % (len(found), old))
             return None
+        header = header[:found[0][0]] + new + header[found[0][1]:]
     return header
 
 
@@ -421,7 +429,7 @@ def main():
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--sample', type=int, default=0)
     parser.add_argument('--only', action='append')
-    for flag in '--all', '--matrix', '--bugs', '--resume':
+    for flag in '--matrix', '--bugs', '--resume':
         parser.add_argument(flag, action='store_true')
     options = parser.parse_args()
     with open(options.header, encoding='ascii') as file:

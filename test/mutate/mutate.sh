@@ -8,18 +8,20 @@
 #     test/mutate/mutate.sh --sample 100      100 mutants, chosen by the commit
 #     test/mutate/mutate.sh --only tw_cancel  the mutants of one function
 #     test/mutate/mutate.sh --bugs       the planted bugs alone
-#     test/mutate/mutate.sh --matrix --sample 100   which programs kill which
-#                          mutants; per program lines, kills, kills alone and
-#                          seconds. For a person who adds or removes a test.
+#     SEED=1 test/mutate/mutate.sh --matrix --sample 100   which programs kill
+#                          which mutants; per program lines, kills, kills alone
+#                          and seconds. For a person who adds or removes a test:
+#                          SEED=1 chooses the same mutants before and after.
 #
 # A mutant is the header with one small change, made by mutants.py. mutate.py
 # says how a mutant is judged. At least 95 % of the mutants must be killed. Each
 # survivor needs a row in survivors.tsv: function, line, changed line, and the
-# reason why no test can notice. `*` fits any function or line. A row without a
-# survivor is an error. A run prints the rows that are missing.
+# reason why no test can notice. A line has no comment. `*` fits any function
+# or line. A row without a survivor is an error. A run prints the missing rows.
 #
 # A sample skips the late tests and the mutants in survivors.tsv, which count as
-# killed. --jobs is the number of processes, --seed chooses another sample.
+# killed, so that 90 % are enough. SEED chooses another sample. --jobs is the
+# number of processes.
 #
 # A planted bug is a mistake that a person makes. bugs.tsv has each bug with the
 # case that must fail. --bugs also checks that the cases of
