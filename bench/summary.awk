@@ -33,9 +33,8 @@ BEGIN {
         run[pair[1]] = pair[2]
     }
     engine = run["engine"]
-    if (!(engine in runs))
+    if (!runs[engine]++)
         engines[++engine_count] = engine
-    runs[engine]++
     if (engine == "wheel" && "idle_p50" in run && !runs["waiting"])
         engines[++engine_count] = "waiting"
     runs["waiting"] = runs["wheel"]
