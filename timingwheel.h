@@ -958,8 +958,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #define TWI_DAMAGED                                                         \
     "a pending timer, this timer or a neighbour in its bucket, was freed, " \
     "initialised again, moved or overwritten: cancel it first, or use tw_move"
-#define TWI_RULE_LINK(link) TWI_RULE(twi_is_linked(link), TWI_DAMAGED)
-#define TWI_RULE_RING(ring) TWI_RULE(twi_is_ring(ring), TWI_DAMAGED)
+#define TWI_RULE_RING(link) TWI_RULE(twi_is_ring(link), TWI_DAMAGED)
 
 /* TWI_PORTABLE switches the builtins and attributes of gcc and clang off.
  * TWI_NOINLINE keeps rare code out of short functions. */
@@ -1062,11 +1061,6 @@ static inline bool twi_is_ring(const twi_link *link)
 {
     return link->next->prev == link && link->prev->next == link;
 }
-
-static inline bool twi_is_linked(twi_link *link)
-{
-    return twi_is_pending(twi_timer_of(link)) && twi_is_ring(link);
-}
 #endif
 
 /* Puts a link between two neighbours. */
@@ -1086,7 +1080,7 @@ static inline void twi_link_between(twi_link *link, twi_link *prev,
 static inline void twi_unlink(twi_link *link)
 {
     twi_link *next = link->next, *prev = link->prev;
-    TWI_RULE_LINK(link);
+    TWI_RULE_RING(link);
     next->prev = prev;
     prev->next = next;
     if (next == prev) /* then this is the bucket, which is empty now */
@@ -1638,7 +1632,7 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
     *to = *from;
     if (!twi_is_pending(from))
         return;
-    TWI_RULE_LINK(&from->link);
+    TWI_RULE_RING(&from->link);
     to->link.prev->next = to->link.next->prev = &to->link;
     from->state = TW_IDLE;
 }
@@ -1706,7 +1700,7 @@ static inline twi_link *twi_search(const timingwheel *tw,
     unsigned looked = 0, found = 0;
     TWI_RULE_RING(ring);
     for (; link != ring; link = link->next) {
-        TWI_RULE_LINK(link);
+        TWI_RULE_RING(link);
         uint64_t tick = twi_tick_of(tw, twi_timer_of(link)->deadline);
         if (looked++ == TWI_FEW || tick >> wheel->shift != step)
             break;
@@ -2018,7 +2012,7 @@ static size_t twi_visit_ring(const twi_bucket *bucket, tw_visitor *visit,
     TWI_RULE_RING(&bucket->ring);
     for (twi_link *link = bucket->ring.next, *next; link != &bucket->ring;
          link = next) {
-        TWI_RULE_LINK(link);
+        TWI_RULE_RING(link);
         next = link->next; /* the visitor may cancel and free the timer */
         visited++;
         visit(twi_timer_of(link), context);

@@ -26,21 +26,21 @@ static const struct {
     const char *name;
     uint64_t few, many;
 } workloads[BENCH_WORKLOADS] = {
-    [BENCH_HOLD]                = {"hold",        2000000,  2000000},
-    [BENCH_EXPIRE]              = {"expire",      2000000,  2000000},
-    [BENCH_RESTART]             = {"restart",     2000000,  2000000},
-    [BENCH_POSTPONE]            = {"postpone",    4000000,  2000000},
-    [BENCH_STARTSTOP]           = {"startstop",   2000000,  2000000},
-    [BENCH_SPARSE]              = {"sparse",      2000000,  1000000},
-    [BENCH_BURST]               = {"burst",       4000000,  2000000},
-    [BENCH_TRACE]               = {"trace",       5000000,  5000000},
-    [BENCH_LIMIT]               = {"limit",       4000000,  4000000},
-    [BENCH_CALLBACK_RESTART]    = {"callback-restart", 1000000,  1000000},
-    [BENCH_CALLBACK_POSTPONE]   = {"callback-postpone", 1000000,  1000000},
-    [BENCH_CANCEL]              = {"cancel",      2000000,  2000000},
-    [BENCH_CALLS_MINUTE]        = {"calls-minute",  500000,   500000},
-    [BENCH_CALLS_HOUR]          = {"calls-hour",  3600000,  3600000},
-    [BENCH_CALLS_IDLE]          = {"calls-idle",   600000,   600000},
+    [BENCH_HOLD]                = {"hold",              2000000, 2000000},
+    [BENCH_EXPIRE]              = {"expire",            2000000, 2000000},
+    [BENCH_RESTART]             = {"restart",           2000000, 2000000},
+    [BENCH_POSTPONE]            = {"postpone",          4000000, 2000000},
+    [BENCH_STARTSTOP]           = {"startstop",         2000000, 2000000},
+    [BENCH_SPARSE]              = {"sparse",            2000000, 1000000},
+    [BENCH_BURST]               = {"burst",             4000000, 2000000},
+    [BENCH_TRACE]               = {"trace",             5000000, 5000000},
+    [BENCH_LIMIT]               = {"limit",             4000000, 4000000},
+    [BENCH_CALLBACK_RESTART]    = {"callback-restart",  1000000, 1000000},
+    [BENCH_CALLBACK_POSTPONE]   = {"callback-postpone", 1000000, 1000000},
+    [BENCH_CANCEL]              = {"cancel",            2000000, 2000000},
+    [BENCH_CALLS_MINUTE]        = {"calls-minute",       500000,  500000},
+    [BENCH_CALLS_HOUR]          = {"calls-hour",        3600000, 3600000},
+    [BENCH_CALLS_IDLE]          = {"calls-idle",         600000,  600000},
 };
 // clang-format on
 

@@ -32,10 +32,16 @@ def parts(place):
 
 def read(functions):
     """Sums up the regions, branches and conditions of all copies of the header:
-    every test program has one. A macro of another file, such as assert, leaves
-    branches without width, and decisions that hold no branch of the header."""
+    every test program has one. A copy that never ran says nothing if another
+    copy ran: its macros may differ. A macro of another file, such as assert,
+    leaves branches without width, and decisions that hold no branch of the
+    header."""
     regions, branches, conditions = {}, {}, {}
-    for function in functions:
+    begins = [tuple(f['regions'][0][:2]) for f in functions]
+    run = {begin for begin, f in zip(begins, functions) if f['count']}
+    for begin, function in zip(begins, functions):
+        if function['count'] == 0 and begin in run:
+            continue
         files = [name.endswith('/timingwheel.h')
                  for name in function['filenames']]
         for region in function['regions']:
