@@ -68,7 +68,7 @@ help:
 	@echo 'make fuzz      libFuzzer on every call, against the oracle, a minute'
 	@echo 'make coverage  lines, branches and MC/DC of the header (clang-19)'
 	@echo 'make mutate    do the tests notice when the header is changed?'
-	@echo 'make bench     against heaps, trees and other loops, 30 minutes;'
+	@echo 'make bench     against heaps, trees and other loops, 40 minutes;'
 	@echo '               bench-full goes on to 10 million timers'
 	@echo 'make install   the header, for pkg-config and CMake, to $$PREFIX'
 	@echo '               ($(PREFIX)); make uninstall takes it away again'

@@ -41,6 +41,7 @@ array titles[7] = ['A timer fires and starts again', \
     'Postpone a random timer, in a callback']
 
 set xtics ('100' 1e2, '1,000' 1e3, '10,000' 1e4, '100,000' 1e5, '1 million' 1e6, '10 million' 1e7)
+set xrange [90:*]
 set xlabel 'timers pending'
 set ylabel 'nanoseconds per timer'
 do for [k = 1:7] {
