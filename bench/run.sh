@@ -179,9 +179,14 @@ limit_cells() {
 # libevent would take minutes per run with a million timers.
 calls_cells() {
     engines="wheel heap4 heap4_lazy wheel-late $(present timeout radix)"
-    echo "calls-minute 1000 8 0 $engines $(present libuv libevent)"
+    for n in ${SIZES:-1000 1000000}; do
+        if [ "$n" -le 10000 ]; then
+            echo "calls-minute $n 8 0 $engines $(present libuv libevent)"
+        else
+            echo "calls-minute $n 2 0 $engines"
+        fi
+    done
     for n in ${SIZES:-1000000}; do
-        echo "calls-minute $n 2 0 $engines"
         echo "calls-hour $n 1 0 $engines"
         echo "calls-idle $n 2 0 $engines"
     done

@@ -28,9 +28,8 @@ for script in test/contract/[a-z]*.script; do
 done >"$build/texts.h"
 
 # judge TARGET WHAT: what the program printed to $build/said is TAP without a
-# failure. A simulator may add colours.
+# failure. simavr adds colours.
 judge() {
-    # simavr prints in colours.
     sed -i 's/\r//g; s/\x1b\[[0-9]*m//g' "$build/said"
     passed=$(grep -ac '^ok ' "$build/said")
     if [ "$passed" != 0 ] && ! grep -aq 'not ok ' "$build/said" &&
