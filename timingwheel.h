@@ -64,9 +64,11 @@
 
    Set tw_config.start to the first reading of your clock. Count each delay from
    `now`, the latest reading, and store `now` for callbacks. A time-out fires
-   before the events of its turn. If the callback closes a connection, an event
-   of the connection may still be to handle: mark the connection closed, skip
-   the event, and free the connection after the turn.
+   before the events of its turn. So after a slow turn, a connection can time
+   out although its data has arrived: if that matters, let the callback try to
+   read. If the callback closes a connection, an event of the connection may
+   still be to handle: mark the connection closed, skip the event, and free the
+   connection after the turn.
 
 
    WHEN TO USE IT, AND WHEN NOT
@@ -134,7 +136,8 @@
     C. Callbacks may start, cancel, postpone and move any timer, drain the
        wheel, and free the timer that fired. A callback must not advance, poll,
        trim or destroy its own wheel: such a call does nothing and returns 0 or
-       NULL. A callback may throw in C++, and must not leave by longjmp.
+       NULL. A callback may throw if the implementation is compiled as C++. A
+       callback must not leave by longjmp.
 
    After an exception in a callback, the timer counts as fired, and the call as
    stopped after the timer. The same holds for visitors. If a visitor of
@@ -184,8 +187,9 @@
            dispatch(timer);
 
    A simulation advances from one tw_next_deadline to the next, and may stop
-   after any event. In one call over a longer span, a timer that a callback
-   starts without a delay fires too late: in the next call (promise 5).
+   after any event. In one call over a longer span, or in tw_poll with the end
+   of the span, a timer that a callback starts without a delay fires too late:
+   when the whole span is done (promise 5).
 
    If another thread runs the loop, wake that thread when a start makes
    tw_next_deadline earlier.
@@ -240,9 +244,7 @@
    TW_CALL(tw, timer)          fires a timer, for measuring, logging or a lock;
                                default (timer)->callback((tw), (timer)), which
                                may free the timer
-   TW_DEBUG                    misuse ends in TW_ASSERT, with the remedy; to
-                               find the line that freed a pending timer, build
-                               with -fsanitize=address
+   TW_DEBUG                    misuse ends in TW_ASSERT, with the remedy
    TW_ASSERT(expr)             with TW_DEBUG only; default assert, which NDEBUG
                                turns off
    (*) Define the macro wherever this header is included.
@@ -588,11 +590,12 @@ extern "C" {
 /* Sets up `tw`, which may be uninitialised memory. `config` NULL means every
  * default. Allocates nothing. Not for a wheel that has pending timers or
  * memory. TW_EINVAL: tw is NULL, or wheel_size is out of range or no power of
- * two. */
+ * two. `tw` then stays as it was; zero memory counts as destroyed. */
 TW_DEF int tw_init(timingwheel *tw, const tw_config *config);
 
-/* Frees all memory. Pending timers become idle. Ignored inside a callback or
- * visitor of `tw`. Costs a pass over all buckets and timers. */
+/* Frees all memory. Pending timers become idle. Changes nothing if `tw` is
+ * destroyed. Ignored inside a callback or visitor of `tw`: destroy the wheel
+ * after the call. Costs a pass over all buckets and timers. */
 TW_DEF void tw_destroy(timingwheel *tw);
 
 /* Makes `timer` idle, and sets the callback. With `callback` NULL the timer is
@@ -635,7 +638,8 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to);
 /* Finishes an unfinished call (promise 13). Then moves the clock to `now`,
  * unless `now` is before the clock, and fires, in order, every timer due by
  * then. Returns the number of timers fired. Does nothing inside a callback or
- * visitor (0). Costs O(1) per timer fired or cascaded, for any span of time. */
+ * visitor (0). Costs O(1) per timer fired or cascaded, for any span of time. A
+ * simulation calls this for each tw_next_deadline: see IN A LARGER PROGRAM. */
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
 
 /* Acts like tw_advance_clock, but handles at most `limit` timers, fired or
@@ -950,14 +954,18 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
     TWI_RULE(twi_is_set_up(tw),                                              \
              "the wheel is used before tw_init or after tw_destroy, or was " \
              "moved or copied: keep the wheel where tw_init has set it up")
-#define TWI_RULE_TIMER(tw, timer)                                          \
-    TWI_RULE((timer)->state <= TW_PENDING,                                 \
-             "the timer was never initialised: call tw_timer_init first"); \
-    TWI_RULE(!twi_is_pending(timer) || (timer)->hint == TWI_HINT_OF(tw),   \
-             "the timer is pending on another wheel: cancel it there first")
+#define TWI_RULE_TIMER(tw, timer)                                              \
+    TWI_RULE((timer)->state <= TW_PENDING,                                     \
+             "the timer was never initialised: call tw_timer_init first");     \
+    TWI_RULE(!twi_is_pending(timer) || (timer)->hint == TWI_HINT_OF(tw),       \
+             "the timer is pending on another wheel: cancel it there first");  \
+    TWI_RULE(!twi_is_pending(timer) || (tw)->count != 0,                       \
+             "tw_init was called again while the timer was pending: drain or " \
+             "destroy the wheel first")
 #define TWI_DAMAGED                                                         \
     "a pending timer, this timer or a neighbour in its bucket, was freed, " \
-    "initialised again, moved or overwritten: cancel it first, or use tw_move"
+    "initialised again, moved or overwritten: cancel it first, or use "     \
+    "tw_move; -fsanitize=address finds the line that freed it"
 #define TWI_RULE_RING(link) TWI_RULE(twi_is_ring(link), TWI_DAMAGED)
 
 /* TWI_PORTABLE switches the builtins and attributes of gcc and clang off.
@@ -1445,7 +1453,7 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
 
 TW_DEF void tw_destroy(timingwheel *tw)
 {
-    if (tw == NULL || twi_is_busy(tw))
+    if (tw == NULL || tw->activity == TWI_DESTROYED || twi_is_busy(tw))
         return;
     (void)tw_drain(tw, NULL, NULL);
     twi_free_wheels(tw);

@@ -114,9 +114,9 @@ static void visit(tw_timer *timer, void *context)
 
 /* Calls, as steps. Callbacks, visitors, TW_MALLOC and TW_FREE must make none of
  * the first REFUSED calls. */
-static const char *const calls[] = {"a20",  "L20,5",   "l20", "t",
-                                    "D",    "s5,10",   "c0",  "p0,500",
-                                    "m0,1", "r100000", "d",   "v"};
+static const char *const calls[] = {"D",    "a20",     "L20,5", "l20",
+                                    "t",    "s5,10",   "c0",    "p0,500",
+                                    "m0,1", "r100000", "d",     "v"};
 #define REFUSED 5
 #define CALLS LENGTH(calls)
 
@@ -152,11 +152,12 @@ typedef struct kind {
 static const kind damaged = {"moved or overwritten: cancel it",
                              LENGTH(damages)};
 static const kind elsewhere = {"pending on another wheel", 1};
+static const kind set_up_again = {"tw_init was called again", 1};
 static const kind into_pending = {"tw_move into a pending timer", 1};
 static const kind uninitialised = {"was never initialised", 1};
 static const kind inside = {"must not advance, poll, trim or destroy", REFUSED};
 static const kind allocating = {"TW_MALLOC or TW_FREE uses the wheel", CALLS};
-static const kind unready = {"before tw_init or after tw_destroy", CALLS};
+static const kind unready = {"before tw_init or after tw_destroy", CALLS - 1};
 static const kind copied = {"moved or copied", CALLS};
 
 /* The misuse is a list of steps, see run_step. */
@@ -192,6 +193,10 @@ static const row rows[] = {
     {&elsewhere, "a timer is postponed on a second wheel", "s0,10 P0,20"},
     {&elsewhere, "a timer is cancelled on a second wheel", "s0,10 C0"},
     {&elsewhere, "a timer is moved on a second wheel", "s0,10 M0,1"},
+    {&set_up_again, "a timer is started after a second tw_init",
+     "s0,10 i s0,20"},
+    {&set_up_again, "a timer is cancelled after a second tw_init",
+     "s0,10 i c0"},
     {&into_pending, "tw_move into a pending timer", "s0,10 s1,10 m0,1"},
     {&uninitialised, "a timer that was never initialised is started",
      "u0 s0,10"},
@@ -272,6 +277,9 @@ static void run_step(char step, uint64_t number, uint64_t time)
     case 'D':
         tw_destroy(&tw);
         break;
+    case 'i':
+        tw_init(&tw, NULL);
+        break;
     case 't':
         tw_trim(&tw);
         break;
@@ -312,7 +320,7 @@ static void run_row(void)
     for (volatile size_t run = 0; run < this_row->kind->runs; run++) {
         set_up();
         damage = damages[run % LENGTH(damages)];
-        call = run;
+        call = run + (this_row->kind == &unready); /* not tw_destroy */
         if (setjmp(caught) == 0)
             run_steps(this_row->misuse);
         if (!CHECK(sentence != NULL && strstr(sentence, this_row->kind->words)))
@@ -367,6 +375,7 @@ static void use_properly(void)
     CHECK(tw_drain(&tw, NULL, NULL) == 0 && tw_check(&tw));
     tw_trim(&tw);
     tw_start(&other, &timers[0], 10);
+    tw_destroy(&tw);
     tw_destroy(&tw);
     tw_destroy(&other);
 }
