@@ -1680,7 +1680,7 @@ TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
         tw_timer *timer = twi_timer_of(from->ring.prev);
         uint64_t tick = twi_tick_of(tw, timer->deadline);
         TWI_PREFETCH_HINT(timer);
-        from->at_most -= from->at_most != 0;
+        from->at_most--;
         if (tick >> wheel->shift != step) { /* was postponed */
             twi_place_again(tw, timer);
             continue;
