@@ -199,6 +199,14 @@ static void visit_dump(tw_timer *timer, void *context)
     DRAWS(&tw, "1 pending");
 }
 
+/* In tw_drain: the timers that await a visit are one bucket. */
+static void visit_dump_waiting(tw_timer *timer, void *context)
+{
+    (void)timer, (void)context;
+    CHECK(stats().buckets == (stats().pending != 0));
+    DRAWS(&tw, stats().pending != 0 ? "in no wheel: 1" : "in no wheel: 0");
+}
+
 static void dump_from_inside(void)
 {
     set_up();
@@ -206,6 +214,8 @@ static void dump_from_inside(void)
     when_fired('a', act_dump, 'a', 0);
     FIRES(10, "a");
     CHECK(tw_foreach(&tw, visit_dump, NULL) == 1);
+    start('c', 70000);
+    CHECK(tw_drain(&tw, visit_dump_waiting, NULL) == 2);
     tear_down();
 }
 

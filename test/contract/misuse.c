@@ -112,6 +112,13 @@ static void visit(tw_timer *timer, void *context)
     (void)timer, (void)context;
 }
 
+static void damage_next(tw_timer *timer, void *context)
+{
+    (void)context;
+    if (timer == &timers[0])
+        damage(&timers[1]);
+}
+
 /* Calls, as steps. Callbacks, visitors, TW_MALLOC and TW_FREE must make none of
  * the first REFUSED calls. */
 static const char *const calls[] = {"D",    "a20",     "L20,5", "l20",
@@ -181,6 +188,9 @@ static const row rows[] = {
     {&damaged, "the neighbour of a damaged timer moves", "s0,10 s1,10 x1 m0,7"},
     {&damaged, "a timer is started behind a damaged timer", "s0,10 x0 s1,10"},
     {&damaged, "a damaged timer is visited", "s0,10 s1,10 x1 v"},
+    {&damaged, "a damaged timer is visited first", "n8,304 x0 v"},
+    {&damaged, "a damaged timer is visited among others", "n8,304 x4 v"},
+    {&damaged, "a visitor of tw_drain damages the next timer", "n9,304 e"},
     {&damaged, "a damaged timer is drained", "s0,10 s1,10 x1 d"},
     {&damaged, "a wheel with a damaged timer is destroyed", "n3,304 x1 D"},
     {&damaged, "a damaged timer comes up before few others", "n8,304 x0 a320"},
@@ -273,6 +283,9 @@ static void run_step(char step, uint64_t number, uint64_t time)
     case 'v':
     case 'V':
         tw_foreach(&tw, step == 'v' ? visit : call_in_visitor, NULL);
+        break;
+    case 'e':
+        tw_drain(&tw, damage_next, NULL);
         break;
     case 'd':
     case 'R':
