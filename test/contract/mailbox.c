@@ -165,6 +165,8 @@ static const row rows[] = {
      "+a10 +b20 +c30 c2 ~a c1 pb ic ~b c0 f30:c"},
     {"a restart that waits is served in a full wheel", 1,
      "+a10 +b20 c1 x +a70000 c2 o c1 sa f69999: f70000:a c0 f70000:b"},
+    {"a restart that waits before a start is served, too", 1,
+     "+a10 c0 x +a70000 +b20 c2 o c1 sa f69999: f70000:a c0 f70000:b"},
     {"a start that waits for a timer that was used directly is served", 1,
      "+a10 +b20 c1 ~a !b90 ub ~b c0 sb pb f19: f20:b"},
     {"the first collect finds a full wheel", 1, "!a10 +b20 c1 f10:a c0 f20:b"},
