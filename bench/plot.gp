@@ -54,7 +54,7 @@ do for [k = 1:7] {
     }
 }
 
-shown = chosen('calls-minute', engines)
+shown = chosen('calls-minute', 'wheel wheel-late heap4 heap4_lazy timeout radix waiting')
 if (strlen(shown) > 0) {
     n = most('calls-minute', 1e9)
     set output ARG1.'/calls.svg'
