@@ -318,8 +318,7 @@ def report(options, chosen, known, rows):
             (outcomes.count('invalid'), outcomes.count('same'), len(late)))
     partial = options.sample or options.only
     share = 100.0 * (killed + (listed if partial else 0)) / total
-    # A sample of 100 strays from all mutants by up to five points.
-    least = LEAST - 5 if options.sample else 100 if options.only else LEAST
+    least = 100 if options.only else LEAST
     say(share >= least, 'of %d mutants %d are killed, and %d more have a reason'
         ' in survivors.tsv; at least %.0f %%' % (total, killed, listed, least))
     if not partial:

@@ -20,8 +20,7 @@
 # or line. A row without a survivor is an error. A run prints the missing rows.
 #
 # A sample skips the late tests and the mutants in survivors.tsv, which count as
-# killed, so that 90 % are enough. SEED chooses another sample. --jobs is the
-# number of processes.
+# killed. SEED chooses another sample. --jobs is the number of processes.
 #
 # A planted bug is a mistake that a person makes. bugs.tsv has each bug with the
 # case that must fail. --bugs also checks that the cases of
