@@ -625,8 +625,8 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
  * statuses. O(1). */
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
-/* Cancels `timer`. Returns true if the timer was pending. The timer may then be
- * freed at once. Changes nothing if `timer` is NULL or not pending. O(1). */
+/* Cancels `timer`, which may then be freed at once. Returns true if the timer
+ * was pending. Otherwise changes nothing, even after tw_destroy. O(1). */
 TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
 
 /* Moves a timer to another address. `to` gets all fields, and the place of
@@ -1621,10 +1621,12 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
 {
     if (tw == NULL || timer == NULL)
         return false;
+    if (!twi_is_pending(timer)) {
+        TWI_RULE_TIMER(tw, timer);
+        return false;
+    }
     TWI_RULE_READY(tw);
     TWI_RULE_TIMER(tw, timer);
-    if (!twi_is_pending(timer))
-        return false;
     twi_remove(tw, timer, TW_CANCELLED);
     return true;
 }

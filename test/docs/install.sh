@@ -49,7 +49,7 @@ command_for() {
 # translate LANGUAGE: changes C to this language.
 translate() {
     if [ "$1" = cpp ]; then
-        sed "s|^\(.*[^a-z]\)*cc -std=c99|\1${CXX:-c++} -std=c++11|
+        sed "s|^\(.*[^a-z]\)*cc -std=gnu99|\1${CXX:-c++} -std=c++11|
             s|main\.c|main.cpp|g"
     else
         sed "s|^\(.*[^a-z]\)*cc |\1${CC:-cc} |"

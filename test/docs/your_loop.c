@@ -38,6 +38,7 @@ static timingwheel tw;
 static int pipe_ends[2];
 static unsigned sent, received, beats, turns;
 static uint64_t time_ms = 990; /* the simulated clock */
+static uint64_t now;           /* the latest reading */
 static uint64_t last_message;  /* when the last message was handled */
 
 static void check(bool good, const char *sentence)
@@ -84,7 +85,7 @@ static tw_timer idle = TW_TIMER_INIT(on_idle);
 static tw_timer heartbeat = TW_TIMER_INIT(on_heartbeat);
 static tw_timer send_next = TW_TIMER_INIT(on_send);
 
-static void handle(const struct epoll_event *event, uint64_t now)
+static void handle(const struct epoll_event *event)
 {
     char message;
     check(read(event->data.fd, &message, 1) == 1, "a message can be read");

@@ -427,7 +427,8 @@ static void print_report(void)
         printf("%11s\n", text(pending(books.counts[kind])));
     }
     printf("  wake-ups      %s, of which %s had nothing to do\n"
-           "  lateness      %s timers more than 2 ms, at most %.1f ms\n"
+           "  lateness      %s timers more than 2 ms, at most %.1f ms: a long\n"
+           "                turn of the loop, or other programs, delay timers\n"
            "  CPU time      %.1f ms in the library, %.1f %% of %.0f ms\n",
            text(wake_ups), text(empty_wake_ups), text(books.late),
            (double)books.latest / 1e6, library / 1e6, library / 1e4 / process,
@@ -497,8 +498,9 @@ int main(int argc, char **argv)
     rlim_t files = FILES(connections);
     if (setrlimit(RLIMIT_NOFILE, &(struct rlimit){files, files}) != 0)
         die("so many connections need more open files (ulimit -n)");
-    printf("Connections over loopback TCP: %s, for %s s.\n", text(connections),
-           text(seconds));
+    printf("Connections over loopback TCP: %s, for %s s. Some clients fall\n"
+           "silent, and some answers never come, so that time-outs fire.\n",
+           text(connections), text(seconds));
     calibrate();
     now = books.advanced = read_clock();
     poller = epoll_create1(EPOLL_CLOEXEC);
