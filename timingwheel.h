@@ -958,7 +958,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
     TWI_RULE((timer)->state <= TW_PENDING,                                     \
              "the timer was never initialised: call tw_timer_init first");     \
     TWI_RULE(!twi_is_pending(timer) || (timer)->hint == TWI_HINT_OF(tw),       \
-             "the timer is pending on another wheel: cancel it there first");  \
+             "the timer is pending on another wheel, or its wheel was moved: " \
+             "cancel the timer there first");                                  \
     TWI_RULE(!twi_is_pending(timer) || (tw)->count != 0,                       \
              "tw_init was called again while the timer was pending: drain or " \
              "destroy the wheel first")
@@ -1621,12 +1622,10 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
 {
     if (tw == NULL || timer == NULL)
         return false;
-    if (!twi_is_pending(timer)) {
-        TWI_RULE_TIMER(tw, timer);
-        return false;
-    }
-    TWI_RULE_READY(tw);
     TWI_RULE_TIMER(tw, timer);
+    if (!twi_is_pending(timer))
+        return false;
+    TWI_RULE_READY(tw);
     twi_remove(tw, timer, TW_CANCELLED);
     return true;
 }

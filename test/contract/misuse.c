@@ -169,7 +169,7 @@ static const kind allocating = {"TW_MALLOC or TW_FREE uses the wheel", CALLS,
                                 0};
 static const kind unready = {"before tw_init or after tw_destroy", CALLS - 2,
                              2};
-static const kind copied = {"moved or copied", CALLS, 0};
+static const kind copied = {"moved or copied", CALLS - 1, 1};
 
 /* The misuse is a list of steps, see run_step. */
 typedef struct row {

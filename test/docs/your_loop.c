@@ -49,10 +49,10 @@ static void check(bool good, const char *sentence)
     }
 }
 
-static void simulate_clock(struct timespec *now)
+static void simulate_clock(struct timespec *reading)
 {
-    now->tv_sec = (time_t)(time_ms / 1000);
-    now->tv_nsec = (long)(time_ms % 1000) * 1000000 + 999999;
+    reading->tv_sec = (time_t)(time_ms / 1000);
+    reading->tv_nsec = (long)(time_ms % 1000) * 1000000 + 999999;
 }
 #define clock_gettime(clock, now) simulate_clock(now)
 
