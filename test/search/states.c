@@ -9,7 +9,7 @@
  * state is reached by repeating the steps that led there. A failure prints
  * these steps, which are the shortest way. The search ends when all states are
  * found, or after a number of steps: 300,000 for each case, 3 million with
- * --full, a billion with --complete.
+ * --full, a billion with --complete. At most 4 million states are kept.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -276,7 +276,9 @@ static void run_search(void)
             steps++;
         }
     printf("# %" PRIu32 " states, %" PRIu64 " steps%s\n", node_count, steps,
-           at == node_count ? ": all states" : "");
+           node_count == MOST_STATES ? ", the most that fit"
+           : at == node_count        ? ": all states"
+                                     : "");
 }
 
 int main(int argc, char **argv)
