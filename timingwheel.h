@@ -626,7 +626,8 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
 /* Cancels `timer`, which may then be freed at once. Returns true if the timer
- * was pending. Otherwise changes nothing, even after tw_destroy. O(1). */
+ * was pending. Changes nothing for any other timer or NULL, even after
+ * tw_destroy. O(1). */
 TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
 
 /* Moves a timer to another address. `to` gets all fields, and the place of
