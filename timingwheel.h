@@ -450,10 +450,11 @@ struct tw_timer {
 /* The timers of one step of a wheel, or a list outside of the wheels. */
 typedef struct twi_bucket {
     twi_link ring;       /* the timers, in start order */
-    uint64_t not_before; /* a lower bound for the ticks of the timers, in wheels
-                            and TWI_NO_WHEEL; UINT64_MAX if empty */
+    uint64_t not_before; /* in wheels: a lower bound for the ticks of the
+                            timers; UINT64_MAX if empty */
     size_t at_most;      /* in wheels: an upper bound for the number of timers,
-                            cancelled ones included; 0 if empty */
+                            as cancels do not count down; 0 if empty. Also
+                            tells which element of `recent` is the oldest */
 #if TWI_HINTS != 0
     uint32_t recent[TWI_HINTS]; /* hints: the last timers added */
 #endif
@@ -461,31 +462,31 @@ typedef struct twi_bucket {
 
 /* One wheel: a block of memory that also holds the buckets and the marks. */
 typedef struct twi_wheel {
-    uint64_t queue_tick;  /* the key in the delay queue, if queued: a lower
-                             bound for the tick of every timer */
-    twi_bucket *first;    /* the bucket to look at when the clock reaches
-                             queue_tick; may be empty; NULL if not queued */
+    uint64_t queue_tick;  /* the key in the delay queue: a lower bound for the
+                             tick of every timer, and in the step of the first
+                             bucket with a mark; UINT64_MAX without timers */
     twi_bucket *buckets;  /* 2 * wheel_size buckets */
     uint64_t *marks;      /* one bit per bucket: the bucket may hold timers */
-    uint32_t queue_index; /* position in the queue, or TWI_UNQUEUED */
+    uint64_t large_tick;  /* no bucket after this tick is large; wheel 0: 0 */
+    uint32_t queue_index; /* position in the delay queue */
     unsigned shift;       /* a bucket spans 2^shift ticks */
 } twi_wheel;
 
-/* The lists of timers outside of the wheels. */
+/* The lists of timers outside of the wheels. tw_foreach and tw_drain visit the
+ * wheels first, then these lists in order, except TWI_DRAINED. */
 enum twi_list {
-    TWI_DRAINED,  /* await a visit by tw_drain */
-    TWI_OVERDUE,  /* fire first in the current or unfinished call */
-    TWI_LATE,     /* started overdue since: for the call after */
-    TWI_NO_WHEEL, /* postponed, but without memory for a wheel */
+    TWI_WAITING, /* postponed, but without memory for a wheel */
+    TWI_OVERDUE, /* fire first in the current or unfinished call */
+    TWI_LATE,    /* started overdue since: for the call after */
+    TWI_DRAINED, /* await a visit by tw_drain */
     TWI_LISTS
 };
 
 /* What a timingwheel is doing. Zero memory counts as destroyed. */
 enum twi_activity {
-    /* Before TWI_LIVE the long way of tw_start refuses. tw_foreach and
-     * tw_destroy also close the short way: last_end is 0. */
+    /* Before TWI_LIVE, nothing may start. */
     TWI_DESTROYED,  /* or never set up: a start returns TW_EINVAL */
-    TWI_ALLOCATING, /* inside TW_MALLOC or TW_FREE */
+    TWI_ALLOCATING, /* inside TW_MALLOC or TW_FREE: a start returns TW_EBUSY */
     TWI_VISITING,   /* inside tw_foreach: a start returns TW_EBUSY */
     TWI_LIVE,       /* outside of calls that fire, visit or drain */
     TWI_DRAINING,   /* inside tw_drain */
@@ -493,37 +494,37 @@ enum twi_activity {
 };
 
 struct timingwheel {
-    /* Configuration */
-    uint64_t units; /* time units per tick: tw_config.tick */
+    /* Names end in _tick if the unit is a tick, in _time if the unit is a time
+     * unit. */
+    uint64_t tick_length; /* time units per tick: tw_config.tick */
     size_t max_pending;
     void *alloc_context;
-    uint32_t bucket_mask;     /* buckets per wheel - 1 */
-    uint32_t size_bits;       /* log2 of wheel_size */
-    uint8_t level_of_bit[64]; /* [i]: i / size_bits, which saves a division */
-    /* Clock */
-    uint64_t clock; /* in ticks */
-    uint64_t now;   /* in time units, as tw_now returns */
-    size_t count;   /* timers pending */
-    uint64_t fired; /* timers since tw_init */
-    uint64_t cascaded;
-    /* Buckets */
-    uint64_t next_tick; /* queue[0]->queue_tick; UINT64_MAX if none is queued */
-    uint32_t queued;    /* wheels in the queue */
-    enum twi_activity activity;
-    twi_wheel *queue[TWI_LEVELS];  /* min-heap by queue_tick */
+    uint32_t bucket_mask; /* buckets per wheel - 1 */
+    uint32_t size_bits;   /* log2 of wheel_size */
+    uint64_t clock_tick;  /* the clock */
+    uint64_t clock_time;  /* the `now` of the last call that ended */
+    uint64_t busy_tick; /* a call that stays before this tick has nothing to do
+                             but to move the clock; 0: look at all the rest */
+    size_t count;       /* timers pending */
+    uint64_t fired;     /* timers since tw_init */
+    uint64_t cascaded;  /* timers since tw_init */
+    twi_wheel *queue[TWI_LEVELS + 1]; /* the delay queue: a min-heap of all
+                                         wheels and `waiting`, by queue_tick */
+    twi_wheel waiting;                /* the key of the list TWI_WAITING */
     twi_wheel *wheels[TWI_LEVELS]; /* by level, 0 the finest; NULL: missing */
+    twi_wheel *certain[64];        /* [i]: the wheel of each tick that is 2^i to
+                                    2^(i+1) - 1 ahead of the clock; NULL: the
+                                    wheel is missing, or the clock decides */
     twi_bucket lists[TWI_LISTS];   /* by enum twi_list */
+    uint32_t queued;               /* wheels in the delay queue */
+    enum twi_activity activity;
     /* The call in progress, or the call that a limit has stopped */
     bool unfinished;      /* there is such a call */
-    uint64_t target_time; /* the `now` of the call, in time units */
-    uint64_t began;       /* the clock when the call began, in ticks */
+    uint64_t target_time; /* the `now` of the call */
+    uint64_t began_tick;  /* the clock when the call began */
     uint64_t budget;      /* timers that the call may still handle */
-    uint64_t ahead_at;    /* nothing can move ahead before this tick */
-    /* The short way of tw_start: the wheel of the last start, and for which
-     * ticks that wheel is certainly the right one */
-    twi_wheel *last_wheel;
-    uint64_t last_ahead; /* from the tick clock + last_ahead on */
-    uint64_t last_end;   /* before this tick; 0: no tick */
+    /* Moving ahead */
+    uint64_t ahead_tick; /* nothing can move ahead before this tick */
 };
 
 #ifdef TIMINGWHEEL_THREADS
@@ -1018,16 +1019,17 @@ static inline uint64_t twi_lowest_bit(uint64_t bits)
 /* Returns the tick at which a deadline is due: the deadline rounded up. */
 static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline)
 {
-    if (tw->units == 1)
+    if (tw->tick_length == 1)
         return deadline;
-    uint64_t tick = deadline / tw->units;
-    return tick + (tick * tw->units != deadline);
+    uint64_t tick = deadline / tw->tick_length;
+    return tick + (tick * tw->tick_length != deadline);
 }
 
-/* Returns the tick that a clock of `now` time units has reached. */
+/* Returns the tick that a clock of `now` time units has reached. Not with == 1:
+ * gcc would divide by 1. */
 static inline uint64_t twi_tick_reached(const timingwheel *tw, uint64_t now)
 {
-    return tw->units == 1 ? now : now / tw->units;
+    return tw->tick_length <= 1 ? now : now / tw->tick_length;
 }
 
 /* ---------------------------------------------------------------- rings --- */
@@ -1153,7 +1155,18 @@ static inline void twi_set_hint(const timingwheel *tw, tw_timer *timer,
 
 /* ---------------------------------------------------------- delay queue --- */
 
-#define TWI_UNQUEUED UINT32_MAX
+/* Returns the number of the bucket for a tick. */
+static inline size_t twi_index_of(const timingwheel *tw, const twi_wheel *wheel,
+                                  uint64_t tick)
+{
+    return (size_t)(tick >> wheel->shift & tw->bucket_mask);
+}
+
+static inline twi_bucket *twi_bucket_of(const timingwheel *tw,
+                                        const twi_wheel *wheel, uint64_t tick)
+{
+    return &wheel->buckets[twi_index_of(tw, wheel, tick)];
+}
 
 /* At the same tick the coarser wheel comes first: its timers were started
  * first. */
@@ -1185,63 +1198,81 @@ static void twi_queue_sift(timingwheel *tw, uint32_t i)
         twi_queue_put(tw, i, tw->queue[child]);
     }
     twi_queue_put(tw, i, wheel);
-    tw->next_tick = tw->queue[0]->queue_tick;
 }
 
-/* Adds a wheel to the delay queue, or changes the wheel's key. */
+/* Changes the key of a wheel in the delay queue. */
 static inline void twi_queue_set(timingwheel *tw, twi_wheel *wheel,
                                  uint64_t tick)
 {
     wheel->queue_tick = tick;
-    if (wheel->queue_index == TWI_UNQUEUED)
-        twi_queue_put(tw, tw->queued++, wheel);
-    if (wheel->queue_index == 0 &&
-        (tw->queued < 2 || tick < tw->queue[1]->queue_tick) &&
-        (tw->queued < 3 || tick < tw->queue[2]->queue_tick))
-        tw->next_tick = tick; /* the head stays the head */
-    else
+    if (wheel->queue_index != 0 || tick >= tw->queue[1]->queue_tick ||
+        tick >= tw->queue[2]->queue_tick) /* else the head stays the head */
         twi_queue_sift(tw, wheel->queue_index);
 }
 
-static void twi_queue_remove(timingwheel *tw, twi_wheel *wheel)
+/* Adds a wheel without timers to the delay queue. */
+static void twi_queue_add(timingwheel *tw, twi_wheel *wheel)
 {
-    uint32_t i = wheel->queue_index;
+    twi_queue_put(tw, tw->queued++, wheel);
+    twi_queue_set(tw, wheel, UINT64_MAX);
+}
+
+static void twi_queue_remove(timingwheel *tw, const twi_wheel *wheel)
+{
     twi_wheel *last = tw->queue[--tw->queued];
-    wheel->queue_index = TWI_UNQUEUED;
-    wheel->first = NULL;
-    if (wheel != last) {
-        twi_queue_put(tw, i, last);
-        twi_queue_sift(tw, i);
+    tw->queue[tw->queued] = &tw->waiting;
+    if (wheel == last)
+        return;
+    twi_queue_put(tw, wheel->queue_index, last);
+    twi_queue_sift(tw, last->queue_index);
+}
+
+/* Returns a lower bound for the tick of every timer in a wheel or in
+ * TWI_WAITING. */
+static inline uint64_t twi_next_tick(const timingwheel *tw)
+{
+    return tw->queue[0]->queue_tick;
+}
+
+/* Returns the coarsest wheel with a timer for UINT64_MAX, the last tick of all;
+ * NULL if there is none. Asked when all keys are UINT64_MAX, which is the key of
+ * a wheel without timers, too. */
+TWI_NOINLINE twi_wheel *twi_last_wheel(const timingwheel *tw)
+{
+    twi_wheel *last = NULL;
+    for (uint32_t i = 0; i < tw->queued; i++) {
+        twi_wheel *wheel = tw->queue[i];
+        const twi_bucket *bucket = wheel == &tw->waiting
+                                       ? &tw->lists[TWI_WAITING]
+                                       : twi_bucket_of(tw, wheel, UINT64_MAX);
+        if (!twi_is_empty(bucket) &&
+            (last == NULL || wheel->shift > last->shift))
+            last = wheel;
     }
-    if (tw->queued == 0)
-        tw->next_tick = UINT64_MAX;
+    return last;
 }
 
 /* --------------------------------------------------------------- wheels --- */
-
-static inline twi_bucket *twi_bucket_of(const timingwheel *tw,
-                                        const twi_wheel *wheel, uint64_t tick)
-{
-    return &wheel->buckets[tick >> wheel->shift & tw->bucket_mask];
-}
 
 /* Returns the level of the finest wheel that reaches a tick after the clock. A
  * tick in the clock's own step of a wheel, or in the step after, is within
  * reach of the next finer wheel. */
 static inline unsigned twi_level_of(const timingwheel *tw, uint64_t tick)
 {
-    unsigned level = tw->level_of_bit[twi_highest_bit(tick - tw->clock)];
+    unsigned level = twi_highest_bit(tick - tw->clock_tick) / tw->size_bits;
     unsigned shift = level * tw->size_bits;
     unsigned own_and_next = level == 0 ? 0 : 1; /* steps within finer reach */
-    return level - ((tick >> shift) - (tw->clock >> shift) <= own_and_next);
+    return level -
+           ((tick >> shift) - (tw->clock_tick >> shift) <= own_and_next);
 }
 
 /* Returns the first bucket with timers, from the clock's own step on; NULL if
  * there is none. Clears the marks of emptied buckets on the way, each once. */
-TWI_WRAPS static twi_bucket *twi_skip_emptied(const timingwheel *tw,
-                                              twi_wheel *wheel)
+TWI_WRAPS static twi_bucket *twi_clear_emptied(const timingwheel *tw,
+                                               twi_wheel *wheel)
 {
-    uint32_t from = (uint32_t)(tw->clock >> wheel->shift & tw->bucket_mask);
+    uint32_t from =
+        (uint32_t)(tw->clock_tick >> wheel->shift & tw->bucket_mask);
     uint32_t last = tw->bucket_mask / 64, word = from / 64;
     uint64_t bits = wheel->marks[word] & (UINT64_MAX << (from % 64));
     for (uint32_t left = last + 1;; left--) {
@@ -1261,33 +1292,42 @@ TWI_WRAPS static twi_bucket *twi_skip_emptied(const timingwheel *tw,
     }
 }
 
-/* Sets a wheel's key by its first bucket with timers. A wheel without timers
- * leaves the queue. */
+/* Sets a wheel's key by its first bucket with timers. */
 static void twi_requeue(timingwheel *tw, twi_wheel *wheel)
 {
-    twi_bucket *first = twi_skip_emptied(tw, wheel);
-    if (first == NULL) {
-        twi_queue_remove(tw, wheel);
-        return;
+    const twi_bucket *first = twi_clear_emptied(tw, wheel);
+    twi_queue_set(tw, wheel, first == NULL ? UINT64_MAX : first->not_before);
+}
+
+/* Notes a timer before all others of its wheel, or a bucket that has become
+ * large. */
+TWI_WRAPS TWI_NOINLINE void twi_note_rare(timingwheel *tw, twi_wheel *wheel,
+                                          size_t at_most, uint64_t tick)
+{
+    if (tick < wheel->queue_tick)
+        twi_queue_set(tw, wheel, tick);
+    if (tick < tw->busy_tick)
+        tw->busy_tick = tick;
+    if (at_most == TWI_LARGE && wheel->shift != 0) {
+        uint64_t last = tick | ((UINT64_C(1) << wheel->shift) - 1);
+        if (last > wheel->large_tick)
+            wheel->large_tick = last;
+        tw->ahead_tick = tw->busy_tick = 0;
     }
-    wheel->first = first;
-    twi_queue_set(tw, wheel, first->not_before);
 }
 
 /* Updates the mark and the bounds of a bucket that a timer has entered, and the
  * wheel's key. `tick` is the timer's tick. */
 static inline void twi_note_arrival(timingwheel *tw, twi_wheel *wheel,
-                                    twi_bucket *bucket, uint64_t tick)
+                                    size_t index, uint64_t tick)
 {
-    size_t index = (size_t)(bucket - wheel->buckets);
+    twi_bucket *bucket = &wheel->buckets[index];
     wheel->marks[index / 64] |= UINT64_C(1) << (index % 64);
     bucket->at_most++;
     bucket->not_before = tick < bucket->not_before ? tick : bucket->not_before;
     if (TWI_UNLIKELY(tick < wheel->queue_tick) ||
-        TWI_UNLIKELY(wheel->first == NULL)) { /* tick may be UINT64_MAX */
-        wheel->first = bucket;
-        twi_queue_set(tw, wheel, tick);
-    }
+        TWI_UNLIKELY(bucket->at_most == TWI_LARGE))
+        twi_note_rare(tw, wheel, bucket->at_most, tick);
 }
 
 /* --------------------------------------------------- setting up, memory --- */
@@ -1302,8 +1342,10 @@ typedef struct twi_scope {
     {
         /* After an exception, the next call fires or places the timers that
          * tw_drain has not visited. */
-        if (tw->activity == TWI_DRAINING)
+        if (tw->activity == TWI_DRAINING) {
             twi_append_ring(&tw->lists[TWI_DRAINED], &tw->lists[TWI_OVERDUE]);
+            tw->busy_tick = 0;
+        }
         tw->activity = before;
     }
 #endif
@@ -1353,6 +1395,18 @@ static size_t twi_wheel_bytes(const timingwheel *tw)
            words * sizeof(uint64_t);
 }
 
+/* Enters the wheel of a level, or NULL. Each tick from two steps of the wheel
+ * ahead certainly belongs to the wheel, up to two steps of the next coarser
+ * wheel. Below two steps, the clock decides between the wheel and the next finer
+ * wheel. */
+static void twi_set_wheel(timingwheel *tw, unsigned level, twi_wheel *wheel)
+{
+    unsigned bit = level * tw->size_bits, end = bit + tw->size_bits;
+    tw->wheels[level] = wheel;
+    for (bit += level != 0; bit < end && bit < 64; bit++)
+        tw->certain[bit] = wheel;
+}
+
 /* Creates the wheel of a level, without timers. Returns false without memory.
  */
 static bool twi_add_wheel(timingwheel *tw, unsigned level)
@@ -1368,23 +1422,32 @@ static bool twi_add_wheel(timingwheel *tw, unsigned level)
     end += (64 - (uintptr_t)end % 64) % 64; /* a bucket is one cache line */
     wheel->buckets = (twi_bucket *)(void *)end;
     wheel->marks = (uint64_t *)(void *)(wheel->buckets + buckets);
-    wheel->queue_index = TWI_UNQUEUED;
     wheel->shift = level * tw->size_bits;
     for (size_t i = 0; i < buckets; i++)
         twi_empty_ring(&wheel->buckets[i]);
-    tw->wheels[level] = wheel;
-    tw->ahead_at = 0; /* the new wheel has steps to look at */
+    twi_set_wheel(tw, level, wheel);
+    twi_queue_add(tw, wheel);
     return true;
 }
 
 /* Creates the missing wheels up to a level: timers pass the finer wheels on
  * their way down. Returns false without memory; wheels created so far stay. */
-TWI_NOINLINE bool twi_add_wheels(timingwheel *tw, unsigned level)
+static bool twi_add_wheels(timingwheel *tw, unsigned level)
 {
+    if (tw->wheels[level] != NULL)
+        return true;
     for (unsigned i = 0; i <= level; i++)
         if (tw->wheels[i] == NULL && !twi_add_wheel(tw, i))
             return false;
     return true;
+}
+
+/* Returns the finest wheel that reaches a tick after the clock, and creates the
+ * wheel if necessary. Returns NULL without memory. */
+TWI_NOINLINE twi_wheel *twi_provide_wheel(timingwheel *tw, uint64_t tick)
+{
+    unsigned level = twi_level_of(tw, tick);
+    return twi_add_wheels(tw, level) ? tw->wheels[level] : NULL;
 }
 
 TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon)
@@ -1395,8 +1458,9 @@ TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon)
     if (tw->activity == TWI_DESTROYED)
         return TW_EINVAL;
     uint64_t tick = twi_tick_of(tw, horizon);
-    unsigned level = tick <= tw->clock ? 0 : twi_level_of(tw, tick);
-    return twi_add_wheels(tw, level) ? TW_OK : TW_ENOMEM;
+    if (tick <= tw->clock_tick)
+        return twi_add_wheels(tw, 0) ? TW_OK : TW_ENOMEM;
+    return twi_provide_wheel(tw, tick) != NULL ? TW_OK : TW_ENOMEM;
 }
 
 /* Frees wheels from the coarsest on, until one has timers: these timers need
@@ -1404,16 +1468,14 @@ TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon)
 static void twi_free_wheels(timingwheel *tw)
 {
     TWI_ENTER(tw, TWI_ALLOCATING);
-    tw->last_end = 0;
     for (unsigned level = TWI_LEVELS; level != 0; level--) {
         twi_wheel *wheel = tw->wheels[level - 1];
         if (wheel == NULL)
             continue;
-        if (wheel->first != NULL)
-            twi_requeue(tw, wheel); /* its timers may all have left */
-        if (wheel->first != NULL)
+        if (twi_clear_emptied(tw, wheel) != NULL)
             break;
-        tw->wheels[level - 1] = NULL;
+        twi_queue_remove(tw, wheel);
+        twi_set_wheel(tw, level - 1, NULL);
         TW_FREE(wheel, tw->alloc_context);
     }
     TWI_LEAVE(tw);
@@ -1437,18 +1499,20 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
         (size & (size - 1)) != 0)
         return TW_EINVAL;
     twi_clear(tw, sizeof(*tw));
-    tw->units = config->tick == 0 ? 1 : config->tick;
-    tw->now = config->start;
-    tw->clock = twi_tick_reached(tw, config->start);
-    tw->next_tick = UINT64_MAX;
+    tw->tick_length = config->tick == 0 ? 1 : config->tick;
+    tw->clock_time = config->start;
+    tw->clock_tick = twi_tick_reached(tw, config->start);
+    tw->busy_tick = tw->ahead_tick = UINT64_MAX;
     tw->max_pending = config->max_pending == 0 ? SIZE_MAX : config->max_pending;
     tw->alloc_context = config->alloc_context;
     tw->bucket_mask = 2 * size - 1;
     tw->size_bits = twi_highest_bit(size);
-    for (unsigned i = 0; i < 64; i++)
-        tw->level_of_bit[i] = (uint8_t)(i / tw->size_bits);
     for (unsigned i = 0; i < TWI_LISTS; i++)
         twi_empty_ring(&tw->lists[i]);
+    tw->waiting.shift = 64; /* as if coarser than every wheel */
+    for (unsigned i = 0; i <= TWI_LEVELS; i++)
+        tw->queue[i] = &tw->waiting;
+    twi_queue_add(tw, &tw->waiting);
     tw->activity = TWI_LIVE;
     return TW_OK;
 }
@@ -1496,40 +1560,14 @@ static inline void twi_push_back(const timingwheel *tw, tw_timer *timer,
 static inline void twi_put(timingwheel *tw, tw_timer *timer, twi_wheel *wheel,
                            uint64_t tick)
 {
-    twi_bucket *bucket = twi_bucket_of(tw, wheel, tick);
-    twi_push_back(tw, timer, bucket);
-    twi_note_arrival(tw, wheel, bucket, tick);
+    size_t index = twi_index_of(tw, wheel, tick);
+    twi_push_back(tw, timer, &wheel->buckets[index]);
+    twi_note_arrival(tw, wheel, index, tick);
 }
 
-/* Returns the finest wheel that reaches a tick after the clock, and creates the
- * wheel if necessary. Returns NULL without memory. */
-static inline twi_wheel *twi_provide_wheel(timingwheel *tw, uint64_t tick)
-{
-    unsigned level = twi_level_of(tw, tick);
-    if (TWI_UNLIKELY(tw->wheels[level] == NULL) && !twi_add_wheels(tw, level))
-        return NULL;
-    return tw->wheels[level];
-}
-
-/* Remembers the wheel of a start for the next start, and which ticks certainly
- * belong to that wheel: from two steps ahead of the clock (wheel 0: one), to
- * the end of the wheel's reach, which grows with the clock. Does not apply if
- * deadlines must be rounded, or timers are limited. */
-TWI_WRAPS static void twi_remember_wheel(timingwheel *tw, twi_wheel *wheel)
-{
-    if (tw->units != 1 || tw->max_pending != SIZE_MAX)
-        return;
-    unsigned above = wheel->shift + tw->size_bits;
-    uint64_t end =
-        above < 64 ? ((tw->clock >> above) + 2) << above : UINT64_MAX;
-    tw->last_wheel = wheel;
-    /* No start chooses a wheel with shift 63: every tick is in reach below. */
-    tw->last_ahead = wheel->shift == 0 ? 1 : UINT64_C(2) << wheel->shift;
-    tw->last_end = end > tw->clock ? end : UINT64_MAX;
-}
-
-/* The long way of tw_start, for every case. */
-TWI_NOINLINE int twi_start_long(timingwheel *tw, tw_timer *timer,
+/* tw_start in every case: refused, overdue, without a wheel, and where the clock
+ * decides between two wheels. */
+TWI_NOINLINE int twi_start_rare(timingwheel *tw, tw_timer *timer,
                                 uint64_t deadline)
 {
     if (tw->activity < TWI_LIVE)
@@ -1537,18 +1575,20 @@ TWI_NOINLINE int twi_start_long(timingwheel *tw, tw_timer *timer,
     if (tw->count >= tw->max_pending && !twi_is_pending(timer))
         return TW_EFULL;
     uint64_t tick = twi_tick_of(tw, deadline);
-    if (tick <= tw->clock) {
-        twi_detach_or_count(tw, timer);
-        twi_push_back(tw, timer, &tw->lists[TWI_LATE]);
-    } else {
-        twi_wheel *wheel = twi_provide_wheel(tw, tick);
+    twi_wheel *wheel = NULL;
+    if (tick > tw->clock_tick) {
+        wheel = twi_provide_wheel(tw, tick);
         if (wheel == NULL)
             return TW_ENOMEM;
-        twi_detach_or_count(tw, timer);
-        twi_put(tw, timer, wheel, tick);
-        twi_remember_wheel(tw, wheel);
     }
+    twi_detach_or_count(tw, timer);
     timer->deadline = deadline;
+    if (wheel != NULL) {
+        twi_put(tw, timer, wheel, tick);
+    } else {
+        twi_push_back(tw, timer, &tw->lists[TWI_LATE]);
+        tw->busy_tick = 0;
+    }
     return TW_OK;
 }
 
@@ -1558,13 +1598,17 @@ TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
         return TW_EINVAL;
     TWI_RULE_READY(tw);
     TWI_RULE_TIMER(tw, timer);
-    if (TWI_UNLIKELY(deadline >= tw->last_end) ||
-        TWI_UNLIKELY(deadline <= tw->clock) ||
-        TWI_UNLIKELY(deadline - tw->clock < tw->last_ahead))
-        return twi_start_long(tw, timer, deadline);
+    uint64_t tick = twi_tick_of(tw, deadline);
+    if (TWI_UNLIKELY(tw->activity < TWI_LIVE) ||
+        TWI_UNLIKELY(tw->count >= tw->max_pending) ||
+        TWI_UNLIKELY(tick <= tw->clock_tick))
+        return twi_start_rare(tw, timer, deadline);
+    twi_wheel *wheel = tw->certain[twi_highest_bit(tick - tw->clock_tick)];
+    if (TWI_UNLIKELY(wheel == NULL))
+        return twi_start_rare(tw, timer, deadline);
     twi_detach_or_count(tw, timer);
-    twi_put(tw, timer, tw->last_wheel, deadline);
     timer->deadline = deadline;
+    twi_put(tw, timer, wheel, tick);
     return TW_OK;
 }
 
@@ -1587,15 +1631,15 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
     uint64_t high = twi_tick_reached(tw, latest);
     if (low > high) /* the window has no tick */
         return tw_start(tw, timer, earliest);
-    if (low <= tw->clock && high > tw->clock)
-        low = tw->clock + 1;
-    return tw_start(tw, timer, twi_roundest(low, high) * tw->units);
+    if (low <= tw->clock_tick && high > tw->clock_tick)
+        low = tw->clock_tick + 1;
+    return tw_start(tw, timer, twi_roundest(low, high) * tw->tick_length);
 }
 
 /* True if the clock has reached the tick of a timer. */
 static inline bool twi_is_due(const timingwheel *tw, const tw_timer *timer)
 {
-    return timer->deadline <= tw->clock * tw->units;
+    return timer->deadline <= tw->clock_tick * tw->tick_length;
 }
 
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
@@ -1650,7 +1694,7 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
 /* ------------------------------------------------------------ cascading --- */
 
 /* Places a timer again that was found in a bucket before the timer's tick.
- * Without memory for a wheel the timer goes to the list TWI_NO_WHEEL. */
+ * Without memory for a wheel the timer goes to the list TWI_WAITING. */
 static void twi_place_again(timingwheel *tw, tw_timer *timer)
 {
     uint64_t tick = twi_tick_of(tw, timer->deadline);
@@ -1662,10 +1706,9 @@ static void twi_place_again(timingwheel *tw, tw_timer *timer)
         twi_put(tw, timer, wheel, tick);
         return;
     }
-    twi_bucket *list = &tw->lists[TWI_NO_WHEEL];
-    twi_push_back(tw, timer, list);
-    if (tick < list->not_before)
-        list->not_before = tick;
+    twi_push_back(tw, timer, &tw->lists[TWI_WAITING]);
+    if (tick < tw->waiting.queue_tick)
+        twi_queue_set(tw, &tw->waiting, tick);
 }
 
 /* Moves up to `most` timers of the bucket of a step to the next finer wheel,
@@ -1676,7 +1719,6 @@ TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
 {
     twi_wheel *finer = tw->wheels[wheel->shift / tw->size_bits - 1];
     twi_bucket *from = &wheel->buckets[step & tw->bucket_mask];
-    tw->ahead_at = 0; /* a bucket of the finer wheel may become large */
     for (; most != 0 && tw->budget != 0 && !twi_is_empty(from); most--) {
         TWI_RULE_RING(&from->ring);
         tw_timer *timer = twi_timer_of(from->ring.prev);
@@ -1687,73 +1729,104 @@ TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
             twi_place_again(tw, timer);
             continue;
         }
-        twi_bucket *to = twi_bucket_of(tw, finer, tick);
+        size_t index = twi_index_of(tw, finer, tick);
+        twi_bucket *to = &finer->buckets[index];
         twi_unlink(&timer->link);
         twi_link_between(&timer->link, &to->ring, to->ring.next);
         twi_set_hint(tw, timer, to);
-        twi_note_arrival(tw, finer, to, tick);
+        twi_note_arrival(tw, finer, index, tick);
         tw->cascaded++;
         tw->budget--;
     }
 }
 
-/* Looks through a bucket that has come up. Writes the first due timer to *due,
- * NULL if none, and the earliest tick of the others to *others. Returns the
- * link at which the search stopped: the ring at the end, or a timer postponed
- * beyond the step, or the timer after TWI_FEW others. */
-static inline twi_link *twi_search(const timingwheel *tw,
-                                   const twi_wheel *wheel, twi_link **due,
-                                   uint64_t *others)
+/* Handles the first timer of a bucket. Returns the timer; NULL if the timer is
+ * not due and has been placed again, because it was postponed, or comes from
+ * TWI_WAITING or from an interrupted tw_drain. */
+static inline tw_timer *twi_take_front(timingwheel *tw, twi_bucket *bucket)
 {
-    twi_link *ring = &wheel->first->ring, *link = ring->next, *seen[2];
-    uint64_t step = tw->clock >> wheel->shift, earliest = UINT64_MAX;
-    unsigned looked = 0, found = 0;
-    TWI_RULE_RING(ring);
-    for (; link != ring; link = link->next) {
-        TWI_RULE_RING(link);
-        uint64_t tick = twi_tick_of(tw, twi_timer_of(link)->deadline);
-        if (looked++ == TWI_FEW || tick >> wheel->shift != step)
-            break;
-        /* Without branches, which would be hard to predict. seen[0] is the
-         * first due timer once `found` is 1. */
-        unsigned is_due = tick <= tw->clock;
-        tick |= (is_due & ~found) != 0 ? UINT64_MAX : 0;
-        earliest = tick < earliest ? tick : earliest;
-        seen[found] = link;
-        found |= is_due;
-    }
-    *due = found != 0 ? seen[0] : NULL;
-    *others = earliest;
-    return link;
-}
-
-/* Looks at the first bucket of a wheel above wheel 0, which has come up. Takes
- * out and returns the first due timer of a bucket with few timers. NULL: no
- * timer was due, a timer was placed again, or the bucket moved down. The caller
- * looks at the delay queue again. */
-TWI_NOINLINE tw_timer *twi_come_up(timingwheel *tw, twi_wheel *wheel)
-{
-    twi_bucket *bucket = wheel->first;
-    uint64_t step = tw->clock >> wheel->shift, others;
-    twi_link *due, *stop = twi_search(tw, wheel, &due, &others);
-    if (stop != &bucket->ring) {
-        tw_timer *timer = twi_timer_of(stop);
-        if (twi_tick_of(tw, timer->deadline) >> wheel->shift != step)
-            twi_place_again(tw, timer);
-        else
-            twi_move_down(tw, wheel, step, UINT64_MAX);
-        if (twi_is_empty(bucket))
-            twi_requeue(tw, wheel);
+    TWI_RULE_RING(&bucket->ring);
+    tw_timer *timer = twi_timer_of(bucket->ring.next);
+    if (!twi_is_due(tw, timer)) {
+        twi_place_again(tw, timer);
         return NULL;
     }
-    bucket->not_before = others;
-    if (due != NULL)
-        twi_unlink(due);
-    if (twi_is_empty(bucket))
+    TWI_PREFETCH_HINT(timer);
+    twi_unlink(&timer->link);
+    return timer;
+}
+
+/* Looks through TWI_WAITING when one of its timers is due. Due timers go to
+ * TWI_OVERDUE. So do all others for which there is a wheel, until memory for a
+ * wheel is refused. */
+static void twi_recall_waiting(timingwheel *tw)
+{
+    bool refused = false;
+    uint64_t earliest = UINT64_MAX;
+    twi_link *ring = &tw->lists[TWI_WAITING].ring, *next;
+    for (twi_link *link = ring->next; link != ring; link = next) {
+        TWI_RULE_RING(link);
+        tw_timer *timer = twi_timer_of(link);
+        uint64_t tick = twi_tick_of(tw, timer->deadline);
+        next = link->next;
+        if (tick > tw->clock_tick && !refused)
+            refused = twi_provide_wheel(tw, tick) == NULL;
+        if (tick > tw->clock_tick && refused) {
+            earliest = tick < earliest ? tick : earliest;
+            continue;
+        }
+        twi_unlink(link);
+        twi_push_back(tw, timer, &tw->lists[TWI_OVERDUE]);
+    }
+    twi_queue_set(tw, &tw->waiting, earliest);
+}
+
+/* Looks at the first bucket of a wheel above wheel 0, when the clock has reached
+ * the wheel's key. Takes out and returns the earliest timer if it is due. NULL:
+ * no timer was due, a timer was placed again, or the bucket moved down. The
+ * caller looks at the delay queue again. */
+TWI_NOINLINE tw_timer *twi_take_coarse(timingwheel *tw, twi_wheel *wheel)
+{
+    if (wheel == &tw->waiting) {
+        twi_recall_waiting(tw);
+        return NULL;
+    }
+    twi_bucket *bucket = twi_bucket_of(tw, wheel, tw->clock_tick);
+    twi_link *ring = &bucket->ring, *link = ring->next, *first = link;
+    uint64_t step = tw->clock_tick >> wheel->shift;
+    uint64_t earliest = UINT64_MAX, second = UINT64_MAX;
+    TWI_RULE_RING(ring);
+    for (unsigned looked = 0; link != ring; link = link->next) {
+        TWI_RULE_RING(link);
+        uint64_t tick = twi_tick_of(tw, twi_timer_of(link)->deadline);
+        if (TWI_UNLIKELY(tick >> wheel->shift != step)) {
+            twi_place_again(tw, twi_timer_of(link)); /* was postponed */
+            break;
+        }
+        if (TWI_UNLIKELY(looked++ == TWI_FEW)) {
+            twi_move_down(tw, wheel, step, UINT64_MAX);
+            break;
+        }
+        /* Without branches, which would be hard to predict. */
+        uint64_t later = tick < earliest ? earliest : tick;
+        second = later < second ? later : second;
+        first = tick < earliest ? link : first;
+        earliest = tick < earliest ? tick : earliest;
+    }
+    tw_timer *due = NULL;
+    if (link == ring && first != ring && earliest == tw->clock_tick) {
+        due = twi_timer_of(first);
+        twi_unlink(first);
+        earliest = second;
+    }
+    if (twi_is_empty(bucket)) {
         twi_requeue(tw, wheel);
-    else if (others != wheel->queue_tick)
-        twi_queue_set(tw, wheel, others);
-    return due == NULL ? NULL : twi_timer_of(due);
+    } else if (link == ring) {
+        bucket->not_before = earliest;
+        if (earliest != wheel->queue_tick)
+            twi_queue_set(tw, wheel, earliest);
+    }
+    return due;
 }
 
 /* --------------------------------------------------------- moving ahead --- */
@@ -1770,60 +1843,39 @@ static uint64_t twi_share_of(uint64_t left, uint64_t passed, uint64_t span)
 }
 
 /* Moves timers of large buckets down before the buckets come up (see MOVING
- * AHEAD), and sets ahead_at. */
+ * AHEAD), and sets ahead_tick. */
 TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
 {
     uint64_t look_at = UINT64_MAX;
-    for (unsigned level = tw->level_of_bit[63]; level != 0; level--) {
+    for (unsigned level = 63 / tw->size_bits; level != 0; level--) {
         const twi_wheel *wheel = tw->wheels[level];
         if (wheel == NULL)
             continue;
-        uint64_t step = (tw->clock >> wheel->shift) + 1;
+        uint64_t step = (tw->clock_tick >> wheel->shift) + 1;
         uint64_t end = step << wheel->shift, own = (step - 1) << wheel->shift;
-        if (end == 0)
-            continue; /* no step beyond 64 bits */
+        if (wheel->large_tick < end || end == 0)
+            continue; /* no large bucket, or no step beyond 64 bits */
         uint64_t timers = wheel->buckets[step & tw->bucket_mask].at_most;
         if (timers >= TWI_LARGE) {
-            uint64_t from = tw->began < own ? own : tw->began;
-            twi_move_down(tw, wheel, step,
-                          twi_share_of(timers, tw->clock - from, end - from));
-            end = tw->clock; /* to go on in the next call */
+            uint64_t from = tw->began_tick < own ? own : tw->began_tick;
+            twi_move_down(
+                tw, wheel, step,
+                twi_share_of(timers, tw->clock_tick - from, end - from));
+            end = tw->clock_tick; /* to go on in the next call */
         }
         look_at = end < look_at ? end : look_at;
     }
-    tw->ahead_at = look_at;
+    tw->ahead_tick = look_at;
 }
 
 /* --------------------------------------------------------------- firing --- */
 
-/* Moves the clock to a tick, which is not before the clock. */
-static inline void twi_leap(timingwheel *tw, uint64_t tick)
-{
-    tw->clock = tick;
-    tw->now = tick * tw->units;
-}
-
-/* Handles the first timer of a bucket. Returns the timer; NULL if the timer is
- * not due and has been placed again, because it was postponed, or comes from
- * TWI_NO_WHEEL or from an interrupted tw_drain. */
-static inline tw_timer *twi_take_front(timingwheel *tw, twi_bucket *bucket)
-{
-    TWI_RULE_RING(&bucket->ring);
-    tw_timer *timer = twi_timer_of(bucket->ring.next);
-    if (!twi_is_due(tw, timer)) {
-        twi_place_again(tw, timer);
-        return NULL;
-    }
-    TWI_PREFETCH_HINT(timer);
-    twi_unlink(&timer->link);
-    return timer;
-}
-
-/* Handles the first bucket of wheel 0, which has come up. Returns its first
- * timer; NULL if the bucket is empty, or the timer was postponed. */
+/* Handles the first bucket of wheel 0, when the clock has reached the wheel's
+ * key. Returns its first timer; NULL if the bucket is empty, or the timer was
+ * postponed. */
 static inline tw_timer *twi_take_finest(timingwheel *tw, twi_wheel *wheel)
 {
-    twi_bucket *bucket = wheel->first;
+    twi_bucket *bucket = &wheel->buckets[tw->clock_tick & tw->bucket_mask];
     tw_timer *timer = NULL;
     if (!twi_is_empty(bucket))
         timer = twi_take_front(tw, bucket);
@@ -1832,107 +1884,111 @@ static inline tw_timer *twi_take_finest(timingwheel *tw, twi_wheel *wheel)
     return timer;
 }
 
-/* True if no timer is left that is due by the target of the call, in ticks. */
-static inline bool twi_is_done(const timingwheel *tw, uint64_t target)
+/* Begins the call for `now`. */
+static inline void twi_begin_call(timingwheel *tw, uint64_t now)
 {
-    const twi_bucket *no_wheel = &tw->lists[TWI_NO_WHEEL];
-    return (tw->next_tick > target || tw->queued == 0) &&
-           twi_is_empty(&tw->lists[TWI_OVERDUE]) &&
-           (twi_is_empty(no_wheel) || no_wheel->not_before > target);
+    tw->target_time = now < tw->clock_time ? tw->clock_time : now;
+    tw->began_tick = tw->clock_tick;
+    tw->unfinished = true;
+    tw->busy_tick = 0;
+    twi_append_ring(&tw->lists[TWI_LATE], &tw->lists[TWI_OVERDUE]);
 }
 
-/* Takes out the next timer due by the target, in ticks. Returns NULL if there
- * is none, or the budget is spent. */
-static inline tw_timer *twi_take_next(timingwheel *tw, uint64_t target)
+/* Ends the call: the clock reaches the target, in ticks. */
+static inline void twi_end_call(timingwheel *tw, uint64_t target_tick)
+{
+    tw->unfinished = false;
+    tw->clock_tick = target_tick;
+    tw->clock_time = tw->target_time;
+    if (TWI_UNLIKELY(target_tick >= tw->ahead_tick))
+        twi_move_ahead(tw);
+    if (twi_is_empty(&tw->lists[TWI_LATE])) {
+        uint64_t next = twi_next_tick(tw);
+        tw->busy_tick = next < tw->ahead_tick ? next : tw->ahead_tick;
+    }
+}
+
+/* Takes out the next timer that is due by the target, in ticks. If none is
+ * left, ends the call. Returns NULL then, and if the budget is spent. */
+static inline tw_timer *twi_take_next(timingwheel *tw, uint64_t target_tick)
 {
     twi_bucket *overdue = &tw->lists[TWI_OVERDUE];
-    twi_bucket *no_wheel = &tw->lists[TWI_NO_WHEEL];
+    uint64_t last = target_tick - (target_tick == UINT64_MAX);
     tw_timer *timer = NULL;
-    while (timer == NULL && tw->budget != 0 && !twi_is_done(tw, target)) {
-        if (!twi_is_empty(overdue)) {
-            timer = twi_take_front(tw, overdue);
-        } else if (no_wheel->not_before <= tw->next_tick &&
-                   !twi_is_empty(no_wheel)) {
-            twi_leap(tw, no_wheel->not_before);
-            twi_append_ring(no_wheel, overdue);
-        } else {
-            twi_wheel *wheel = tw->queue[0];
-            twi_leap(tw, wheel->queue_tick);
-            timer = wheel->shift == 0 ? twi_take_finest(tw, wheel)
-                                      : twi_come_up(tw, wheel);
+    while (timer == NULL) {
+        bool late = !twi_is_empty(overdue);
+        twi_wheel *wheel = tw->queue[0];
+        if (!late && wheel->queue_tick > last) {
+            wheel = target_tick == UINT64_MAX ? twi_last_wheel(tw) : NULL;
+            if (wheel == NULL) {
+                twi_end_call(tw, target_tick);
+                break;
+            }
         }
+        if (tw->budget == 0)
+            break;
+        if (late) {
+            timer = twi_take_front(tw, overdue);
+            continue;
+        }
+        tw->clock_tick = wheel->queue_tick;
+        if (wheel->shift == 0)
+            timer = twi_take_finest(tw, wheel);
+        else
+            timer = twi_take_coarse(tw, wheel);
     }
     return timer;
 }
 
-/* Ends a call: the clock reaches the target, in ticks. */
-static inline void twi_end(timingwheel *tw, uint64_t target)
-{
-    tw->clock = target;
-    tw->now = tw->target_time;
-    /* With fewer timers in the wheel no bucket is large. */
-    if (tw->clock >= tw->ahead_at && tw->count >= TWI_LARGE)
-        twi_move_ahead(tw);
-}
-
-/* Works on an unfinished call. Fires due timers, and adds their number to
- * *fired. If `fired` is NULL, as for tw_poll, returns the first due timer
- * instead. NULL: the call is done and has ended, or the budget is spent. */
-TWI_NOINLINE tw_timer *twi_work(timingwheel *tw, size_t *fired)
-{
-    uint64_t target = twi_tick_reached(tw, tw->target_time);
-    tw_timer *timer;
-    while ((timer = twi_take_next(tw, target)) != NULL) {
-        timer->state = TW_FIRED;
-        tw->count--;
-        tw->fired++;
-        tw->budget--;
-        if (fired == NULL)
-            return timer;
-        ++*fired;
-        if (timer->callback != NULL)
-            TW_CALL(tw, timer);
-    }
-    if (tw->budget != 0 || twi_is_done(tw, target)) {
-        tw->unfinished = false;
-        twi_end(tw, target);
-    }
-    return NULL;
-}
-
-/* Finishes an unfinished call, then begins and runs the call for `now`. Returns
- * as twi_work. */
-static tw_timer *twi_run(timingwheel *tw, uint64_t now, uint64_t limit,
-                         size_t *fired)
+/* Finishes an unfinished call, then begins and runs the call for `now`. With
+ * `one`, returns the first due timer instead of firing. */
+static inline tw_timer *twi_run(timingwheel *tw, uint64_t now, uint64_t limit,
+                                bool one)
 {
     tw_timer *timer = NULL;
+    bool begun = false;
     TWI_ENTER(tw, TWI_ADVANCING);
     tw->budget = limit;
-    if (tw->unfinished)
-        timer = twi_work(tw, fired);
-    if (!tw->unfinished) {
-        tw->target_time = now < tw->now ? tw->now : now;
-        tw->began = tw->clock;
-        if (!twi_is_empty(&tw->lists[TWI_LATE]))
-            twi_append_ring(&tw->lists[TWI_LATE], &tw->lists[TWI_OVERDUE]);
-        uint64_t target = twi_tick_reached(tw, tw->target_time);
-        tw->unfinished = !twi_is_done(tw, target);
-        if (tw->unfinished)
-            timer = twi_work(tw, fired);
-        else
-            twi_end(tw, target);
-    }
+    do {
+        if (!tw->unfinished) {
+            twi_begin_call(tw, now);
+            begun = true;
+        }
+        uint64_t target_tick = twi_tick_reached(tw, tw->target_time);
+        while ((timer = twi_take_next(tw, target_tick)) != NULL) {
+            timer->state = TW_FIRED;
+            tw->count--;
+            tw->fired++;
+            tw->budget--;
+            if (one)
+                break;
+            if (timer->callback != NULL)
+                TW_CALL(tw, timer);
+        }
+    } while (!tw->unfinished && !begun);
     TWI_LEAVE(tw);
     return timer;
+}
+
+/* Moves the clock if a call has nothing else to do. Returns false if it has. */
+static inline bool twi_is_idle(timingwheel *tw, uint64_t now)
+{
+    uint64_t target_tick = twi_tick_reached(tw, now);
+    if (target_tick >= tw->busy_tick || now < tw->clock_time)
+        return false;
+    tw->clock_tick = target_tick;
+    tw->clock_time = now;
+    return true;
 }
 
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit)
 {
-    size_t fired = 0;
-    if (tw != NULL && !twi_is_busy(tw) && limit != 0)
-        (void)twi_run(tw, now, limit == SIZE_MAX ? UINT64_MAX : limit, &fired);
-    return fired;
+    if (tw == NULL || twi_is_busy(tw) || limit == 0 || twi_is_idle(tw, now))
+        return 0;
+    uint64_t before = tw->fired;
+    (void)twi_run(tw, now, limit == SIZE_MAX ? UINT64_MAX : limit, false);
+    return (size_t)(tw->fired - before);
 }
 
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now)
@@ -1942,40 +1998,54 @@ TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now)
 
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 {
-    if (tw == NULL || twi_is_busy(tw))
+    if (tw == NULL || twi_is_busy(tw) || twi_is_idle(tw, now))
         return NULL;
-    return twi_run(tw, now, UINT64_MAX, NULL);
+    return twi_run(tw, now, UINT64_MAX, true);
 }
 
 /* -------------------------------------------------- waiting and periods --- */
 
-TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline)
+/* Returns the clock in time units. */
+static inline uint64_t twi_clock_time(const timingwheel *tw)
 {
-    if (tw == NULL || deadline == NULL || tw->activity == TWI_DESTROYED)
-        return false;
-    const twi_bucket *no_wheel = &tw->lists[TWI_NO_WHEEL];
-    if ((tw->unfinished && tw->activity != TWI_ADVANCING) ||
-        !twi_is_empty(&tw->lists[TWI_OVERDUE]) ||
-        !twi_is_empty(&tw->lists[TWI_LATE])) {
-        *deadline = tw->now;
+    uint64_t time = tw->clock_tick * tw->tick_length;
+    return time < tw->clock_time ? tw->clock_time : time;
+}
+
+/* Writes the next deadline, as tw_next_deadline. */
+static inline bool twi_next_time(const timingwheel *tw, uint64_t *time)
+{
+    if (tw->busy_tick == 0 &&
+        ((tw->unfinished && tw->activity != TWI_ADVANCING) ||
+         (tw->count != 0 && (!twi_is_empty(&tw->lists[TWI_OVERDUE]) ||
+                             !twi_is_empty(&tw->lists[TWI_LATE]))))) {
+        *time = twi_clock_time(tw);
         return true;
     }
-    uint64_t tick = tw->next_tick;
-    if (no_wheel->not_before < tick)
-        tick = no_wheel->not_before;
-    if ((tw->queued == 0 && twi_is_empty(no_wheel)) || tw->count == 0 ||
-        (tw->units != 1 && tick > UINT64_MAX / tw->units))
+    if (tw->count == 0)
         return false;
-    *deadline = tick * tw->units;
+    uint64_t tick = twi_next_tick(tw);
+    if (tick == UINT64_MAX && twi_last_wheel(tw) == NULL)
+        return false;
+    *time = tick * tw->tick_length;
+    return tw->tick_length == 1 || tick <= UINT64_MAX / tw->tick_length;
+}
+
+TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline)
+{
+    uint64_t time;
+    if (tw == NULL || deadline == NULL || !twi_next_time(tw, &time))
+        return false;
+    *deadline = time;
     return true;
 }
 
 TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest)
 {
     uint64_t next;
-    if (!tw_next_deadline(tw, &next))
+    if (tw == NULL || !twi_next_time(tw, &next))
         return longest;
-    if (next <= now || next <= tw->now)
+    if (next <= now || next <= twi_clock_time(tw))
         return 0;
     return next - now < longest ? next - now : longest;
 }
@@ -2002,13 +2072,13 @@ TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period, uint64_t now,
 
 /* Returns the buckets of row `row`, and their number in *count. The order of
  * the rows keeps timers of one tick in start order: the wheels from the
- * coarsest to the finest, then the lists except TWI_DRAINED. */
+ * coarsest to the finest, then the lists before TWI_DRAINED. */
 #define TWI_ROWS (TWI_LEVELS + 1)
 static twi_bucket *twi_row(timingwheel *tw, unsigned row, size_t *count)
 {
-    *count = TWI_LISTS - TWI_OVERDUE;
+    *count = TWI_DRAINED;
     if (row == TWI_LEVELS)
-        return &tw->lists[TWI_OVERDUE];
+        return tw->lists;
     twi_wheel *wheel = tw->wheels[TWI_LEVELS - 1 - row];
     *count = wheel == NULL ? 0 : (size_t)tw->bucket_mask + 1;
     return wheel == NULL ? NULL : wheel->buckets;
@@ -2038,7 +2108,6 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
     if (tw->activity <= TWI_VISITING)
         return 0;
     TWI_ENTER(tw, TWI_VISITING);
-    tw->last_end = 0; /* a tw_start takes the long way, and is refused */
     size_t visited = twi_visit_ring(&tw->lists[TWI_DRAINED], visit, context);
     for (unsigned row = 0; row < TWI_ROWS; row++) {
         size_t count;
@@ -2066,8 +2135,8 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
         for (size_t i = 0; i < count; i++)
             twi_append_ring(&buckets[i], drained);
     }
-    while (tw->queued != 0)
-        twi_requeue(tw, tw->queue[0]);
+    while (twi_next_tick(tw) != UINT64_MAX)
+        twi_queue_set(tw, tw->queue[0], UINT64_MAX);
     for (; !twi_is_empty(drained); timers++) {
         TWI_RULE_RING(&drained->ring);
         tw_timer *timer = twi_timer_of(drained->ring.next);
@@ -2083,7 +2152,7 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
 
 TW_DEF uint64_t tw_now(const timingwheel *tw)
 {
-    return tw == NULL ? 0 : tw->now;
+    return tw == NULL ? 0 : twi_clock_time(tw);
 }
 
 TW_DEF size_t tw_count(const timingwheel *tw)
@@ -2191,11 +2260,12 @@ TWI_WRAPS static void twi_draw_wheel(const timingwheel *tw,
 {
     static const char signs[] = ".123456789+#", tail[] = "] holds %";
     char row[1 + 64 + sizeof(tail)] = "[";
-    uint64_t span = UINT64_C(1) << wheel->shift, own = tw->clock & ~(span - 1);
+    uint64_t span = UINT64_C(1) << wheel->shift,
+             own = tw->clock_tick & ~(span - 1);
     uint64_t reach = (uint64_t)tw->bucket_mask << wheel->shift | (span - 1);
     uint64_t numbers[] = {wheel->shift / tw->size_bits, span, own,
                           tw_after(own, reach)};
-    uint64_t from = tw->clock >> wheel->shift;
+    uint64_t from = tw->clock_tick >> wheel->shift;
     uint32_t i = 0, end = 1;
     twi_write_line(write, context, "wheel %: step %, ticks % to %", numbers);
     for (numbers[0] = 0; i <= tw->bucket_mask;) {
@@ -2222,8 +2292,13 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
         return;
     }
     tw_get_stats(tw, &stats);
-    uint64_t numbers[] = {tw->now,     tw->clock,      tw->units, stats.pending,
-                          stats.fired, stats.cascaded, 0};
+    uint64_t numbers[] = {twi_clock_time(tw),
+                          tw->clock_tick,
+                          tw->tick_length,
+                          stats.pending,
+                          stats.fired,
+                          stats.cascaded,
+                          0};
     twi_write_line(write, context, "clock: % (tick %, of % time units)",
                    numbers);
     twi_write_line(write, context, "% pending, % fired, % cascaded",
@@ -2234,7 +2309,8 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
     for (uint32_t i = 0; i < tw->queued; i++) {
         uint64_t key[] = {tw->queue[i]->shift / tw->size_bits,
                           tw->queue[i]->queue_tick};
-        twi_write_line(write, context, "queue: wheel % at tick %", key);
+        if (tw->queue[i] != &tw->waiting && key[1] != UINT64_MAX)
+            twi_write_line(write, context, "queue: wheel % at tick %", key);
     }
     for (unsigned i = 0; i < TWI_LISTS; i++)
         twi_visit_ring(&tw->lists[i], twi_count_timer, &numbers[6]);
@@ -2271,32 +2347,38 @@ TWI_WRAPS static bool twi_bucket_is_sound(const timingwheel *tw,
         return bucket->not_before == UINT64_MAX && bucket->at_most == 0;
     return (wheel->marks[index / 64] >> (index % 64) & 1) != 0 &&
            (step & tw->bucket_mask) == index &&
-           step - (tw->clock >> wheel->shift) <= tw->bucket_mask &&
-           bucket->not_before >= wheel->queue_tick && wheel->first != NULL;
+           step - (tw->clock_tick >> wheel->shift) <= tw->bucket_mask &&
+           bucket->not_before >= wheel->queue_tick &&
+           (bucket->at_most < TWI_LARGE || wheel->shift == 0 ||
+            step <= wheel->large_tick >> wheel->shift);
 }
 
-/* True if the delay queue is a heap of `wheels` wheels, and next_tick is the
- * key of its head. */
+/* True if the delay queue is a heap of all `wheels` wheels, and busy_tick is 0,
+ * or so early that idle calls miss nothing. */
 static bool twi_queue_is_sound(const timingwheel *tw, size_t wheels)
 {
     for (uint32_t i = 0; i < tw->queued; i++)
         if (tw->queue[i]->queue_index != i ||
             (i != 0 && twi_is_before(tw->queue[i], tw->queue[(i - 1) / 2])))
             return false;
-    uint64_t head = wheels == 0 ? UINT64_MAX : tw->queue[0]->queue_tick;
-    return tw->queued == wheels && tw->next_tick == head && head >= tw->clock;
+    return tw->queued == wheels && twi_next_tick(tw) >= tw->clock_tick &&
+           (tw->busy_tick == 0 ||
+            (tw->busy_tick <= twi_next_tick(tw) &&
+             tw->busy_tick <= tw->ahead_tick && !tw->unfinished &&
+             twi_is_empty(&tw->lists[TWI_OVERDUE]) &&
+             twi_is_empty(&tw->lists[TWI_LATE])));
 }
 
 TW_DEF bool tw_check(const timingwheel *tw)
 {
-    size_t timers = 0, queued = 0;
+    size_t timers = 0, wheels = 1; /* with `waiting` */
     if (tw == NULL || tw->activity == TWI_DESTROYED)
         return false;
     for (unsigned level = 0; level < TWI_LEVELS; level++) {
         const twi_wheel *wheel = tw->wheels[level];
         if (wheel != NULL && level != 0 && tw->wheels[level - 1] == NULL)
             return false;
-        queued += wheel != NULL && wheel->first != NULL;
+        wheels += wheel != NULL;
         for (uint32_t i = 0; wheel != NULL && i <= tw->bucket_mask; i++)
             if (!twi_bucket_is_sound(tw, wheel, i) ||
                 !twi_ring_is_sound(tw, &wheel->buckets[i],
@@ -2305,11 +2387,11 @@ TW_DEF bool tw_check(const timingwheel *tw)
     }
     for (unsigned i = 0; i < TWI_LISTS; i++) {
         const twi_bucket *list = &tw->lists[i];
-        uint64_t not_before = i == TWI_NO_WHEEL ? list->not_before : 0;
+        uint64_t not_before = i == TWI_WAITING ? tw->waiting.queue_tick : 0;
         if (!twi_ring_is_sound(tw, list, not_before, &timers))
             return false;
     }
-    return timers == tw->count && twi_queue_is_sound(tw, queued);
+    return timers == tw->count && twi_queue_is_sound(tw, wheels);
 }
 
 /* -------------------------------------------------------------- mailbox ---
