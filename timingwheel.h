@@ -327,8 +327,10 @@ extern "C++" { /* this header may be included inside extern "C" */
 #define TWI_ORDER(order) order
 #else
 #error "TIMINGWHEEL_THREADS needs the atomics of C11 or C++11"
+#undef TIMINGWHEEL_THREADS /* else many errors would follow */
 #endif
-#if ATOMIC_LLONG_LOCK_FREE != 2 || ATOMIC_POINTER_LOCK_FREE != 2
+#if defined(TIMINGWHEEL_THREADS) && \
+    (ATOMIC_LLONG_LOCK_FREE != 2 || ATOMIC_POINTER_LOCK_FREE != 2)
 #error "TIMINGWHEEL_THREADS needs 64-bit atomics that take no lock"
 #endif
 #endif /* TIMINGWHEEL_THREADS */
@@ -535,25 +537,22 @@ typedef struct tw_remote tw_remote;
 /* A timer that any thread may start and cancel. Only `timer` is public. Zero
  * memory is a settled remote with an idle timer and no callback. */
 struct tw_remote {
-    tw_timer timer;               /* for the wheel's thread */
+    tw_timer timer;               /* for the timingwheel's thread */
     TWI_ATOMIC(uint64_t) request; /* TWI_NOTHING, TWI_CANCEL or a start */
-    tw_remote *next;              /* in a list of the mailbox */
+    tw_remote *next;              /* in a list of the mailbox; NULL: the last */
 };
 
-/* Requests on their way to one wheel. Padding of two cache lines separates the
- * fields of the posting threads from the fields of the wheel's thread. */
+/* Requests on their way to one timingwheel. Padding of two cache lines
+ * separates what posting threads write from what tw_collect writes. */
 struct tw_mailbox {
     char before[128];
-    TWI_ATOMIC(tw_remote *) posted; /* newest first */
-    TWI_ATOMIC(bool) cancelled;     /* a start in `waiting` may be cancelled */
+    TWI_ATOMIC(tw_remote *) posted; /* newest first; NULL: tw_collect has all */
     void (*wake)(void *context);    /* tells the loop; NULL: no call */
     void *context;                  /* for wake */
     char between[128];
-    timingwheel *tw;
-    tw_remote *waiting;      /* refused starts, oldest first */
-    tw_remote **waiting_end; /* where the next refused start is linked */
-    size_t waiting_count;
-    bool may_restart; /* a start in `waiting` is for a pending timer */
+    timingwheel *tw;    /* NULL: every start waits */
+    tw_remote *waiting; /* starts refused so far, oldest first; within
+                           tw_collect also the requests that it has taken */
 };
 
 #endif /* TIMINGWHEEL_THREADS */
@@ -757,26 +756,30 @@ TW_DEF void tw_mailbox_init(tw_mailbox *box, timingwheel *tw,
  * NULL. */
 TW_DEF void tw_remote_init(tw_remote *remote, tw_callback *callback);
 
-/* Any thread: requests tw_start(deadline). The request replaces an earlier
- * request for the same timer that has not been collected. Ignored if box or
- * remote is NULL. Lock-free: one exchange, then a compare and swap if no
- * request was pending. */
+/* Any thread: requests a start for `deadline`. max_pending does not limit such
+ * a start, because nobody could hear of the refusal. The request replaces an
+ * earlier request for the same timer that has not been applied. Ignored if box
+ * or remote is NULL. Lock-free: one exchange, then a compare and swap if there
+ * was no earlier request. */
 TW_DEF void tw_post_start(tw_mailbox *box, tw_remote *remote,
                           uint64_t deadline);
 
 /* Any thread: requests tw_cancel in the same way. */
 TW_DEF void tw_post_cancel(tw_mailbox *box, tw_remote *remote);
 
-/* The wheel's thread: tries waiting starts again, then applies the requests
- * posted before this call. Returns the number of starts that wait now; 0 for
+/* The timingwheel's thread: applies all requests posted before this call, in
+ * order of first post. Returns the number of starts that wait because there is
+ * no memory, or because the timingwheel is destroyed. The next tw_collect tries
+ * them again first; sleep only briefly until then, because nothing wakes the
+ * loop for them, not even a later request for their timers. Returns 0 if box is
  * NULL. Fires nothing and never waits. Allowed in a callback, not in a visitor
- * of tw_foreach. Costs an exchange, and a tw_start or tw_cancel per request.
- * While max_pending timers are pending, waiting starts cost nothing. */
+ * of tw_foreach. Costs one start or cancel per request and per waiting start,
+ * all in one call; nothing bounds their number. */
 TW_DEF size_t tw_collect(tw_mailbox *box);
 
-/* The wheel's thread: returns true if the last request for `remote` has been
- * applied, or if remote is NULL. Returns false if a request is on its way, or
- * was refused and waits. */
+/* The timingwheel's thread: returns true if the last request for `remote` has
+ * been applied, or if remote is NULL. Returns false if a request is on its way
+ * or waits. */
 TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
 #endif /* TIMINGWHEEL_THREADS */
@@ -2397,36 +2400,34 @@ TW_DEF bool tw_check(const timingwheel *tw)
 /* -------------------------------------------------------------- mailbox ---
  *
  * A request is one word of a remote: the deadline of a start, a cancel, or
- * nothing. Only an atomic read-modify-write changes the word. So each request
- * is taken once. Either a later post replaces the request, or the collector
- * applies the request. Nothing is 0, a cancel is 1, and a start is the deadline
- * plus 2, at most UINT64_MAX.
+ * nothing. Nothing is 0, a cancel is 1, and a start is the deadline plus 2, at
+ * most UINT64_MAX. Only an atomic read-modify-write changes the word, so each
+ * request is taken once: a later post replaces the request, or the collector
+ * applies it.
  *
- *              post; the poster pushes           post, not pushed
- *     NOTHING ----------------------------> ON ITS WAY <------.
- *        '----------------------------------'      '----------'
- *              the collector, off the list
+ *     posted ---> c ---> b ---> a              newest first, for all threads
  *
- * A remote with a request is in a list, or one thread is about to push the
- * remote. A poster that finds a pending request must not touch the remote
- * again.
+ *     waiting --> w ---> a ---> b ---> c       oldest first, for the collector
  *
- * NO REQUEST IS LOST. A post and the collector may meet at a remote. If the
- * post exchanges first, the collector applies the request of the post. If the
- * collector exchanges first, the post finds nothing, and pushes the remote for
- * the next tw_collect. A refused start returns into the word, unless a later
- * post has replaced the start. Then the start waits in a list of the collector.
- * While the wheel is full, that list is left alone. There are two exceptions:
- * a start of a pending timer, which needs no room, and a cancel that replaced a
- * start. Such a cancel sets `cancelled` after its exchange.
+ * A post that finds nothing pushes its remote onto `posted`. tw_collect takes
+ * that list, turns it around and appends it to `waiting`, where starts are that
+ * were refused before (w). Then it applies each request of `waiting`, and the
+ * remote leaves the list, unless its start is refused.
+ *
+ * NO REQUEST IS LOST. A remote with a request is in one of the lists, or one
+ * thread is about to push it. So a post that finds a request only replaces it,
+ * and must not touch the remote again. A post and the collector may meet at a
+ * remote. If the post exchanges first, the collector applies the request of the
+ * post. If the collector exchanges first, the post finds nothing, and pushes
+ * the remote for the next tw_collect. A refused start returns into the word,
+ * unless a later post has come first, which has pushed the remote.
  *
  * MEMORY ORDERS. The exchange of a request acquires and releases. So a post
  * publishes all earlier writes of its thread to the collector, even if later
  * posts replace the request. And the collector reads `next` before its
  * exchange, so before the next poster that finds nothing writes `next`. A push
- * releases
- * `next`. The collector acquires `next` with the list: each push is a
- * read-modify-write, and continues the release sequence. The return of a
+ * releases `next`, and the collector acquires `next` with the list: each push
+ * is a read-modify-write, and continues the release sequence. The return of a
  * refused start publishes nothing.
  *
  * NO WAKE-UP IS LOST. The first push after the collector has taken the list
@@ -2450,14 +2451,10 @@ TW_DEF void tw_mailbox_init(tw_mailbox *box, timingwheel *tw,
     if (box == NULL)
         return;
     atomic_store_explicit(&box->posted, (tw_remote *)NULL, TWI_RELAXED);
-    atomic_store_explicit(&box->cancelled, false, TWI_RELAXED);
     box->wake = wake;
     box->context = context;
     box->tw = tw;
     box->waiting = NULL;
-    box->waiting_end = &box->waiting;
-    box->waiting_count = 0;
-    box->may_restart = false;
 }
 
 TW_DEF void tw_remote_init(tw_remote *remote, tw_callback *callback)
@@ -2477,11 +2474,8 @@ static void twi_post(tw_mailbox *box, tw_remote *remote, uint64_t request)
     if (box == NULL || remote == NULL)
         return;
     if (atomic_exchange_explicit(&remote->request, request,
-                                 TWI_ACQUIRE_RELEASE) != TWI_NOTHING) {
-        if (request == TWI_CANCEL)
-            atomic_store_explicit(&box->cancelled, true, TWI_RELEASE);
+                                 TWI_ACQUIRE_RELEASE) != TWI_NOTHING)
         return;
-    }
     tw_remote *first = atomic_load_explicit(&box->posted, TWI_RELAXED);
     do
         remote->next = first;
@@ -2501,9 +2495,22 @@ TW_DEF void tw_post_cancel(tw_mailbox *box, tw_remote *remote)
     twi_post(box, remote, TWI_CANCEL);
 }
 
-/* Applies the request of a remote that has left its list. Returns false if the
- * wheel refused the start, and no request was posted meanwhile: the start is
- * again the remote's request, and waits. */
+/* Acts like tw_start, but max_pending does not limit the start. */
+static int twi_start_posted(timingwheel *tw, tw_timer *timer, uint64_t deadline)
+{
+    if (tw == NULL)
+        return TW_EINVAL;
+    size_t max_pending = tw->max_pending;
+    if (tw->count >= max_pending)
+        tw->max_pending = tw->count + 1;
+    int status = tw_start(tw, timer, deadline);
+    tw->max_pending = max_pending;
+    return status;
+}
+
+/* Applies the request of a remote, and returns true. Returns false if the start
+ * was refused, and no later request was posted meanwhile: then the start is
+ * again the remote's request. */
 static bool twi_apply(timingwheel *tw, tw_remote *remote)
 {
     uint64_t nothing = TWI_NOTHING;
@@ -2514,7 +2521,7 @@ static bool twi_apply(timingwheel *tw, tw_remote *remote)
         return true;
     }
     uint64_t deadline = request == UINT64_MAX ? request : request - TWI_START;
-    if (tw_start(tw, &remote->timer, deadline) == TW_OK)
+    if (twi_start_posted(tw, &remote->timer, deadline) == TW_OK)
         return true;
     return !atomic_compare_exchange_strong_explicit(
         &remote->request, &nothing, request, TWI_RELAXED, TWI_RELAXED);
@@ -2533,43 +2540,29 @@ static tw_remote *twi_reverse(tw_remote *remote)
     return turned;
 }
 
-/* Applies the requests of a list from the oldest on. Adds refused starts to the
- * waiting list. */
-static void twi_apply_all(tw_mailbox *box, tw_remote *remote)
-{
-    while (remote != NULL) {
-        /* After twi_apply a poster may push the remote again. */
-        tw_remote *next = remote->next;
-        if (!twi_apply(box->tw, remote)) {
-            remote->next = NULL;
-            *box->waiting_end = remote;
-            box->waiting_end = &remote->next;
-            box->waiting_count++;
-            box->may_restart |= twi_is_pending(&remote->timer);
-        }
-        remote = next;
-    }
-}
-
 TW_DEF size_t tw_collect(tw_mailbox *box)
 {
-    if (box == NULL)
+    size_t waiting = 0;
+    if (box == NULL || (box->tw != NULL && box->tw->activity == TWI_ALLOCATING))
         return 0;
-    tw_remote *posted =
-        atomic_exchange_explicit(&box->posted, (tw_remote *)NULL, TWI_ACQUIRE);
-    bool cancelled =
-        atomic_exchange_explicit(&box->cancelled, false, TWI_ACQUIRE);
-    bool full = box->tw != NULL && box->tw->count >= box->tw->max_pending;
-    if (cancelled || box->may_restart || !full) {
-        tw_remote *waiting = box->waiting;
-        box->waiting = NULL;
-        box->waiting_end = &box->waiting;
-        box->waiting_count = 0;
-        box->may_restart = false;
-        twi_apply_all(box, waiting);
+    tw_remote **at = &box->waiting;
+    while (*at != NULL)
+        at = &(*at)->next;
+    *at = twi_reverse(
+        atomic_exchange_explicit(&box->posted, (tw_remote *)NULL, TWI_ACQUIRE));
+    at = &box->waiting;
+    while (*at != NULL) {
+        tw_remote *remote = *at;
+        /* After twi_apply a poster may push the remote again. */
+        tw_remote *next = remote->next;
+        if (twi_apply(box->tw, remote)) {
+            *at = next;
+        } else {
+            at = &remote->next;
+            waiting++;
+        }
     }
-    twi_apply_all(box, twi_reverse(posted));
-    return box->waiting_count;
+    return waiting;
 }
 
 TW_DEF bool tw_remote_settled(const tw_remote *remote)

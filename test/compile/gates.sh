@@ -104,6 +104,8 @@ c_cases() {
     expect "$c, TW_MALLOC alone" refuses malloc_only c99 "$memory_refused"
     expect "$c, TW_FREE alone" refuses free_only c99 "$memory_refused"
     expect "$c, threads as C99" refuses threads c99 "$threads_refused"
+    expect "$c, threads as C99, in one error" \
+        test "$(grep -c 'error: ' "$build/refused")" = 1
     expect "$c, threads with atomics that lock" refuses threads_lock c11 \
         "$threads_refused"
     user=$c

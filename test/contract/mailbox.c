@@ -39,42 +39,31 @@ static void run_later(later *steps);
      atomic_compare_exchange_strong_explicit((object), (expected), (desired), \
                                              (success), (failure)))
 
-/* While the wheel allocates memory for a posted start. */
-static bool out_of_memory;
-
-static bool refuses(void)
-{
-    if (out_of_memory)
-        run_later(&meanwhile);
-    return out_of_memory;
-}
-
-#include "../lib/heap.h"
-
-#define TW_STATIC
 #define TIMINGWHEEL_THREADS
-#define TIMINGWHEEL_IMPLEMENTATION
-#include "../../timingwheel.h"
-
-#include "../lib/tap.h"
+#include "../lib/cases.h"
 
 #define REMOTES 8
 
-static timingwheel tw;
 static tw_mailbox box;
-static tw_remote remotes[REMOTES];
+static tw_remote remotes[REMOTES]; /* of the timers a to h */
 static tw_remote *const a = &remotes[0], *const b = &remotes[1];
 static unsigned wake_ups;
 static int woken; /* the context of wake */
+static bool out_of_memory;
 
-/* The timers that fired, a letter per timer. */
-static char fired[32];
-static size_t fired_count;
-
-static void on_fire(timingwheel *wheel, tw_timer *timer)
+/* While the timingwheel allocates memory for a posted start. */
+static bool refuses(void)
 {
-    if (CHECK(wheel == &tw && fired_count < sizeof(fired)))
+    run_later(&meanwhile);
+    return out_of_memory;
+}
+
+static void on_remote(timingwheel *wheel, tw_timer *timer)
+{
+    if (CHECK(wheel == &tw && fired_count < sizeof fired - 1)) {
         fired[fired_count++] = (char)('a' + ((tw_remote *)timer - remotes));
+        fired[fired_count] = '\0';
+    }
     run_later(&in_callback);
 }
 
@@ -84,25 +73,22 @@ static void wake(void *context)
     wake_ups++;
 }
 
-static void set_up(size_t max_pending)
+static void open_box(size_t max_pending)
 {
-    tw_config config = {0};
-    heap_by_default.refuses = refuses;
-    config.max_pending = max_pending;
-    CHECK(tw_init(&tw, &config) == TW_OK);
+    set_up_with(1, 0, 0, max_pending);
+    memory.refuses = refuses;
     memset((void *)&box, 0xa5, sizeof(box));
     memset((void *)remotes, 0xa5, sizeof(remotes));
     tw_mailbox_init(&box, &tw, wake, &woken);
     for (size_t i = 0; i < REMOTES; i++)
-        tw_remote_init(&remotes[i], on_fire);
+        tw_remote_init(&remotes[i], on_remote);
     wake_ups = 0;
-    fired_count = 0;
     meanwhile.begin = in_callback.begin = NULL;
     out_of_memory = false;
 }
 
-/* Checks that every request has been applied, and destroys the wheel. */
-static void tear_down(void)
+/* Checks that every request has been applied. */
+static void close_box(void)
 {
     CHECK(meanwhile.begin == NULL && in_callback.begin == NULL);
     CHECK(tw_collect(&box) == 0);
@@ -111,29 +97,21 @@ static void tear_down(void)
     CHECK(tw_count(&tw) == pending);
     for (size_t i = 0; i < REMOTES; i++)
         CHECK(tw_remote_settled(&remotes[i]));
-    CHECK(tw_check(&tw));
-    tw_destroy(&tw);
-}
-
-/* Advances. Returns true if exactly the timers in `which` fired, in order. */
-static bool fires(uint64_t now, const char *which, size_t length)
-{
-    fired_count = 0;
-    tw_advance_clock(&tw, now);
-    return fired_count == length && memcmp(fired, which, length) == 0;
+    tear_down();
 }
 
 /* ------------------------------------------------------- cases as steps --- */
 
 /* A step is a sign and its operands. +a10 posts a start of timer a at 10, -a
- * posts a cancel. !a10 starts timer a directly, ~a cancels, >a10 postpones. c2:
- * two starts wait after a collect. f10:ab: at 10, timer a fires, then b. w3:
- * three wake-ups so far. sab: a and b are settled; uab: they are not. pab: both
- * are pending, iab: they are not. =a10: the deadline of a is 10. M3 is the
- * number UINT64_MAX - 3. d: the wheel is destroyed, n: set up again. x: memory
- * is out, o: memory is back. za: a is zero memory with a callback. (...): the
- * steps of the next callback. [...]: the steps of another thread in the middle
- * of the next post, or of the next refused start. */
+ * posts a cancel. !a10 starts timer a directly, /a10 is refused for
+ * max_pending. ~a cancels, >a10 postpones. c2: two starts wait after a collect.
+ * f10:ab: at 10, timer a fires, then b. w3: three wake-ups so far. sab: a and b
+ * are settled; uab: they are not. pab: both are pending, iab: they are not.
+ * =a10: the deadline of a is 10. M3 is the number UINT64_MAX - 3. d: the
+ * timingwheel is destroyed, n: set up again. r: reserved. x: memory is out, o:
+ * memory is back. za: a is zero memory with a callback. (...): the steps of the
+ * next callback. [...]: the steps of another thread in the middle of the next
+ * post, or of the next start that allocates memory. */
 typedef struct row {
     const char *name;
     size_t max_pending;
@@ -155,25 +133,38 @@ static const row rows[] = {
     {"a posted deadline that has passed is overdue", 0, "f99: +a30 c0 f99:a"},
     {"a post wakes the loop only if the mailbox was empty", 0,
      "+a5 w1 +b5 -a w1 c0 -b w2"},
-    {"a start refused for max_pending is kept, counted and tried again", 1,
-     "+a10 +c20 +b20 c2 uc ub c2 f10:a c1 sc ub f20:c c0 f20:b"},
-    {"a post about a start that waits replaces it and wakes nobody", 1,
-     "+a10 +b20 +c20 c2 w1 -b +c30 w1 c1 sb f10:a c0 f29: f30:c"},
-    {"starts that wait are applied first", 1,
-     "+a10 +b20 c1 -a c1 +c20 c1 f20:b c0 f20:c"},
-    {"a cancel by the wheel's thread makes room, in order", 1,
-     "+a10 +b20 +c30 c2 ~a c1 pb ic ~b c0 f30:c"},
-    {"a restart that waits is served in a full wheel", 1,
-     "+a10 +b20 c1 x +a70000 c2 o c1 sa f69999: f70000:a c0 f70000:b"},
-    {"a restart that waits before a start is served, too", 1,
-     "+a10 c0 x +a70000 +b20 c2 o c1 sa f69999: f70000:a c0 f70000:b"},
-    {"a start that waits for a timer that was used directly is served", 1,
-     "+a10 +b20 c1 ~a !b90 ub ~b c0 sb pb f19: f20:b"},
-    {"the first collect finds a full wheel", 1, "!a10 +b20 c1 f10:a c0 f20:b"},
-    {"a start refused for memory is kept", 0, "x +a10 c1 ia ua o c0 f10:a"},
+    {"max_pending does not limit posted starts", 1,
+     "+a10 +b20 +c20 c0 sabc pabc +a30 c0 f29:bc f30:a"},
+    {"a posted start of a full timingwheel fires in time", 1,
+     "+a10 +b100 c0 f10:a f99: f100:b"},
+    {"a posted cancel makes no difference to a start beside it", 1,
+     "+a1000 +b100 c0 f10: -a c0 pb f99: f100:b"},
+    {"a posted start is not overtaken for lack of room", 1,
+     "+a90 +b90 c0 pb -a +c90 c0 pb -c +d90 c0 pb f90:bd"},
+    {"no posted start waits until one of many places is free", 2,
+     "+a1 +b2 +c3 +d4 +e5 +f6 +g7 c0 f1:a c0 f2:b c0 f7:cdefg"},
+    {"max_pending limits direct starts, posted timers included", 1,
+     "+a10 +b10 c0 /c10 !a20 ~a /c10 ~b !c10 /a10 +a10 c0 f10:ca"},
+    {"a start refused for memory is kept, counted and tried again", 0,
+     "x +a10 +c20 c2 ia ua uc c2 o c0 sac f10:a f20:c"},
+    {"a start without memory waits while others do not", 0,
+     "+h5 c0 x +a70000 +b6 c1 ua sb f6:hb o c0 f70000:a"},
+    {"starts that wait are applied first, oldest first", 0,
+     "x +b5 +a5 c2 +d5 +c5 c4 o +e5 c0 f5:badce"},
+    {"a request replaces a start that waits, and wakes nobody", 0,
+     "x +a5 +b5 +c5 +d5 c4 w1 -b +c6 -d w1 c2 sbd o c0 f5:a f6:c"},
+    {"the first, the last or all may end to wait", 0,
+     "x +a5 +b5 +c5 c3 -a c2 sa -c c1 sc +d5 c2 -b -d c0 w2 o"},
+    {"one in the middle may be started while others wait", 0,
+     "+h5 c0 x +a70000 +b70000 +c70000 c3 +b9 c2 sb pb +b70000 c3 o c0 "
+     "f70000:hacb"},
     {"a refused start leaves the timer as it was", 0,
      "+a10 c0 x +a1000 c1 pa f10:a o c0 f1000:a"},
-    {"a start posted for a destroyed wheel waits for tw_init", 0,
+    {"a timer whose start waits may be used directly", 0,
+     "+a5 c0 x +a1000 c1 ~a !a7 c1 pa o c0 f999: f1000:a"},
+    {"no posted start waits after tw_reserve", 1,
+     "r x +a70000 +b1 +cM3 +dM0 c0 pabcd"},
+    {"a start posted for a destroyed timingwheel waits for tw_init", 1,
      "d +a10 +b10 -c c2 sc -b c1 sb n c0 f10:a"},
     {"another push in the middle of a post loses nothing", 0,
      "[+b5] +a5 w1 c0 f5:ba"},
@@ -185,17 +176,28 @@ static const row rows[] = {
      "x +a5 [+b5] c1 w2 ub o c0 f5:ab"},
     {"a cancel while a start is refused wins", 0, "x +a5 [-a] c0 ua o c0 f99:"},
     {"a restart while a start is refused wins", 0,
-     "x +a5 [+a9] c0 c1 o c0 f8: f9:a"},
-    {"the wheel's thread uses the timer directly", 0,
+     "x +a5 +b5 [+a9] c1 w2 c2 o c0 f8:b f9:a"},
+    {"a cancel during a collect takes back a start behind", 0,
+     "x +a5 +b5 +c5 c3 [-b] c2 sb o c0 f5:ac"},
+    {"a collect inside TW_MALLOC does nothing", 0,
+     "x +a5 +b6 [+c7 c0 ubc] c2 uc o c0 f7:abc"},
+    {"the timingwheel's thread uses the timer directly", 0,
      "+a5 c0 >a8 f7: ~a sa ia !a9 +a10 f9:a c0 f10:a"},
     {"every 64-bit deadline can be posted", 0,
      "+a0 +b1 +cM3 +dM2 +eM1 +fM0 c0 =a0 =b1 =cM3 =dM0 =eM0 =fM0 f0:a f1:b "
      "fM4: +a30 c0 fM3:ac fM1: fM0:def"},
     {"zero memory is a remote", 0, "za sa +a5 w1 ua c0 pa f5:a"},
-    {"a callback may post to its own wheel", 0,
+    {"a callback may post to its own timingwheel", 0,
      "+a5 c0 (+b5 ib) f50:a w2 c0 f50:b"},
     {"a callback may collect", 0, "+a5 +c5 c0 -c +b6 (c0) f6:ab"},
 };
+
+static bool fires(uint64_t now, const char *which, size_t length)
+{
+    char expected[REMOTES + 1];
+    snprintf(expected, sizeof expected, "%.*s", (int)length, which);
+    return advance_fires(now, expected, __LINE__);
+}
 
 static bool holds(char sign, const tw_remote *remote)
 {
@@ -208,7 +210,7 @@ static bool holds(char sign, const tw_remote *remote)
 static bool run_step(char sign, const char *at, const char *end)
 {
     tw_remote *remote = &remotes[(size_t)(*at - 'a') % REMOTES];
-    const char *digits = at + (strchr("+!>=", sign) != NULL);
+    const char *digits = at + (strchr("+!/>=", sign) != NULL);
     bool from_end = *digits == 'M';
     char *names;
     uint64_t number = strtoull(digits + from_end, &names, 10);
@@ -222,6 +224,8 @@ static bool run_step(char sign, const char *at, const char *end)
         return true;
     case '!':
         return tw_start(&tw, &remote->timer, number) == TW_OK;
+    case '/':
+        return tw_start(&tw, &remote->timer, number) == TW_EFULL;
     case '>':
         return tw_postpone(&tw, &remote->timer, number) == TW_OK;
     case '~':
@@ -237,6 +241,8 @@ static bool run_step(char sign, const char *at, const char *end)
         return true;
     case 'n':
         return tw_init(&tw, NULL) == TW_OK;
+    case 'r':
+        return tw_reserve(&tw, UINT64_MAX) == TW_OK;
     case 'x':
     case 'o':
         out_of_memory = sign == 'x';
@@ -245,7 +251,7 @@ static bool run_step(char sign, const char *at, const char *end)
         return tw_deadline(&remote->timer) == number;
     case 'z':
         memset((void *)remote, 0, sizeof *remote);
-        remote->timer.callback = on_fire;
+        remote->timer.callback = on_remote;
         return true;
     case '[':
     case '(':
@@ -282,34 +288,28 @@ static void run_later(later *steps)
 static void run_row(void)
 {
     const row *this_row = &rows[tap_case_index];
-    set_up(this_row->max_pending);
+    open_box(this_row->max_pending);
     run_steps(this_row->steps, this_row->steps + strlen(this_row->steps));
-    tear_down();
+    close_box();
 }
 
 /* ---------------------------------------------------------- other cases --- */
 
-/* While the wheel is full, a collect without news touches no waiting start:
- * here the memory of the waiting remotes is zero meanwhile. */
-static void waiting_costs_nothing(void)
+/* No more attempts than starts that wait. */
+static void tries_once(void)
 {
-    static tw_remote kept[REMOTES];
-    set_up(1);
+    open_box(0);
+    out_of_memory = true;
     for (size_t i = 0; i < REMOTES; i++)
-        tw_post_start(&box, &remotes[i], 20 + i);
-    CHECK(tw_collect(&box) == REMOTES - 1);
-    memcpy((void *)kept, (void *)remotes, sizeof kept);
-    memset((void *)(remotes + 1), 0, sizeof remotes - sizeof *remotes);
-    CHECK(tw_collect(&box) == REMOTES - 1);
-    memcpy((void *)remotes, (void *)kept, sizeof kept);
-    tw_post_cancel(&box, &remotes[4]);
-    CHECK(tw_collect(&box) == REMOTES - 2 && tw_remote_settled(&remotes[4]));
-    for (size_t i = 0; i < REMOTES; i++) { /* each in its turn */
-        char name[2] = {(char)('a' + i), '\0'};
-        CHECK(i == 4 || fires(20 + i, name, 1));
-        tw_collect(&box);
+        tw_post_start(&box, &remotes[i], 5);
+    for (size_t i = 1; i <= 3; i++) {
+        CHECK(tw_collect(&box) == REMOTES);
+        CHECK(memory.calls == i * REMOTES);
     }
-    tear_down();
+    out_of_memory = false;
+    CHECK(tw_collect(&box) == 0);
+    FIRES(5, "abcdefgh");
+    close_box();
 }
 
 static void free_remote(timingwheel *wheel, tw_timer *timer)
@@ -324,20 +324,20 @@ static void freed_in_its_callback(void)
     tw_remote *own = (tw_remote *)malloc(sizeof(*own));
     if (!CHECK(own != NULL))
         return;
-    set_up(0);
+    open_box(0);
     tw_remote_init(own, free_remote);
     tw_post_start(&box, own, 5);
     tw_post_start(&box, a, 5);
     CHECK(tw_collect(&box) == 0);
     CHECK(tw_advance_clock(&tw, 5) == 2);
-    tear_down();
+    close_box();
 }
 
 static void nothing_given(void)
 {
-    set_up(0);
+    open_box(0);
     tw_mailbox_init(NULL, &tw, wake, &woken);
-    tw_remote_init(NULL, on_fire);
+    tw_remote_init(NULL, on_remote);
     tw_post_start(NULL, a, 5);
     tw_post_start(&box, NULL, 5);
     tw_post_cancel(NULL, a);
@@ -345,37 +345,36 @@ static void nothing_given(void)
     CHECK(wake_ups == 0 && tw_remote_settled(a));
     CHECK(tw_remote_settled(NULL));
     CHECK(tw_collect(NULL) == 0);
-    tear_down();
+    close_box();
 }
 
-static void no_wheel(void)
+static void no_timingwheel(void)
 {
-    set_up(0);
+    open_box(0);
     tw_mailbox_init(&box, NULL, NULL, NULL);
     tw_post_start(&box, a, 5);
     tw_post_cancel(&box, b);
     CHECK(tw_collect(&box) == 1);
     tw_post_cancel(&box, a);
-    tear_down();
+    close_box();
 }
 
 static void no_callback(void)
 {
-    set_up(0);
+    open_box(0);
     tw_mailbox_init(&box, &tw, NULL, NULL);
     tw_remote_init(a, NULL);
     tw_post_start(&box, a, 5);
     tw_collect(&box);
     CHECK(tw_poll(&tw, 5) == &a->timer);
-    tear_down();
+    close_box();
 }
 
 static const tap_case cases[] = {
-    {"starts that wait cost nothing while the wheel is full",
-     waiting_costs_nothing},
+    {"each collect tries a start that waits once", tries_once},
     {"a callback may free its remote timer", freed_in_its_callback},
     {"NULL arguments do nothing", nothing_given},
-    {"a mailbox without a wheel keeps a start waiting", no_wheel},
+    {"a mailbox without a timingwheel keeps a start waiting", no_timingwheel},
     {"a remote timer without a callback is polled, and no `wake` is called",
      no_callback},
 };

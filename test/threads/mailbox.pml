@@ -1,6 +1,6 @@
 /* mailbox.pml - a model of the mailbox of timingwheel.h for spin. Two threads
  * post starts and cancels of two timers. One loop sleeps, collects, fires and
- * frees. At first the wheel is full. model.sh searches every interleaving.
+ * frees. Any start may find no memory. model.sh searches every interleaving.
  *
  * Each step is one access to memory that threads share. Behind the step stands
  * the matching line of the header, as [function: code], and model.sh checks
@@ -24,13 +24,9 @@
 byte request[TIMERS]; /* tw_remote                                           */
 byte next[TIMERS];
 byte posted = NONE; /* tw_mailbox                                            */
-bool cancelled;
 byte waiting = NONE;
-byte waiting_end = NONE; /* the last waiting remote                          */
-bool may_restart;        /* a waiting timer was pending                      */
-bool awake;              /* the eventfd                                      */
-bool pending[TIMERS];    /* the wheel                                        */
-bool crowded = true;     /* of other timers                                  */
+bool awake;           /* the eventfd                                         */
+bool pending[TIMERS]; /* the timingwheel                                     */
 
 byte last[TIMERS];    /* ghost: the last request                             */
 byte applied[TIMERS]; /* ghost: the last applied request                     */
@@ -38,7 +34,6 @@ byte left[TIMERS];    /* ghost: posts still to come                          */
 byte ticket[TIMERS];  /* ghost: numbers the pushes                           */
 byte tickets;         /* ghost                                               */
 byte served;          /* ghost: the last ticket served from this list        */
-byte telling;         /* ghost: posters about to set `cancelled`             */
 bool freed[TIMERS];   /* ghost                                               */
 
 /* tw_post_start or tw_post_cancel of a timer with posts left. The model chooses
@@ -68,30 +63,15 @@ proctype poster(byte me)
 #else
         atomic { /* [twi_post: atomic_exchange_explicit(&remote->request, request,] */
             choose(2 + me * POSTS + n);
-#if BROKEN == 8 /* sets `cancelled` before the exchange */
-            cancelled = true
-        };
-        atomic {
-#endif
             was = request[t];
             assert(was == NOTHING || was == last[t]);
             request[t] = wanted;
-            last[t] = wanted;
-#if BROKEN != 8
-            telling = telling + (was != NOTHING && wanted == CANCEL)
-#endif
+            last[t] = wanted
         };
 #endif
         n++;
         if
-        :: was != NOTHING -> /* [twi_post: TWI_ACQUIRE_RELEASE) != TWI_NOTHING)] */
-#if BROKEN != 8
-            if
-            :: wanted == CANCEL -> /* [twi_post: if (request == TWI_CANCEL)] */
-                atomic { cancelled = true; telling = telling - (telling > 0) } /* [twi_post: atomic_store_explicit(&box->cancelled, true, TWI_RELEASE);] */
-            :: else -> skip
-            fi
-#endif
+        :: was != NOTHING -> skip /* [twi_post: TWI_ACQUIRE_RELEASE) != TWI_NOTHING)] */
         :: else ->
 #if BROKEN == 6 /* wakes the loop before the push */
             if
@@ -126,10 +106,9 @@ proctype poster(byte me)
     od
 }
 
-/* [twi_apply_all: twi_apply(box->tw, remote)] ; `kept` is the negated result. */
+/* [tw_collect: if (twi_apply(box->tw, remote))] ; `kept` is the negated result. */
 inline apply(t)
 {
-    kept = false;
     atomic { /* [twi_apply: request = atomic_exchange_explicit(&remote->request, nothing,] */
         asked = request[t];
 #if BROKEN != 7 /* a read, and NOTHING written after the request is applied */
@@ -137,17 +116,18 @@ inline apply(t)
 #endif
         assert(asked != NOTHING && asked == last[t]);
         assert(ticket[t] > served);
-        served = ticket[t]
+        served = ticket[t];
+        kept = false
     };
-    atomic { /* one access, besides those to the wheel                       */
+    atomic { /* one access, besides those to the timingwheel                 */
         if
         :: asked == CANCEL -> /* [twi_apply: tw_cancel(tw, &remote->timer);] */
             pending[t] = false;
             applied[t] = asked
-        :: asked != CANCEL && (pending[t] || !crowded) -> /* [twi_apply: if (tw_start(tw, &remote->timer, deadline) == TW_OK)] */
+        :: asked != CANCEL -> /* [twi_apply: if (twi_start_posted(tw, &remote->timer, deadline) == TW_OK)] */
             pending[t] = true;
             applied[t] = asked
-        :: asked != CANCEL && crowded && !pending[t] ->
+        :: asked != CANCEL -> /* no memory                                   */
 #if BROKEN == 3 /* puts the start back over any later request */
             request[t] = asked;
             kept = true
@@ -156,7 +136,11 @@ inline apply(t)
             :: request[t] == NOTHING ->
                 request[t] = asked;
                 kept = true
+#if BROKEN == 8 /* a refused start waits although a later post replaced it */
+            :: else -> kept = true
+#else
             :: else -> skip
+#endif
             fi
 #endif
         fi
@@ -170,34 +154,22 @@ inline apply(t)
     skip
 }
 
-inline apply_all()
+/* `at` is the remote whose `next` is meant, or NONE for `waiting`. Only the loop
+ * touches these, and the list that it has taken. */
+inline get_at(value)
 {
-    served = 0;
-    do
-    :: remote != NONE ->
-#if BROKEN == 1 /* reads the next remote after applying the request */
-        apply(remote);
-        after = next[remote];
-#else
-        after = next[remote]; /* [twi_apply_all: next = remote->next;] */
-        apply(remote);
-#endif
-        if
-        :: kept ->
-            atomic { /* only the loop touches a waiting remote               */
-                next[remote] = NONE; /* [twi_apply_all: remote->next = NULL;] */
-                if
-                :: waiting == NONE -> waiting = remote
-                :: else -> next[waiting_end] = remote
-                fi; /* [twi_apply_all: *box->waiting_end = remote;] */
-                waiting_end = remote;
-                may_restart = may_restart || pending[remote] /* [twi_apply_all: box->may_restart |= twi_is_pending(&remote->timer);] */
-            }
-        :: else -> skip
-        fi;
-        remote = after
-    :: else -> break
-    od
+    if
+    :: at == NONE -> value = waiting
+    :: else -> value = next[at]
+    fi
+}
+
+inline set_at(value)
+{
+    if
+    :: at == NONE -> waiting = value
+    :: else -> next[at] = value
+    fi
 }
 
 inline collect()
@@ -206,28 +178,12 @@ inline collect()
     batch = posted;
     posted = NONE;
 #else
-    atomic { /* [tw_collect: atomic_exchange_explicit(&box->posted, (tw_remote *)NULL, TWI_ACQUIRE);] */
+    atomic { /* [tw_collect: atomic_exchange_explicit(&box->posted, (tw_remote *)NULL, TWI_ACQUIRE));] */
         batch = posted;
         posted = NONE
     };
 #endif
-    atomic { /* [tw_collect: atomic_exchange_explicit(&box->cancelled, false, TWI_ACQUIRE);] */
-        told = cancelled;
-        cancelled = false;
-        assert(told || telling > 0 || waiting == NONE ||
-               request[waiting] != CANCEL)
-    };
-    if
-    :: told || may_restart || !crowded -> /* [tw_collect: if (cancelled || box->may_restart || !full)] */
-        remote = waiting; /* [tw_collect: waiting = box->waiting;] */
-        waiting = NONE; /* [tw_collect: box->waiting = NULL;] */
-        may_restart = false /* [tw_collect: box->may_restart = false;] */
-    :: else -> remote = NONE
-    fi;
-    do
-    :: remote != NONE -> apply_all() /* the waiting starts, then the batch   */
-    :: remote == NONE && batch == NONE -> break
-    :: remote == NONE && batch != NONE -> /* twi_reverse                     */
+    atomic {
         do
         :: batch != NONE ->
             assert(!freed[batch]);
@@ -236,7 +192,35 @@ inline collect()
             remote = batch;
             batch = after
         :: else -> break
-        od
+        od;
+        do /* [tw_collect: tw_remote **at = &box->waiting;] */
+        ::  get_at(after); /* [tw_collect: while (*at != NULL) at = &(*at)->next;] */
+            if
+            :: after != NONE -> at = after
+            :: else -> break
+            fi
+        od;
+        set_at(remote); /* [tw_collect: *at = twi_reverse(] */
+        at = NONE; /* [tw_collect: at = &box->waiting;] */
+        remote = waiting
+    };
+    do
+    :: remote != NONE -> /* [tw_collect: while (*at != NULL) { tw_remote *remote = *at;] */
+#if BROKEN == 1 /* reads the next remote after applying the request */
+        apply(remote);
+        after = next[remote];
+#else
+        after = next[remote]; /* [tw_collect: tw_remote *next = remote->next;] */
+        apply(remote);
+#endif
+        atomic {
+            if
+            :: kept -> at = remote /* [tw_collect: at = &remote->next;] */
+            :: else -> set_at(after) /* [tw_collect: *at = next;] */
+            fi;
+            get_at(remote)
+        }
+    :: else -> break
     od
 }
 
@@ -259,8 +243,8 @@ inline advance(t)
 
 proctype loop()
 {
-    byte batch, remote, after, asked;
-    bool kept, told;
+    byte batch = NONE, remote = NONE, at = NONE, after, asked;
+    bool kept;
 end_asleep: /* a valid end. The loop does not sleep while a start waits.      */
     if
     :: awake -> skip
@@ -273,13 +257,9 @@ end_asleep: /* a valid end. The loop does not sleep while a start waits.      */
     awake = false;
     collect();
 #endif
-    atomic { served = 0; batch = 0; remote = 0; asked = 0; kept = 0; told = 0 };
+    atomic { served = 0; at = NONE; after = 0; asked = 0; kept = 0 };
     advance(0);
     advance(1);
-    if
-    :: crowded = false
-    :: skip
-    fi;
     goto end_asleep
 }
 

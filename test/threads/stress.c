@@ -7,7 +7,8 @@
  * threads.sh builds the program under ThreadSanitizer and AddressSanitizer.
  * Only an eventfd wakes the loop. A loop that sleeps for 5 s with requests in
  * the mailbox has lost a wake-up. The loop frees timers as soon as they are
- * settled. The wheel is full at times, so that starts are refused and wait.
+ * settled. Memory is out at times, so that starts are refused and wait: wheels
+ * are small, and the loop trims them.
  *
  * Each start has a number of its own, in the low bits of its deadline. The
  * program observes every exchange of a request, which returns the displaced
@@ -16,7 +17,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* sched_getaffinity */
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
@@ -55,6 +56,10 @@ static bool see_put_back(void *request, uint64_t start, bool done);
         (object), (value),                                               \
         COMPARE_EXCHANGE((object), (expected), (value), (success), (failure)))
 
+static void *take(size_t size);
+
+#define TW_MALLOC(size, context) ((void)(context), take(size))
+#define TW_FREE(pointer, context) ((void)(context), free(pointer))
 #define TW_STATIC
 #define TIMINGWHEEL_THREADS
 #define TIMINGWHEEL_IMPLEMENTATION
@@ -70,7 +75,6 @@ static bool see_put_back(void *request, uint64_t start, bool done);
 #define ROUND 2048 /* posts of a producer in a round */
 #define ID_BITS 26 /* of a deadline; the rest is the tick before */
 #define ID_OF(deadline) ((deadline) & ((UINT64_C(1) << ID_BITS) - 1))
-#define FULL 64         /* timers pending at most: too few at times */
 #define LOST_AFTER 5000 /* ms without a wake-up while requests wait */
 
 /* The end of a start. The values add up, so that a second end is visible. */
@@ -78,7 +82,7 @@ enum fate { FIRED = 1, REPLACED = 4, MOVED = 16, CANCELLED = 64 };
 
 typedef struct item {
     tw_remote remote;
-    uint64_t pending; /* number of the start in the wheel; used by the loop */
+    uint64_t pending; /* number of the pending start; used by the loop */
     bool once;        /* freed in the timer's callback */
 } item;
 
@@ -96,13 +100,19 @@ static tw_mailbox box;
 static int event;
 
 static _Thread_local bool collecting;
-static uint64_t undone; /* the start in the wheel before the applied one */
+static uint64_t undone; /* the pending start before the applied one */
 
 /* Counted by the loop. */
 static struct {
-    uint64_t fired, refused, cancels, freed, sleeps, turns, wrong, lost;
+    uint64_t fired, refused, cancels, freed, sleeps, turns, wrong, lost, takes;
 } seen;
 static atomic_uint_fast64_t cancels_replaced, cancels_posted;
+
+/* Every eighth time there is no memory. */
+static void *take(size_t size)
+{
+    return ++seen.takes % 8 != 0 ? malloc(size) : NULL;
+}
 
 static void end_start(uint64_t id, enum fate fate)
 {
@@ -143,7 +153,7 @@ static uint64_t see_displaced(void *request, uint64_t displaced)
     return displaced;
 }
 
-/* The wheel has refused a start: takes back the notes of see_taken. */
+/* The timingwheel has refused a start: takes back the notes of see_taken. */
 static bool see_put_back(void *request, uint64_t start, bool put_back)
 {
     item *it = item_of(request);
@@ -229,6 +239,7 @@ static void run_loop(void)
         collecting = false;
         atomic_store_explicit(&clock_now, ++seen.turns, memory_order_relaxed);
         tw_advance_clock(&tw, seen.turns << ID_BITS);
+        tw_trim(&tw);
         while (round < rounds && free_round(round))
             round++;
     }
@@ -305,7 +316,8 @@ static void all_at_once(void)
     pthread_t threads[PRODUCERS];
     tw_config config = {0};
     config.tick = UINT64_C(1) << ID_BITS;
-    config.max_pending = FULL;
+    config.wheel_size = 2;
+    config.max_pending = 1; /* does not limit posted starts */
     tw_init(&tw, &config);
     event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     tw_mailbox_init(&box, &tw, wake, &event);
@@ -334,6 +346,12 @@ static void all_at_once(void)
            seen.freed);
 }
 
+static int processors(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 2;
+}
+
 static void account(void)
 {
     uint64_t counts[256] = {0}, starts = 0;
@@ -348,8 +366,13 @@ static void account(void)
     CHECK(counts[FIRED] + counts[REPLACED] + counts[MOVED] +
               counts[CANCELLED] ==
           starts);
-    CHECK(counts[REPLACED] > 0 && counts[MOVED] > 0 && counts[CANCELLED] > 0);
     CHECK(seen.refused > 0);
+    if (processors() > 1)
+        CHECK(counts[REPLACED] > 0 && counts[MOVED] > 0 &&
+              counts[CANCELLED] > 0);
+    else
+        puts("# one processor: not checked that starts were replaced, moved "
+             "and cancelled");
     printf("# %" PRIu64 " starts: %" PRIu64 " fired, %" PRIu64
            " replaced on their way, %" PRIu64 " moved, %" PRIu64 " cancelled\n",
            starts, counts[FIRED], counts[REPLACED], counts[MOVED],
