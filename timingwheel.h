@@ -65,10 +65,10 @@
    3. Round the sleep up to the unit of your wait function. Rounded down, the
       loop spins until the deadline.
 
-   Advance before the events, as above: handlers then start timers from a fresh
-   clock, in fine wheels. After a slow turn, a connection can time out although
-   its data has arrived: let the callback try to read. If requests share a
-   socket, no callback can read for one: handle events first, so answers win.
+   Advance before the events, as above: handlers then start timers in fine
+   wheels. After a slow turn, a connection can time out although its data has
+   arrived: let the callback try to read. If requests share a socket, no
+   callback can read for one: handle events first, so answers cancel timeouts.
 
    A timer fires less than a tick after its deadline, plus the time that the
    loop oversleeps or works. A delay from a reading that is old, or cut off, is
@@ -95,18 +95,18 @@
          tw_drain(tw, release, &list); // the timers are idle: free their owners
          tw_destroy(tw);
    - Bound the work of a turn?                                  example: limit.c
-         tw_advance_clock_limit(tw, now, 1000); // tw_wait is 0 for the rest
+         tw_advance_clock_limit(tw, now, 1000); // tw_wait is 0 if more are due
    - Choose the tick? As coarse as your precision: for network timeouts 1 ms,
      which is 1000000 for a clock in nanoseconds. Each factor of 256 below costs
      a move per timer: a million timers take 3 times as long to fire with 1 ns.
    - Choose wheel_size? Leave it at 256. Smaller wheels save memory (64: 8 KB
      each), but a million timers take 3 times as long to fire with 64, 5 times
-     with 16, 20 times with 2. Sizes of 1024 and more are slower, too.
+     with 16, 20 times with 2. Above 512 up to 4096 they are slower, too.
    - Run without malloc? Define TW_MALLOC.                    example: reserve.c
          status = tw_reserve(tw, UINT64_MAX); // 264 KB; no start needs more
    - Simulate? Go from deadline to deadline.                 example: simulate.c
          while (tw_next_deadline(tw, &now) && now <= end)
-             tw_advance_clock(tw, now); // and not once to `end`, see there
+             tw_advance_clock(tw, now); // not once to `end`: see the function
    - Move an object? A byte copy of it is in no list.            example: move.c
          tw_move(tw, &old->idle, &copy->idle); // before `old` is freed
    - Use C++? Derive a class from tw_timer, static_cast the timer to the class
@@ -126,8 +126,8 @@
 
    A *wheel* has *buckets*: lists of timers in start order. A bucket spans one
    *step*: a tick in wheel 0, and wheel_size steps of the finer wheel elsewhere.
-   To *cascade* is to move timers to a finer wheel. A timer started after its
-   tick is *overdue*. A call stopped by its limit is *unfinished*.
+   To *cascade* is to move timers to a finer wheel. A timer started for a tick
+   already reached is *overdue*. A call that its limit stopped is *unfinished*.
 
    PROMISES
 
@@ -141,10 +141,9 @@
        a later tick up to the target fires within the same call, in order.
     4. Deadlines are absolute, and every uint64_t is one: nothing wraps. A timer
        whose tick is beyond 64 bits stays pending and never wakes the loop. A
-       `now` below the clock fires only overdue timers and what a limit has
-       left.
-    5. Overdue timers fire in the next call, whatever its `now`. If a callback
-       starts them, they wait for the call after, so no timer can hold the loop.
+       `now` below the clock fires only overdue timers and what a limit left.
+    5. Overdue timers fire in the next call, whatever its `now`. Started overdue
+       in a callback, a timer waits for the next call, so none holds the loop.
     6. Waking up. tw_next_deadline is never late. It is early only after a timer
        was cancelled, postponed, restarted or drained, and each such timer costs
        at most one call that fires nothing.
@@ -156,12 +155,12 @@
        timers that were due fire before timers started overdue since.
     9. Memory is allocated for wheels alone, never per timer. Cancelling, firing
        and postponing to a later time need none. Without memory for a wheel
-       tw_start changes nothing, and pending timers still fire as promised.
+       tw_start changes no timer, and pending timers still fire as promised.
    10. No spikes, for a loop that wakes regularly. The longest call grows with
        the timers that fire in it and the time passed, not with the timers
        pending, because large buckets cascade early, a little in each call. A
-       call pays for a whole bucket after a sleep through the whole step, and
-       for all timers postponed out of the one tick that it reaches.
+       call after a sleep through the whole step moves a bucket at once, and so
+       does a call that reaches a tick from which many timers were postponed.
    11. Callbacks may start, cancel, postpone and move any timer, drain, and free
        the timer that fired. They must not advance, poll, trim or destroy their
        own timingwheel: the call around them uses it, so such a call does
@@ -187,7 +186,7 @@
    TIMINGWHEEL_THREADS (*)     the mailbox, for requests from other threads
    TW_CALL(tw, timer)          replaces (timer)->callback((tw), (timer)), which
                                may free the timer; not if the callback is NULL
-   TW_DEBUG                    stops on misuse, see above
+   TW_DEBUG                    stops on misuse, even with NDEBUG
    TW_ASSERT(expr)             called instead of the message, with TW_DEBUG
    (*) Define the macro wherever this header is included.
 
