@@ -18,8 +18,8 @@
 # An example with `int main` is a program: the script builds and runs it, and
 # the program must return 0. The program prints the lines that its comments have
 # between quotes, after `// prints` or `// the output:`. Lines without `int
-# main` are written to NAME.inc, which a file in this folder includes. After a
-# line with `prints: NAME.c`, the manual shows what NAME.c in this folder prints.
+# main` are written to NAME.inc, which a file here includes. After a line with
+# `prints: NAME.c`, the manual shows what NAME.c in this folder prints.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -83,13 +83,10 @@ expected() {
     }' "$1"
 }
 
-# compile FILE: as the example stands. CC may hold options too. The mailbox
-# needs C11.
-compile() {
-    grep -q 'define TIMINGWHEEL_THREADS' "$1" && std=c11 || std=c99
+compile() { # FILE
     # shellcheck disable=SC2086
-    ${CC:-cc} -std=$std ${CFLAGS:--O2 -Wall -Wextra} -I. -I"$build" \
-        -o "$build/$(basename "$1" .c)" "$1"
+    test/lib/compile.sh "$build/$(basename "$1" .c)" "$1" "${CC:-cc}" \
+        ${CFLAGS:--O2 -Wall -Wextra} -I. -I"$build"
 }
 
 # runs NAME: the program ends well, and prints what is expected.
