@@ -60,8 +60,8 @@
       the timer fires at once.
    2. Set `start` to the first reading of your clock. From 0 the first timers
       seem far ahead, and need coarse wheels: four instead of two for 30 s, a
-      week after boot. Take a clock that never jumps: CLOCK_MONOTONIC, or
-      CLOCK_BOOTTIME to count time in suspend.
+      week after boot. Take CLOCK_MONOTONIC, or CLOCK_BOOTTIME to count suspend:
+      after a clock is set back, new timeouts fire at once.
    3. Round the sleep up to the unit of your wait function. Rounded down, the
       loop spins until the deadline.
 
@@ -72,10 +72,10 @@
 
    A timer fires less than a tick after its deadline, plus the time that the
    loop oversleeps or works. A delay from a reading that is old, or cut off, is
-   shorter by as much: read the clock again after long work, and add one.
+   shorter by as much: read the clock again after long work, and add one unit.
 
    tw_start fails only without memory for a new wheel, at max_pending, and in
-   misuse. Where malloc does not fail, ignore the status, as the examples do.
+   misuse. Where malloc does not fail, you may ignore the status, as here.
 
    HOW DO I ...
 
@@ -98,7 +98,7 @@
          tw_advance_clock_limit(tw, now, 1000); // tw_wait is 0 if more are due
    - Choose the tick? As coarse as your precision: for network timeouts 1 ms,
      which is 1000000 for a clock in nanoseconds. Each factor of 256 below costs
-     a move per timer: a million timers take 3 times as long to fire with 1 ns.
+     a move per timer: at 1 ns, a million timers take 3 times as long to fire.
    - Choose wheel_size? Leave it at 256. Smaller wheels save memory (64: 8 KB
      each), but a million timers take 3 times as long to fire with 64, 5 times
      with 16, 20 times with 2. Above 512 up to 4096 they are slower, too.
@@ -114,7 +114,7 @@
      constructor, because destroying a copy would cancel the original.
    - Dispatch timers myself, or in coroutines?               example: dispatch.c
          while ((timer = tw_poll(tw, now)) != NULL)
-             dispatch(timer); // a start for "now" keeps the loop going
+             dispatch(timer); // a start for "now" keeps this loop going
      Do not suspend a callback, because the call around it would never end.
    - Set another time? tw_drain into a list, sort the list by deadline (overdue
      timers fire in start order), tw_destroy, tw_init with the new start, and
@@ -153,9 +153,9 @@
     8. Limits. A limited call handles at most `limit` timers, fired or cascaded.
        The next call finishes an unfinished call, then begins its own work, so
        timers that were due fire before timers started overdue since.
-    9. Memory is allocated for wheels alone, never per timer. Cancelling, firing
-       and postponing to a later time need none. Without memory for a wheel
-       tw_start changes no timer, and pending timers still fire as promised.
+    9. Memory is allocated for wheels alone, never per timer. Without memory
+       tw_start returns TW_ENOMEM and changes no timer. Pending timers can still
+       be cancelled and postponed to a later time, and fire as promised.
    10. No spikes, for a loop that wakes regularly. The longest call grows with
        the timers that fire in it and the time passed, not with the timers
        pending, because large buckets cascade early, a little in each call. A
@@ -173,13 +173,13 @@
    KB. With ticks of 1 ms, timeouts up to a minute need two wheels, an hour
    three, 100 years six, all of 64 bits eight. A heap takes less memory, and up
    to a few hundred timers is often as fast or faster. Buckets cascade early
-   only in calls: with a million timers, wake once a second.
+   only in calls: with a million timers, pass tw_wait a second.
 
    CONFIGURATION, by #define before the implementation
 
-   TW_MALLOC(size, context)    both or neither; default malloc and free; context
-   TW_FREE(pointer, context)   is alloc_context. Neither may use tw, which is
-                               half changed: a start returns TW_EBUSY
+   TW_MALLOC(size, context)    both or neither; malloc by default, as aligned;
+   TW_FREE(pointer, context)   context is alloc_context; neither may use tw,
+                               which is half changed: a start returns TW_EBUSY
    TW_STATIC                   static functions, in the implementing file only
    TW_DEF (*)                  any other linkage
    TW_TYPES_ONLY               types without functions, for a header of yours
@@ -573,8 +573,8 @@ TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback);
  * overdue, and fires in the next call. A pending timer moves, and counts as
  * started now. Returns TW_OK. Returns TW_ENOMEM if a new wheel finds no memory,
  * TW_EFULL at max_pending, TW_EBUSY inside tw_foreach or TW_MALLOC, TW_EINVAL
- * if tw or timer is NULL or tw is destroyed. A pending timer then stays as
- * before. */
+ * if tw or timer is NULL or tw is destroyed. After an error a pending timer
+ * stays as before. */
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
 /* Starts `timer` for the roundest tick in the window from `earliest` to
@@ -636,10 +636,10 @@ TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
  * cascaded. Returns the number fired, which may be 0 while timers are left. A
  * call stopped by the limit is unfinished: the clock stays at the last timer
  * handled, and tw_wait returns 0. The next call, limited or not, finishes this
- * one first and then begins its own work, even if its limit is used up. A call
- * that does not get so far has not begun, and its `now` is forgotten. limit 0
- * does nothing. Costs O(1) per timer handled, and a step per bucket emptied by
- * cancels. */
+ * one first. Then the next call begins, even with nothing left of its limit; a
+ * call that does not get so far has not begun, and its `now` is forgotten.
+ * limit 0 does nothing. Costs O(1) per timer handled, and a step per bucket
+ * emptied by cancels. */
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit);
 

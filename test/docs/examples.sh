@@ -16,10 +16,9 @@
 #                  indented by four more spaces, up to the next line with less
 #
 # An example with `int main` is a program: the script builds and runs it, and
-# the program must return 0. The program prints the lines that its comments have
-# between quotes, after `// prints` or `// the output:`. Lines without `int
-# main` are written to NAME.inc, which a file here includes. After a line with
-# `prints: NAME.c`, the manual shows what NAME.c in this folder prints.
+# the program must return 0 and print what is in a comment `// prints "..."`.
+# Lines without `int main` are written to NAME.inc, which a file here includes.
+# After a line with `prints: NAME.c`, the manual shows what NAME.c here prints.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -76,11 +75,7 @@ extract_header() {
 
 # expected FILE: what the comments of a program say that it prints.
 expected() {
-    awk -F '"' '/\/\/ (prints|.*the output:) "/ {
-        sub(/.*\/\//, "")
-        for (i = 2; i < NF; i += 2)
-            print $i
-    }' "$1"
+    sed -n 's|.*// prints "\(.*\)"$|\1|p' "$1"
 }
 
 compile() { # FILE
