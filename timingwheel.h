@@ -1,18 +1,15 @@
-/* timingwheel.h - v2.0.0 - timers for event loops, in one header
+/* timingwheel.h - v2.1.0 - timers for event loops, in one header
 
-   A hierarchical timing wheel for any number of timers. Starting, cancelling
-   and postponing a timer take constant time. Timers fire in exact order and
-   never early. Nothing runs at a fixed rate, and no call takes long because
-   many timers wait. You own the loop, the clock and the timers.
+   A hierarchical timing wheel: starting, cancelling and postponing take
+   constant time, and any number of timers fire in order, never early. You keep
+   your loop, your clock and your memory.
 
    SPDX-License-Identifier: MIT (the text is at the end)
 
-
    SYNOPSIS
 
-   In one C or C++ file, define TIMINGWHEEL_IMPLEMENTATION before including this
-   header. This file needs C99 or C++11. All other files include the header
-   only, and need C90 with the types of stdint.h and stdbool.h.
+   Define TIMINGWHEEL_IMPLEMENTATION in one file, in C99 or C++11. All other
+   files include the header only, in C90 with stdint.h and stdbool.h or later.
 
    example: synopsis.c
        #define TIMINGWHEEL_IMPLEMENTATION
@@ -21,276 +18,215 @@
 
        struct connection {
            int number;
-           tw_timer idle; // embedded: nothing is allocated per timer
+           tw_timer idle; // in your struct: nothing is allocated per timer
        };
 
        static void on_idle(timingwheel *tw, tw_timer *timer)
        {
            struct connection *c = TW_OWNER(timer, struct connection, idle);
-           printf("%d: %d idle\n", (int)tw_now(tw), c->number);
+           printf("%d: connection %d is idle\n", (int)tw_now(tw), c->number);
        }
 
        int main(void)
        {
+           struct connection c = {7, TW_TIMER_INIT(on_idle)};
            timingwheel tw;
-           struct connection a = {1, TW_TIMER_INIT(on_idle)};
-           struct connection b = {2, TW_TIMER_INIT(on_idle)};
-           uint64_t now = 0; // the reading of your clock, in milliseconds
-
-           tw_init(&tw, NULL); // ticks of one unit, clock at 0
-           tw_start(&tw, &a.idle, tw_after(now, 30000));
-           tw_start(&tw, &b.idle, tw_after(now, 30000));
-
-           now = 20000; // the loop wakes: b has sent something
-           tw_advance_clock(&tw, now); // nothing is due
-           tw_postpone(&tw, &b.idle, tw_after(now, 30000));
-
-           while (tw_next_deadline(&tw, &now)) // a real loop sleeps here
+           uint64_t now = 0; // the reading of your clock, here in milliseconds
+           tw_init(&tw, NULL); // a tick is one unit, the clock stands at 0
+           tw_start(&tw, &c.idle, tw_after(now, 30000)); // a time, not a delay
+           now = 20000; // the loop wakes: the connection has sent a message
+           tw_advance_clock(&tw, now);
+           tw_postpone(&tw, &c.idle, tw_after(now, 30000));
+           while (tw_next_deadline(&tw, &now)) // a real loop sleeps until then
                tw_advance_clock(&tw, now);
            tw_destroy(&tw);
-           return 0; // the output: "30000: 1 idle" and "50000: 2 idle"
+           return 0; // prints "50000: connection 7 is idle"
        }
 
-   A real loop sleeps for the time that tw_wait returns, rounded up to the unit
-   of the sleep. (Rounded down, the loop spins until the deadline.) After the
-   sleep the loop reads the clock, fires all due timers, and handles events:
+   YOUR LOOP
 
+   example: loop.c
+       tw_config config = {1, read_clock(), 0, 0, NULL}; // tick, first reading
+       tw_init(tw, &config);
        for (;;) {
-           wait_for_events(tw_wait(&tw, read_clock(), one_minute));
-           now = read_clock();
-           tw_advance_clock(&tw, now); // before the events, see COST
-           handle_events(now);         // deadlines here: tw_after(now, delay)
+           wait_for_events(tw_wait(tw, read_clock(), one_minute));
+           now = read_clock();        // a global: callbacks need it, too
+           tw_advance_clock(tw, now); // fires all due timers
+           handle_events();           // tw_start(tw, t, tw_after(now, delay))
        }
 
-   Set tw_config.start to the first reading of your clock. Count each delay from
-   `now`, the latest reading, and store `now` for callbacks. A time-out fires
-   before the events of its turn. So after a slow turn, a connection can time
-   out although its data has arrived: if that matters, let the callback try to
-   read. If the callback closes a connection, an event of the connection may
-   still be to handle: mark the connection closed, skip the event, and free the
-   connection after the turn.
+   1. A deadline is a time, not a delay as in libuv, libev and libevent: write
+      tw_after(now, delay). A delay passed as a deadline lies in the past, so
+      the timer fires at once.
+   2. Set `start` to the first reading of your clock. From 0 the first timers
+      seem far ahead, and need coarse wheels: four instead of two for 30 s, a
+      week after boot. Take CLOCK_MONOTONIC, or CLOCK_BOOTTIME to count suspend:
+      after a clock is set back, new timeouts fire at once.
+   3. Round the sleep up to the unit of your wait function. Rounded down, the
+      loop spins until the deadline.
 
+   Advance before the events, as above: handlers then start timers in fine
+   wheels. After a slow turn, a connection can time out although its data has
+   arrived: let the callback try to read. If requests share a socket, no
+   callback can read for one: handle events first, so answers cancel timeouts.
 
-   WHEN TO USE IT, AND WHEN NOT
+   A timer fires less than a tick after its deadline, plus the time that the
+   loop oversleeps or works. A delay from a reading that is old, or cut off, is
+   shorter by as much: read the clock again after long work, and add one unit.
 
-   Use a wheel for many or busy timers: idle time-outs postponed at every
-   packet, request time-outs that rarely fire, retries, simulation events. For a
-   few hundred timers that are rarely postponed, a heap is about as fast and
-   takes less memory. The library reads no clock and starts no thread.
+   tw_start fails only without memory for a new wheel, at max_pending, and in
+   misuse. Where malloc does not fail, you may ignore the status, as here.
 
+   HOW DO I ...
+
+   - Close a connection in its callback? Reach my server?       example: close.c
+         struct connection *c = TW_OWNER(timer, struct connection, idle);
+         struct server *server = TW_OWNER(tw, struct server, timers);
+         c->closed = true; // skip the events of this turn that name it,
+         list_add(&server->closed, c); // and free it after the turn
+   - Repeat a timer, in its callback?                          example: repeat.c
+         next = tw_next_period(tw_deadline(timer), period, now, &missed);
+         tw_start(tw, timer, next);
+     This skips missed periods and keeps the phase; tw_after(tw_deadline(timer),
+     period) catches up, and tw_after(now, period) drifts. With a period shorter
+     than a tick the timer fires once per call, because a timer that a callback
+     starts overdue waits for the next call: `missed` counts the rest.
+   - Stop everything, outside of a callback?                     example: stop.c
+         tw_drain(tw, release, &list); // the timers are idle: free their owners
+         tw_destroy(tw);
+   - Bound the work of a turn?                                  example: limit.c
+         tw_advance_clock_limit(tw, now, 1000); // tw_wait is 0 if more are due
+   - Choose the tick? As coarse as your precision: for network timeouts 1 ms,
+     which is 1000000 for a clock in nanoseconds. Each factor of 256 below costs
+     a move per timer: at 1 ns, a million timers take 3 times as long to fire.
+   - Choose wheel_size? Leave it at 256. Smaller wheels save memory (64: 8 KB
+     each), but a million timers take 3 times as long to fire with 64, 5 times
+     with 16, 20 times with 2. Above 512 up to 4096 they are slower, too.
+   - Run without malloc? Define TW_MALLOC.                    example: reserve.c
+         status = tw_reserve(tw, UINT64_MAX); // 264 KB; no start needs more
+   - Simulate? Go from deadline to deadline.                 example: simulate.c
+         while (tw_next_deadline(tw, &now) && now <= end)
+             tw_advance_clock(tw, now); // not once to `end`: see the function
+   - Move an object? A byte copy of it is in no list.            example: move.c
+         tw_move(tw, &old->idle, &copy->idle); // before `old` is freed
+   - Use C++? Derive a class from tw_timer, static_cast the timer to the class
+     in the callback, and call tw_cancel in the destructor. Delete the copy
+     constructor, because destroying a copy would cancel the original.
+   - Dispatch timers myself, or in coroutines?               example: dispatch.c
+         while ((timer = tw_poll(tw, now)) != NULL)
+             dispatch(timer); // a start for "now" keeps this loop going
+     Do not suspend a callback, because the call around it would never end.
+   - Set another time? tw_drain into a list, sort the list by deadline (overdue
+     timers fire in start order), tw_destroy, tw_init with the new start, and
+     start the timers. With a stable sort the timers of a tick keep their order.
+   - Find a mistake? Define TW_DEBUG: misuse prints one line on standard error,
+     `timingwheel.h: SENTENCE (FUNCTION)`, and aborts. tw_dump draws the wheels.
+
+   WORDS
+
+   A *wheel* has *buckets*: lists of timers in start order. A bucket spans one
+   *step*: a tick in wheel 0, and wheel_size steps of the finer wheel elsewhere.
+   To *cascade* is to move timers to a finer wheel. A timer started for a tick
+   already reached is *overdue*. A call that its limit stopped is *unfinished*.
 
    PROMISES
 
     1. Never early. A timer fires in the first tw_advance_clock(now) that
        reaches the timer's tick: the deadline rounded up to a tick.
-    2. Advancing over a span without due timers costs the same for one tick as
-       for 2^63 ticks.
-    3. In a callback, the clock is the tick of the firing timer, not the target
-       of the call. (An overdue timer leaves the clock alone.) A timer that a
-       callback starts for a later tick, up to the target, fires within the same
-       call, in order.
-    4. Deadlines are absolute. Add a delay to the latest reading with
-       tw_after, which saturates. Use a clock that never jumps.
-    5. A deadline in the past is no error. If the clock has reached the tick of
-       the deadline, the timer is overdue. Overdue timers fire in the next call,
-       whatever the argument, before all others, in start order. A timer that a
-       callback starts overdue fires in the next call, not in the current call.
-    6. A `now` before the clock does not move the clock. Such a call fires
-       overdue timers, and finishes an unfinished call.
-    7. Every uint64_t is a valid deadline and a valid clock. A timer whose tick
-       is beyond 64 bits stays pending and wakes nobody.
-    8. Timers that are not overdue fire in order of tick, and within a tick in
-       start order. A timer that was postponed takes any place in its tick.
-    9. tw_next_deadline is never late. The result can be early only after a
-       timer was cancelled, postponed, restarted or drained. Each such timer
-       costs at most one call that fires nothing. An emptied bucket wakes
-       nobody, unless the bucket was the first of its wheel. Cascading ahead of
-       time wakes nobody.
-   10. tw_wait returns 0 if a timer is due, else the time until the next
-       deadline, at most `longest`. If the clock can reach no pending timer,
-       tw_wait returns `longest`.
-   11. Start, cancel, postpone and move are O(1). Postponing to a later time
-       only stores the deadline, and cannot fail. For an earlier time, or if the
-       timer is due or not pending, tw_postpone acts like tw_start.
-   12. tw_start_within picks the roundest tick in its window. An overdue tick is
-       picked only if the window has no other tick.
-   13. tw_advance_clock_limit handles at most `limit` timers, fired or cascaded.
-       The cost is O(1) per timer handled, plus one step per bucket emptied by
-       cancels. A call stopped by the limit is unfinished. The next call,
-       limited or not, finishes the unfinished call first, and then begins its
-       own work. If the limit is spent before that, the new call does not begin,
-       and its `now` is ignored. So timers that were due fire before timers that
-       were started overdue since. A tw_poll that returns a timer is a call
-       stopped after one timer.
-   14. Memory is allocated for wheels alone, never per timer. After
-       tw_reserve(tw, horizon), no start with a deadline up to the time
-       `horizon` runs out of memory, until tw_trim.
-   15. Without memory for a wheel, tw_start returns TW_ENOMEM and changes no
-       timer. Pending timers still fire in time and in order. A postponed timer
-       that finds no wheel waits in a list until the timer's tick.
-   16. No spikes. A bucket with more than a few hundred timers moves down before
-       the bucket is due, a little in each call. A call that moves the clock by
-       d ticks, to r ticks before the bucket's step, moves about d / (d + r) of
-       the timers left in the bucket. A loop that slept through the whole step
-       before pays for the bucket in one call.
-    C. Callbacks may start, cancel, postpone and move any timer, drain the
-       wheel, and free the timer that fired. A callback must not advance, poll,
-       trim or destroy its own wheel: such a call does nothing and returns 0 or
-       NULL. A callback may throw if the implementation is compiled as C++. A
-       callback must not leave by longjmp.
+    2. Order. Timers fire in order of tick, and within a tick in start order;
+       overdue timers fire first, in start order. Postponed timers, and timers
+       left by an exception in tw_drain, may fire anywhere within their tick.
+    3. In a callback the clock is the tick of the firing timer, not the target
+       of the call; an overdue timer leaves the clock alone. A timer started for
+       a later tick up to the target fires within the same call, in order.
+    4. Deadlines are absolute, and every uint64_t is one: nothing wraps. A timer
+       whose tick is beyond 64 bits stays pending and never wakes the loop. A
+       `now` below the clock fires only overdue timers and what a limit left.
+    5. Overdue timers fire in the next call, whatever its `now`. Started overdue
+       in a callback, a timer waits for the next call, so none holds the loop.
+    6. Waking up. tw_next_deadline is never late. It is early only after a timer
+       was cancelled, postponed, restarted or drained, and each such timer costs
+       at most one call that fires nothing.
+    7. O(1). Start, cancel, postpone and move take constant time, not amortised,
+       except to create a wheel. A call that advances costs O(1) per timer fired
+       or moved, for one tick as for 2^63.
+    8. Limits. A limited call handles at most `limit` timers, fired or cascaded.
+       The next call finishes an unfinished call, then begins its own work, so
+       timers that were due fire before timers started overdue since.
+    9. Memory is allocated for wheels alone, never per timer. Without memory
+       tw_start returns TW_ENOMEM and changes no timer. Pending timers can still
+       be cancelled and postponed to a later time, and fire as promised.
+   10. No spikes, for a loop that wakes regularly. The longest call grows with
+       the timers that fire in it and the time passed, not with the timers
+       pending, because large buckets cascade early, a little in each call. A
+       call after a sleep through the whole step moves a bucket at once, and so
+       does a call that reaches a tick from which many timers were postponed.
+   11. Callbacks may start, cancel, postpone and move any timer, drain, and free
+       the timer that fired. They must not advance, poll, trim or destroy their
+       own timingwheel: the call around them uses it, so such a call does
+       nothing. In C++ they may throw, which stops the call after the timer.
+       They must not leave by longjmp, because the call would never end.
 
-   After an exception in a callback, the timer counts as fired, and the call as
-   stopped after the timer. The same holds for visitors. If a visitor of
-   tw_drain throws, the timers not visited stay pending, and the next call that
-   advances fires the due timers among them.
+   COSTS
 
-   Start a periodic timer again in its callback. After missed periods, line 1
-   catches up on all periods, line 2 counts from `now`, and line 3 skips periods
-   and keeps the phase. `now` is the latest reading, not tw_now.
-
-       tw_start(tw, t, tw_after(tw_deadline(t), period));
-       tw_start(tw, t, tw_after(now, period));
-       tw_start(tw, t, tw_next_period(tw_deadline(t), period, now, &missed));
-
-
-   COST
-
-   A timer takes 40 bytes in your struct on a 64-bit machine. A wheel is one
-   block of 33 KB with wheel_size 256. With ticks of a millisecond, time-outs up
-   to a minute take two wheels, up to an hour three, up to 100 years six, and
-   all of 64 bits eight. Nothing else is allocated.
-
-   A timer moves down at most once per wheel, and most timers never move. If
-   the loop handles events before tw_advance_clock, the clock is as old as the
-   last sleep, and each time-out starts in a wheel that is too coarse.
-
-   Requests with one time-out, each answered after half of the time-out, wake a
-   loop two to four times per time-out (the most found: five), for any number of
-   requests. In the worst case each cancelled timer wakes the loop once.
-
-   A bucket moves down ahead of time only in calls. If a million timers wait far
-   ahead and nothing else happens, wake at least once a second: pass one second
-   as `longest`, or use tw_advance_clock_limit.
-
-
-   IN A LARGER PROGRAM
-
-   Line 1 leads from a wheel to your data, if the wheel is a member. After line
-   2 no start runs out of memory. Lines 3 and 4 fire timers through a dispatch
-   of your own. Each tw_poll is a call: a timer that `dispatch` always starts
-   again without a delay keeps the loop running.
-
-   example: program.c
-       struct server *server = TW_OWNER(tw, struct server, wheel);
-       status = tw_reserve(tw, UINT64_MAX); // once, after tw_init
-       while ((timer = tw_poll(tw, now)) != NULL)
-           dispatch(timer);
-
-   A simulation advances from one tw_next_deadline to the next, and may stop
-   after any event. In one call over a longer span, or in tw_poll with the end
-   of the span, a timer that a callback starts without a delay fires too late:
-   when the whole span is done (promise 5).
-
-   If another thread runs the loop, wake that thread when a start makes
-   tw_next_deadline earlier.
-
-   Prefer a clock that never jumps: CLOCK_MONOTONIC, or CLOCK_BOOTTIME to count
-   the time that the system is suspended. After a wall clock is set back, each
-   new time-out is overdue until the clock catches up. One wrong reading far
-   ahead has the same effect. With a wall clock, keep an offset:
-
-   example: wall_clock.c
-       now = wall_ms() + offset;
-       if (now < last) {
-           offset += last - now; // the clock was set back
-           now = last;
-       }
-       last = now;
-
-   To set a wheel to another time, drain it, set it up again, and start the
-   timers. Timers of one tick keep their order:
-
-   example: set_time.c
-       tw_drain(tw, save, &list); // `save` appends the timer to the list
-       tw_destroy(tw);
-       tw_init(tw, &config); // config.start is the new time
-       while ((timer = take_first(&list)) != NULL)
-           tw_start(tw, timer, new_deadline(timer));
-
-   These lines widen a 32-bit counter that wraps. A difference of half the range
-   or more is a step back of the counter, and leaves `now` alone:
-
-   example: widen.c
-       uint32_t passed = counter - (uint32_t)now;
-       now += passed < UINT32_C(0x80000000) ? passed : 0;
-
-   A timingwheel belongs to one thread, and two timingwheels share nothing. A
-   timingwheel must not move from tw_init to tw_destroy: do not copy it, and do
-   not keep it in an array that grows. A pending timer moves with tw_move alone.
-
+   A timer takes 40 bytes on a 64-bit machine, a timingwheel 1.5 KB, a wheel 33
+   KB. With ticks of 1 ms, timeouts up to a minute need two wheels, an hour
+   three, 100 years six, all of 64 bits eight. A heap takes less memory, and up
+   to a few hundred timers is often as fast or faster. Buckets cascade early
+   only in calls: with a million timers, pass tw_wait a second.
 
    CONFIGURATION, by #define before the implementation
 
-   TW_MALLOC(size, context)    define both or neither; default malloc and free;
-   TW_FREE(pointer, context)   `context` is alloc_context of tw_config; both
-                               must not use the wheel; memory is aligned as by
-                               malloc
-   TW_STATIC                   static functions, declared only in the file with
-                               the implementation
+   TW_MALLOC(size, context)    both or neither; malloc by default, as aligned;
+   TW_FREE(pointer, context)   context is alloc_context; neither may use tw,
+                               which is half changed: a start returns TW_EBUSY
+   TW_STATIC                   static functions, in the implementing file only
    TW_DEF (*)                  any other linkage
-   TW_TYPES_ONLY               the types without the functions, for a header of
-                               yours
+   TW_TYPES_ONLY               types without functions, for a header of yours
    TIMINGWHEEL_THREADS (*)     the mailbox, for requests from other threads
-   TW_CALL(tw, timer)          fires a timer, for measuring, logging or a lock;
-                               default (timer)->callback((tw), (timer)), which
-                               may free the timer
-   TW_DEBUG                    misuse ends in TW_ASSERT, with the remedy
-   TW_ASSERT(expr)             with TW_DEBUG only; default assert, which NDEBUG
-                               turns off
+   TW_CALL(tw, timer)          replaces (timer)->callback((tw), (timer)), which
+                               may free the timer; not if the callback is NULL
+   TW_DEBUG                    stops on misuse, even with NDEBUG
+   TW_ASSERT(expr)             called instead of the message, with TW_DEBUG
    (*) Define the macro wherever this header is included.
 
-   The version is semantic for source code. Structures may change in any
-   version, so compile a whole program with one copy of this header.
+   Structures may change in any version, so compile a program with one copy of
+   this header. Do not move or copy a timingwheel: its lists point into it.
 
+   THREADS
 
-   TIMERS FROM OTHER THREADS, with TIMINGWHEEL_THREADS defined
+   A timingwheel belongs to one thread, and two share nothing. Other threads
+   post requests to a tw_mailbox, which needs TIMINGWHEEL_THREADS, C11 or C++11,
+   and lock-free 64-bit atomics. In a callback, TW_OWNER(timer, struct job,
+   timeout.timer) is the job with the tw_remote `timeout`.
 
-   Other threads start and cancel timers by requests to the tw_mailbox of a
-   wheel, and the wheel's thread collects the requests. The mailbox needs C11 or
-   C++11 and lock-free 64-bit atomics. A tw_remote begins with a tw_timer, which
-   fires as usual.
-
-       tw_post_start(&box, &job->timeout, tw_after(clock_ns(), second));
-       tw_post_cancel(&box, &job->timeout); // both from any thread
-
-       for (;;) {
-           sleep_until_woken(tw_wait(&tw, clock_ns(), one_minute));
-           clear_wake_up(); // before tw_collect: a later request wakes again
-           tw_collect(&box);
-           tw_advance_clock(&tw, clock_ns());
+   example: mailbox.c
+       tw_config config = {1000000, clock_ns(), 0, 0, NULL}; // ticks of 1 ms
+       tw_init(&tw, &config);
+       tw_mailbox_init(&box, &tw, wake, NULL);
+       for (size_t waiting = 0;;) {
+           uint64_t longest = waiting > 0 ? 10 * ms : 60 * second; // try again
+           sleep_until_woken(tw_wait(&tw, clock_ns(), longest));
+           clear_wake_up(); // before tw_collect: a later post wakes again
+           tw_advance_clock(&tw, clock_ns()); // starts then find fine wheels
+           waiting = tw_collect(&box); // starts that found no memory
        }
 
-   - Posting never waits, never allocates and cannot fail. Only the last request
-     for a timer counts. tw_collect serves timers in order of first request.
-   - If the mailbox was empty, the posting thread calls `wake`, which writes to
-     an eventfd, calls uv_async_send, or the like.
-   - A start that the wheel refuses (no memory, max_pending, destroyed) waits,
-     and the timer stays as before. Each tw_collect tries waiting starts again,
-     if the wheel has room, and returns how many wait. While a start waits,
-     collect often: a new request for the timer does not wake the loop.
-     tw_post_cancel takes a waiting start back.
-   - UINT64_MAX - 2 and UINT64_MAX - 1 act as UINT64_MAX.
-   - A cancel may be collected after the timer fired. Once the cancel is settled
-     (tw_remote_settled), the timer will not fire.
-   - The wheel's thread may use the tw_timer of a settled remote directly. That
-     thread may free a remote that is settled, not pending, and never posted
-     again, even in the callback. The callback sees all that the posting thread
-     wrote before the post.
-   - A remote belongs to one mailbox. Both must not move while in use. Keep the
-     mailbox, and the data of `wake`, until each call with the mailbox has
-     returned. Join the threads, collect once more, then destroy the wheel.
-   - A thread held up inside a post delays requests for that timer, and may
-     delay the wake-up for later requests. It never delays a thread or the loop.
+   - Any thread may call tw_post_start(&box, &job->timeout, deadline) and
+     tw_post_cancel(&box, &job->timeout). Posting is lock-free, never allocates
+     and cannot fail. Only the last request for a timer counts. The callback
+     sees all that the thread wrote before the post.
+   - A post into an empty mailbox calls `wake`, for an eventfd or the like.
+   - max_pending does not limit posted starts: whoever posts limits. A start
+     without memory, or after tw_destroy, waits. Each tw_collect tries again,
+     and returns how many wait: none after tw_reserve.
+   - UINT64_MAX - 2 and - 1 act as UINT64_MAX, because two of the values that a
+     request can have mean "nothing" and "cancel".
+   - A cancel may come after the timer has fired. Once tw_remote_settled is
+     true, the timer will not fire, and the loop's thread may use it. If not
+     pending and never posted again, the remote may be freed.
+   - Keep mailbox and remotes in place. At the end, join the threads, collect
+     once more, then destroy the timingwheel.
 */
 
 /* Silences warnings about code that is right as it is. */
@@ -564,8 +500,22 @@ struct tw_mailbox {
 #endif /* TIMINGWHEEL_H */
 
 /* ------------------------------------------------------------ functions ---
- * Declared once. Not declared with TW_TYPES_ONLY. With TW_STATIC only declared
- * where they are implemented. */
+ *
+ * set up     tw_init, tw_destroy, tw_reserve, tw_trim
+ * a timer    tw_timer_init, tw_start, tw_start_within, tw_postpone, tw_cancel,
+ *            tw_move
+ * the loop   tw_wait, tw_next_deadline, tw_advance_clock,
+ *            tw_advance_clock_limit, tw_poll
+ * times      tw_after, tw_next_period
+ * ask        tw_is_pending, tw_timer_state, tw_deadline, tw_remaining, tw_now,
+ *            tw_count, tw_get_stats, tw_strerror
+ * visit      tw_foreach, tw_drain
+ * debug      tw_check, tw_dump
+ * threads    tw_mailbox_init, tw_remote_init, tw_post_start, tw_post_cancel,
+ *            tw_collect, tw_remote_settled
+ *
+ * All are O(1), unless the comment says otherwise. Not declared with
+ * TW_TYPES_ONLY, and with TW_STATIC only where they are implemented. */
 
 #if !defined(TWI_DECLARED) &&               \
     (defined(TIMINGWHEEL_IMPLEMENTATION) || \
@@ -587,98 +537,136 @@ struct tw_mailbox {
 extern "C" {
 #endif
 
-/* Sets up `tw`, which may be uninitialised memory. `config` NULL means every
- * default. Allocates nothing. Not for a wheel that has pending timers or
- * memory. TW_EINVAL: tw is NULL, or wheel_size is out of range or no power of
- * two. `tw` then stays as it was; zero memory counts as destroyed. */
+/* Sets up `tw`, which may be uninitialised memory, and returns TW_OK. `config`
+ * NULL means all defaults. Do not call it on a timingwheel in use: its timers
+ * and memory would be lost. TW_EINVAL: tw is NULL, or wheel_size is no power of
+ * two or out of range; `tw` is then unchanged, and zero memory counts as
+ * destroyed. */
 TW_DEF int tw_init(timingwheel *tw, const tw_config *config);
 
-/* Frees all memory. Pending timers become idle. Changes nothing if `tw` is
- * destroyed. Ignored inside a callback or visitor of `tw`: destroy the wheel
- * after the call. Costs a pass over all buckets and timers. */
+/* Makes all pending timers idle and frees all memory. Does nothing if `tw` is
+ * destroyed, or inside a callback or visitor, whose call still needs `tw`.
+ * Costs a pass over all buckets and timers. */
 TW_DEF void tw_destroy(timingwheel *tw);
 
-/* Makes `timer` idle, and sets the callback. With `callback` NULL the timer is
- * only marked fired, for use with tw_poll. Not for a pending timer. */
+/* Allocates the wheels for deadlines up to the time `horizon`, and returns
+ * TW_OK. Until tw_trim, no start with such a deadline needs memory. UINT64_MAX
+ * serves every deadline. For delays up to d at any later time, reserve
+ * tw_after(tw_now(tw), 4 * (d + longest sleep)) once. (A start counts from the
+ * clock, which is as old as the last sleep; the reach of a wheel shrinks by
+ * half as the clock moves; the rest is for rounding.) TW_ENOMEM: the wheels
+ * that were allocated stay. TW_EINVAL: tw is NULL or destroyed. */
+TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon);
+
+/* Frees the wheels that are coarser than every timer. Does nothing inside a
+ * callback or visitor. Costs a pass over the marks of the freed wheels. */
+TW_DEF void tw_trim(timingwheel *tw);
+
+/* Makes `timer` idle and sets the callback, as TW_TIMER_INIT does. Do not call
+ * it on a pending timer, whose list would break. A timer whose callback is NULL
+ * is for tw_poll: tw_advance_clock only marks the timer fired. */
 TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback);
 
 /* Starts `timer`, to fire in the first call that reaches the tick of
- * `deadline`: the deadline rounded up to a tick. If the clock has reached that
- * tick, the timer is overdue, and fires in the next call. A pending timer
- * moves, and counts as started now. O(1). TW_EINVAL: tw or timer is NULL, or tw
- * is destroyed. TW_ENOMEM, TW_EFULL, TW_EBUSY: see enum tw_status; a pending
- * timer stays as before. */
+ * `deadline`: the deadline rounded up to a tick. For a delay write
+ * tw_after(now, delay). If the clock has reached the tick, the timer is
+ * overdue, and fires in the next call. A pending timer moves, and counts as
+ * started now. Returns TW_OK. Returns TW_ENOMEM if a new wheel finds no memory,
+ * TW_EFULL at max_pending, TW_EBUSY inside tw_foreach or TW_MALLOC, TW_EINVAL
+ * if tw or timer is NULL or tw is destroyed. After an error a pending timer
+ * stays as before. */
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
-/* Starts `timer` for the roundest tick from `earliest` to `latest` that is
- * ahead of the clock. Timers of round ticks cascade less, and wake the loop
- * together. tw_deadline then returns the chosen time. A window without a tick
- * acts like tw_start(earliest). O(1). Statuses as tw_start; TW_EINVAL if latest
- * < earliest. */
+/* Starts `timer` for the roundest tick in the window from `earliest` to
+ * `latest`: its binary number ends in the most zeros. Timers of round ticks
+ * cascade less and wake the loop together. tw_deadline then returns the chosen
+ * time. (So a periodic timer keeps its nominal time elsewhere, or the choices
+ * add up to a drift.) An overdue tick is chosen only if the window has no
+ * other. A window without a tick acts like tw_start(earliest). Statuses as
+ * tw_start; TW_EINVAL: latest < earliest. */
 TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
                            uint64_t latest);
 
-/* Sets the deadline of a pending timer. A later deadline is one store and
- * cannot fail, even in a visitor of tw_foreach: the timer moves when the
- * timer's bucket comes up. The same deadline changes nothing. An earlier
- * deadline, or a timer that is due or not pending, acts like tw_start, with its
- * statuses. O(1). */
+/* Sets the deadline of a pending timer. A later deadline is only stored, which
+ * cannot fail, even in tw_foreach: the timer moves when its bucket comes up.
+ * The same deadline changes nothing. For an earlier deadline, or a timer that
+ * is due or not pending, acts like tw_start, with its statuses. */
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
-/* Cancels `timer`, which may then be freed at once. Returns true if the timer
- * was pending. Changes nothing for any other timer or NULL, even after
- * tw_destroy. O(1). */
+/* Cancels `timer` and returns true, or returns false if `timer` is NULL or not
+ * pending. Needed before a pending timer is freed, because its neighbours point
+ * to the timer; may be called after tw_destroy. */
 TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
 
-/* Moves a timer to another address. `to` gets all fields, and the place of
- * `from` in the firing order. `from` becomes idle if pending. `to` must not be
- * pending, but may be a copy of `from`. Both must be valid memory: before a
- * realloc, move to a new block. Cannot fail. O(1). */
+/* Moves a timer to another address: `to` gets all fields of `from`, and its
+ * place in the firing order, and `from` becomes idle. If `from` is not pending,
+ * it is only copied. `to` must be zeroed, idle, or a byte copy of `from`. Both
+ * must be valid memory, so do not realloc: allocate a new block, move, free the
+ * old one. Cannot fail. */
 TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to);
 
-/* Finishes an unfinished call (promise 13). Then moves the clock to `now`,
- * unless `now` is before the clock, and fires, in order, every timer due by
- * then. Returns the number of timers fired. Does nothing inside a callback or
- * visitor (0). Costs O(1) per timer fired or cascaded, for any span of time. A
- * simulation calls this for each tw_next_deadline: see IN A LARGER PROGRAM. */
+/* Returns how long the loop may sleep at `now`, in time units: until the next
+ * deadline, but at most `longest`. Returns 0 if a timer is due at `now` or a
+ * call unfinished, `longest` if no timer is pending that the clock can reach.
+ * Cut the result to the type of your wait function. UINT64_MAX: sleep until an
+ * event. */
+TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest);
+
+/* Writes the time at which the next timer is due, its deadline rounded up to a
+ * tick, and returns true. Writes the clock if a timer is overdue or a call
+ * unfinished. Returns false if no timer is pending that the clock can reach;
+ * *deadline is then unchanged. Never late, but can be early after a timer was
+ * cancelled, postponed, restarted or drained. An emptied bucket wakes nobody,
+ * unless it was the first of its wheel. With one common timeout, cancelled
+ * requests wake a loop for nothing 2 to 11 times per timeout, for any number of
+ * requests: 2 to 4 if answered after half of it, 5 to 7 at random, 8 to 11
+ * after 90 %. */
+TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
+
+/* Moves the clock to `now` and fires, in order, every timer due by then.
+ * Returns the number of timers fired. A `now` before the clock leaves the clock
+ * alone. An unfinished call is finished first, which counts as a call of its
+ * own (promises 5 and 8). Does nothing inside a callback or visitor (0). Costs
+ * O(1) per timer fired or cascaded. Over a long span, a timer that a callback
+ * starts for "now" fires only in the next call, so a simulation calls this once
+ * per tw_next_deadline. */
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
 
 /* Acts like tw_advance_clock, but handles at most `limit` timers, fired or
- * cascaded (promise 13). If the limit stops the call, the clock stays at the
- * last timer handled, and tw_wait returns 0. Returns the number of timers
- * fired, which may be 0 while timers are left. limit 0 does nothing. */
+ * cascaded. Returns the number fired, which may be 0 while timers are left. A
+ * call stopped by the limit is unfinished: the clock stays at the last timer
+ * handled, and tw_wait returns 0. The next call, limited or not, finishes this
+ * one first. Then the next call begins, even with nothing left of its limit; a
+ * call that does not get so far has not begun, and its `now` is forgotten.
+ * limit 0 does nothing. Costs O(1) per timer handled, and a step per bucket
+ * emptied by cancels. */
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit);
 
-/* Marks the next timer due at `now` as fired and returns the timer, without
- * calling the callback. Returns NULL if no timer is due; the clock is then
- * `now` or later. Returns NULL inside a callback or visitor. Costs O(1) per
- * call and per timer cascaded. */
+/* Returns the next timer due at `now`, marked as fired, without calling the
+ * callback. Returns NULL if no timer is due; the clock is then `now` or later.
+ * Returns NULL inside a callback or visitor. A tw_poll that returns a timer is
+ * a call stopped after one timer, so a timer always started again for "now" is
+ * returned for ever. Costs O(1) per timer cascaded. */
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now);
 
-/* Writes the time at which the next timer is due: the deadline rounded up to a
- * tick. If a timer is overdue or a call unfinished, writes the clock. Never
- * late, but can be early (promise 9). Otherwise returns false, and leaves
- * *deadline alone, if the clock can reach no pending timer. O(1). */
-TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
+/* Returns now + delay, or UINT64_MAX if the sum exceeds 64 bits. `now` is the
+ * latest reading of your clock, not tw_now, which is older than the last sleep.
+ * A delay counted from a reading that is old, or cut off to its unit, is
+ * shorter by as much. So read the clock again after long work, and add one unit
+ * if the delay must not be too short. */
+TW_DEF uint64_t tw_after(uint64_t now, uint64_t delay);
 
-/* Returns how long a loop may sleep at `now`, in time units: 0 if a timer is
- * due or a call unfinished, else the time to the next deadline, at most
- * `longest`. Returns `longest` if the clock can reach no pending timer. Cap the
- * result to the type of your time-out; UINT64_MAX means no time-out. O(1). */
-TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest);
-
-/* Returns the clock in time units: the latest `now` of a call that ended. In a
- * callback, and after a call stopped by its limit, the clock is the tick of the
- * last timer handled; an overdue timer does not move the clock. Count delays
- * from your own `now`, because tw_now is older than the last sleep. */
-TW_DEF uint64_t tw_now(const timingwheel *tw);
-
-/* Returns the number of pending timers. */
-TW_DEF size_t tw_count(const timingwheel *tw);
+/* Returns the next deadline of a periodic timer that keeps its phase: the first
+ * previous + k * period after `now`, with k at least 1. Returns UINT64_MAX if
+ * the sum exceeds 64 bits. `previous` is tw_deadline(timer), or the nominal
+ * time of a timer started by tw_start_within. *missed (if not NULL) is the
+ * number of periods skipped, k - 1. Period 0 acts as 1. */
+TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period, uint64_t now,
+                               uint64_t *missed);
 
 /* Returns true from tw_start until the timer fires, is cancelled or drained, or
- * the wheel is destroyed. False for NULL. */
+ * the timingwheel is destroyed. False for NULL, and in the timer's callback. */
 TW_DEF bool tw_is_pending(const tw_timer *timer);
 
 /* Returns the state of a timer; TW_IDLE for NULL. */
@@ -688,62 +676,50 @@ TW_DEF tw_state tw_timer_state(const tw_timer *timer);
 TW_DEF uint64_t tw_deadline(const tw_timer *timer);
 
 /* Returns deadline - now, or 0 if the deadline has passed; the tick of the
- * deadline may come later. Returns 0 for NULL and for a timer that is not
- * pending. */
+ * deadline may come later. 0 for NULL and for a timer that is not pending. */
 TW_DEF uint64_t tw_remaining(const tw_timer *timer, uint64_t now);
 
-/* Allocates the wheels for deadlines up to the time `horizon`. After TW_OK no
- * start with such a deadline runs out of memory, until tw_trim. For delays of
- * up to d at any later time, reserve tw_after(now, 4 * d) once; UINT64_MAX
- * serves every deadline. COST says how many wheels. TW_ENOMEM: wheels that were
- * allocated stay. TW_EINVAL: tw is NULL or destroyed. */
-TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon);
+/* Returns the clock in time units: the latest `now` of a call that ended. In a
+ * callback, and after a call stopped by its limit, returns the tick of the last
+ * timer handled; an overdue timer leaves the clock alone. */
+TW_DEF uint64_t tw_now(const timingwheel *tw);
 
-/* Frees the wheels that are coarser than every timer. Ignored inside a callback
- * or visitor. Costs a pass over the marks of the freed wheels. */
-TW_DEF void tw_trim(timingwheel *tw);
-
-/* Calls `visit` for every pending timer: timers of one tick in start order
- * (except postponed timers), ticks in no order. Returns the number of timers
- * visited. A visitor may cancel and free, move, or postpone the visited timer,
- * but not touch other timers, start timers (TW_EBUSY), visit or drain (0).
- * Costs a pass over all buckets and timers. */
-TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context);
-
-/* Takes out every pending timer, in the order of tw_foreach: each timer becomes
- * idle, then `visit` is called, unless `visit` is NULL. A visitor may start,
- * cancel and free timers; started timers are not visited. Timers that await a
- * visit are still pending, but wake nobody. Allowed in a callback. Returns the
- * number of timers taken out. Costs a pass over all buckets and timers. */
-TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context);
-
-/* Returns now + delay, or UINT64_MAX if the sum exceeds 64 bits. */
-TW_DEF uint64_t tw_after(uint64_t now, uint64_t delay);
-
-/* Returns the next deadline of a periodic timer that keeps its phase: the first
- * previous + k * period after `now`, with k at least 1. Returns UINT64_MAX if
- * the sum exceeds 64 bits. *missed (if not NULL) is the number of periods
- * skipped, k - 1. Period 0 acts as 1. */
-TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period, uint64_t now,
-                               uint64_t *missed);
-
-/* Returns a sentence on the meaning of a status and the remedy. Never NULL. */
-TW_DEF const char *tw_strerror(int status);
+/* Returns the number of pending timers. */
+TW_DEF size_t tw_count(const timingwheel *tw);
 
 /* Fills *stats. Costs a pass over all buckets. */
 TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats);
 
-/* Draws the wheels as text, see HOW IT WORKS. Calls `write` once per line, at
- * most 100 columns, without line end. A sign stands for a bucket, or for
- * several if the wheel has more than 64: . (empty), 1 to 9, + (ten or more) or
- * # (a hundred or more). Allocates nothing. Allowed in callbacks and visitors;
- * `write` must not change `tw`. Costs a pass over all timers. */
-TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context);
+/* Returns a sentence on what a status means and what to do. Never NULL. */
+TW_DEF const char *tw_strerror(int status);
 
-/* Checks the structure, for tests and debugging. Returns false if a pass over
- * all buckets and timers finds an invariant broken (see INVARIANTS), or if `tw`
- * is NULL or destroyed. */
+/* Calls `visit` for every pending timer, and returns the number of timers
+ * visited. Timers of one tick are visited in start order (except postponed
+ * timers), ticks in no order. A visitor may cancel and free, move, or postpone
+ * the visited timer. It must not touch other timers, because the next to visit
+ * may be one; tw_start returns TW_EBUSY, tw_foreach and tw_drain 0. Costs a
+ * pass over all buckets and timers. */
+TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context);
+
+/* Takes out every pending timer, in the order of tw_foreach: each timer becomes
+ * idle, then `visit` is called, unless NULL. Returns the number of timers taken
+ * out. A visitor may start, cancel and free timers; started timers are not
+ * visited. Timers that await a visit are pending, but wake nobody. If a visitor
+ * throws, they stay pending, and may fire anywhere within their ticks. Allowed
+ * in a callback. Costs a pass over all buckets and timers. */
+TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context);
+
+/* Returns true if the structure is sound, for tests and debugging. Returns
+ * false if a pass over all buckets and timers finds an invariant broken (see
+ * INVARIANTS), or if `tw` is NULL or destroyed. */
 TW_DEF bool tw_check(const timingwheel *tw);
+
+/* Draws the wheels as text (see HOW IT WORKS): calls `write` once per line of
+ * at most 100 columns, without line end. A sign stands for a bucket, or for
+ * several if the wheel has more than 64: . (empty), 1 to 9, + (ten or more) or
+ * # (a hundred or more). Allowed in callbacks and visitors; `write` must not
+ * change `tw`. Costs a pass over all timers. */
+TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context);
 
 #ifdef TIMINGWHEEL_THREADS
 

@@ -207,7 +207,7 @@ cost_of_threads() {
         !out { print }
         /^#endif \/\* TIMINGWHEEL_THREADS \*\/$/ { out = 0 }' "$header" \
         >"$build/plain/$header"
-    ! grep -n 'stdatomic\|tw_mailbox_init' "$build/plain/$header" || return
+    ! grep -n 'stdatomic\|tw_mailbox_init(tw_' "$build/plain/$header" || return
     code_of . >"$build/with" && code_of "$build/plain" >"$build/without" &&
         grep -q 'tw_start>:' "$build/with" &&
         cmp "$build/with" "$build/without"

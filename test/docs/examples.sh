@@ -2,25 +2,23 @@
 # examples.sh - compiles and runs every example of README.md and of the manual
 # at the top of timingwheel.h, and looks for the target of every link in the
 # README files. A reader can copy each example and follow each link. Also
-# compares the list of functions in README.md with the header, and runs the demo
-# for two seconds. Prints TAP. CC and CFLAGS choose the compiler.
+# compares the header's list of functions with its declarations, and runs the
+# demo for two seconds. Prints TAP. CC and CFLAGS choose the compiler.
 #
 # test/docs tests what the documents show. Beside this script, install.sh tests
-# the ways to install. manual.c and your_loop.c run the examples that are no
-# programs, and dump.c draws the picture of the manual.
+# the ways to install. manual.c, mailbox.c and your_loop.c run the examples that
+# are no programs, and dump.c draws the picture of the manual.
 #
 # These are examples:
 #
 #   README.md      every block fenced by ```c or ```c NAME
-#   timingwheel.h  after a line with `example: NAME.c`, the lines indented by
-#                  four more spaces, up to the next line with less indentation
+#   timingwheel.h  after a line that ends with `example: NAME.c`, the lines
+#                  indented by four more spaces, up to the next line with less
 #
 # An example with `int main` is a program: the script builds and runs it, and
-# the program must return 0. The program prints the lines that its comments have
-# between quotes, after `// prints` or `// the output:`. Lines without `int
-# main` are written to NAME.inc: for README.md, NAME.c in this folder includes
-# the lines; for the manual, manual.c includes all of them. After a line with
-# `prints: NAME.c`, the manual shows what NAME.c in this folder prints.
+# the program must return 0 and print what is in a comment `// prints "..."`.
+# Lines without `int main` are written to NAME.inc, which a file here includes.
+# After a line with `prints: NAME.c`, the manual shows what NAME.c here prints.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -46,9 +44,9 @@ extract_readme() {
 # The same for the header. What has no `int main` becomes NAME.inc.
 extract_header() {
     awk -v folder="$build" '
-        /^ *(example|prints): [a-z_]+\.c$/ {
-            name = substr($2, 1, length($2) - 2)
-            kind = $1 == "prints:" ? ".expected" : ".lines"
+        /^ .* (example|prints): [a-z_]+\.c$/ {
+            name = substr($NF, 1, length($NF) - 2)
+            kind = $(NF - 1) == "prints:" ? ".expected" : ".lines"
             match($0, /^ */)
             indent = RLENGTH + 4
             blank = ""
@@ -77,18 +75,13 @@ extract_header() {
 
 # expected FILE: what the comments of a program say that it prints.
 expected() {
-    awk -F '"' '/\/\/ (prints|.*the output:) "/ {
-        sub(/.*\/\//, "")
-        for (i = 2; i < NF; i += 2)
-            print $i
-    }' "$1"
+    sed -n 's|.*// prints "\(.*\)"$|\1|p' "$1"
 }
 
-# compile FILE: as the example stands. CC may hold options too.
-compile() {
+compile() { # FILE
     # shellcheck disable=SC2086
-    ${CC:-cc} -std=c99 ${CFLAGS:--O2 -Wall -Wextra} -I. -I"$build" \
-        -o "$build/$(basename "$1" .c)" "$1"
+    test/lib/compile.sh "$build/$(basename "$1" .c)" "$1" "${CC:-cc}" \
+        ${CFLAGS:--O2 -Wall -Wextra} -I. -I"$build"
 }
 
 # runs NAME: the program ends well, and prints what is expected.
@@ -102,10 +95,10 @@ runs() {
         diff "$program.expected" "$program.printed"
 }
 
-# not_included: the fragments of the manual that manual.c does not include.
+# not_included: the fragments of the manual that no file here includes.
 not_included() {
     while read -r name; do
-        grep -qF "#include \"$name\"" test/docs/manual.c || echo "$name"
+        grep -qF "#include \"$name\"" test/docs/*.c || echo "$name"
     done <"$build/of_manual"
 }
 
@@ -166,12 +159,12 @@ all_broken_links() {
 }
 
 # functions_differ: compares the functions that the header declares with the
-# functions that README.md lists.
+# functions that the header lists before the declarations.
 functions_differ() {
     sed -n 's/^TW_DEF .*[ *]\(tw_[a-z_]*\)(.*/\1/p' timingwheel.h | sort -u \
         >"$build/declared"
-    sed -n '/^## Functions/,/^## When/p' README.md | tr '`' '\n' |
-        grep '^tw_[a-z_]*$' | sort >"$build/listed"
+    sed -n '/- functions ---/,/\*\//p' timingwheel.h | tr -c 'a-z_' '\n' |
+        grep '^tw_' | sort >"$build/listed"
     grep -q '^tw_start$' "$build/declared" || echo "tw_start is missing"
     diff "$build/declared" "$build/listed"
 }
@@ -180,8 +173,8 @@ functions_differ() {
 extract_readme
 extract_header
 expect_nothing 'every link leads to a file' all_broken_links
-expect_nothing 'README.md lists every function, once' functions_differ
-expect_nothing 'manual.c includes every fragment of the manual' not_included
+expect_nothing 'the header lists every function, once' functions_differ
+expect_nothing 'every fragment of the manual is run' not_included
 expect 'README.md and the manual have examples' \
     test -f "$build/readme-1.c" -a -f "$build/synopsis.c"
 for example in "$build"/readme-1.c "$build"/synopsis.c; do

@@ -31,19 +31,13 @@ block() {
     ' README.md
 }
 
-# lines LANGUAGE WAY: the lines of this block below the comment that begins with
-# the name of the way, up to the next comment.
+# lines WAY: the commands below the comment that begins with the name of the
+# way, up to the next comment.
 lines() {
-    block "$1" | awk -v way="$2" '
-        /^# / { inside = index($0 ":", "# " way) == 1; next }
+    block sh | awk -v way="$1" '
+        /^# / { inside = index($0, "# " way) == 1; next }
         inside { print }
     '
-}
-
-# command_for LANGUAGE WAY: the command in the comment that begins with the name
-# of the way, after a colon.
-command_for() {
-    block "$1" | sed -n "s/^# $2.*: //p"
 }
 
 # translate LANGUAGE: changes C to this language.
@@ -66,22 +60,24 @@ prepare() {
     block c >"$project/main.$2"
     block c | sed -n 's|.*// prints "\(.*\)"$|\1|p' >"$folder/expected"
     case $1 in
-    copy | pkg-config) lines sh "$1" | translate "$2" >"$folder/commands" ;;
-    *) prepare_cmake "$1" "$2" ;;
+    copy | pkg-config) lines "$1" | translate "$2" >"$folder/commands" ;;
+    *) prepare_cmake "$2" ;;
     esac
 }
 
-prepare_cmake() {
-    [ "$2" = c ] && cmake_language=C || cmake_language=CXX
+# The lines for CMakeLists.txt are comments indented by four, and the command
+# stands before them.
+prepare_cmake() { # LANGUAGE
+    [ "$1" = c ] && cmake_language=C || cmake_language=CXX
     {
         echo 'cmake_minimum_required(VERSION 3.14)'
         echo "project(myproject $cmake_language)"
         echo 'add_executable(myprogram main.c)'
-        lines cmake "$1"
-    } | translate "$2" >"$project/CMakeLists.txt"
+        block sh | sed -n 's/^#     //p'
+    } | translate "$1" >"$project/CMakeLists.txt"
     {
         block sh | grep -o '^make install [^&]*'
-        command_for cmake "$1" | translate "$2"
+        block sh | sed -n 's/^# CMake.*: //p' | translate "$1"
         echo 'cmake --build build'
     } >"$folder/commands"
 }

@@ -12,123 +12,229 @@
 
 #include "../../test/lib/tap.h"
 
-static size_t dispatched;
+struct list {
+    unsigned length;
+};
 
-static void dispatch(tw_timer *timer)
-{
-    dispatched += timer != NULL;
-}
+struct server {
+    int before;
+    timingwheel timers;
+    struct list closed;
+};
 
-/* After the reserve no start needs memory; `server` is found by its wheel. */
-static void program(void)
+struct connection {
+    bool closed;
+    tw_timer idle;
+};
+
+static struct server the_server;
+static timingwheel *const tw = &the_server.timers;
+static uint64_t now, period = 10, missed;
+static unsigned fired;
+
+static void start_at_zero(void)
 {
-    struct server {
-        int before;
-        timingwheel wheel;
-    } the_server;
-    timingwheel *tw = &the_server.wheel;
-    tw_timer timers[64], *timer;
-    uint64_t now = 5;
-    int status;
+    fired = 0;
+    now = 0;
     CHECK(tw_init(tw, NULL) == TW_OK);
-    {
-#include "program.inc"
-        CHECK(server == &the_server && status == TW_OK && dispatched == 0);
-    }
-    heap memory = heap_by_default;
-    heap_fail(&heap_by_default, 1, true);
-    for (unsigned i = 0; i < 64; i++) {
-        tw_timer_init(&timers[i], NULL);
-        CHECK(tw_start(tw, &timers[i], now + (UINT64_C(1) << i)) == TW_OK);
-    }
-    heap_by_default = memory;
-    now = 5 + 16;
-    while ((timer = tw_poll(tw, now)) != NULL)
-        dispatch(timer);
-    CHECK(dispatched == 5);
-    tw_destroy(tw);
 }
 
-static uint64_t reading; /* of the wall clock */
+static void count(timingwheel *wheel, tw_timer *timer)
+{
+    (void)wheel;
+    (void)timer;
+    fired++;
+}
 
-static uint64_t wall_ms(void)
+/* The loop wakes for each of three timers, and for nothing else. The handlers
+ * start a timer per turn. */
+static const uint64_t one_minute = 60000;
+static uint64_t reading;
+
+static uint64_t read_clock(void)
 {
     return reading;
 }
 
-/* The wall clock is set back by 900, and goes on. */
-static void wall_clock(void)
+static void wait_for_events(uint64_t longest)
 {
-    static const uint64_t readings[] = {1000, 1010, 110, 130};
-    static const uint64_t expected[] = {1000, 1010, 1010, 1030};
-    uint64_t now, last = 0, offset = 0;
-    for (int i = 0; i < 4; i++) {
-        reading = readings[i];
-#include "wall_clock.inc"
-        CHECK(now == expected[i]);
-    }
+    reading += longest;
 }
 
-typedef struct timer_list {
-    tw_timer *timers[3];
-    size_t first, count;
-} timer_list;
-
-static void save(tw_timer *timer, void *context)
+static void loop(void)
 {
-    timer_list *list = (timer_list *)context;
-    list->timers[list->count++] = timer;
-}
-
-static tw_timer *take_first(timer_list *list)
-{
-    return list->first < list->count ? list->timers[list->first++] : NULL;
-}
-
-static uint64_t new_deadline(const tw_timer *timer)
-{
-    return tw_deadline(timer) - 1000;
-}
-
-static void set_time(void)
-{
-    tw_config config = {1, 1000, 0, 0, NULL};
-    timingwheel wheel, *tw = &wheel;
-    tw_timer timers[3], *timer;
-    timer_list list = {{NULL}, 0, 0};
-    CHECK(tw_init(tw, &config) == TW_OK);
-    for (int i = 0; i < 3; i++) {
-        tw_timer_init(&timers[i], NULL);
-        CHECK(tw_start(tw, &timers[i], 1500) == TW_OK);
-    }
-    config.start = 400;
-#include "set_time.inc"
-    CHECK(tw_now(tw) == 400 && tw_poll(tw, 499) == NULL);
-    for (int i = 0; i < 3; i++)
-        CHECK(tw_poll(tw, 500) == &timers[i]);
+    tw_timer timers[3];
+    unsigned turns = 0;
+    fired = 0;
+    reading = 1000;
+#define handle_events()                                    \
+    do {                                                   \
+        if (turns == 3)                                    \
+            goto end;                                      \
+        tw_timer_init(&timers[turns], count);              \
+        tw_start(tw, &timers[turns++], tw_after(now, 20)); \
+    } while (false)
+#include "loop.inc"
+end:
+    CHECK(fired == 3 && reading == 1000 + one_minute + 3 * 20);
     tw_destroy(tw);
 }
 
-/* Two steps of a counter, of which the second wraps, and a step back by 1. */
-static void widen(void)
+static void list_add(struct list *list, struct connection *connection)
 {
-    static const uint32_t counters[] = {0xfffffff0, 5, 4, 6};
-    static const uint64_t expected[] = {0xfffffff0, UINT64_C(0x100000005),
-                                        UINT64_C(0x100000005),
-                                        UINT64_C(0x100000006)};
-    uint64_t now = 0xffffff00;
-    for (int i = 0; i < 4; i++) {
-        uint32_t counter = counters[i];
-#include "widen.inc"
-        CHECK(now == expected[i]);
+    list->length += connection->closed;
+}
+
+static void on_idle(timingwheel *wheel, tw_timer *timer)
+{
+    CHECK(wheel == tw);
+#include "close.inc"
+    CHECK(server == &the_server);
+}
+
+static void close_in_callback(void)
+{
+    struct connection c = {false, TW_TIMER_INIT(on_idle)};
+    start_at_zero();
+    tw_start(tw, &c.idle, 30);
+    tw_advance_clock(tw, 30);
+    CHECK(c.closed && the_server.closed.length == 1);
+    tw_destroy(tw);
+}
+
+static void on_period(timingwheel *wheel, tw_timer *timer)
+{
+    uint64_t next;
+    CHECK(wheel == tw);
+#include "repeat.inc"
+    fired++;
+}
+
+/* Two periods are missed, and the phase is kept. */
+static void repeat(void)
+{
+    tw_timer timer = TW_TIMER_INIT(on_period);
+    start_at_zero();
+    tw_start(tw, &timer, 10);
+    tw_advance_clock(tw, now = 35);
+    CHECK(fired == 1 && missed == 2 && tw_deadline(&timer) == 40);
+    tw_advance_clock(tw, now = 40);
+    CHECK(fired == 2 && missed == 0 && tw_deadline(&timer) == 50);
+    tw_destroy(tw);
+}
+
+static void release(tw_timer *timer, void *context)
+{
+    CHECK(tw_timer_state(timer) == TW_IDLE);
+    ((struct list *)context)->length++;
+}
+
+static void stop(void)
+{
+    struct list list = {0};
+    tw_timer timer = TW_TIMER_INIT(count);
+    start_at_zero();
+    tw_start(tw, &timer, 5);
+#include "stop.inc"
+    CHECK(list.length == 1 && tw_start(tw, &timer, 5) == TW_EINVAL);
+}
+
+static void limit(void)
+{
+    static tw_timer timers[1500];
+    start_at_zero();
+    for (int i = 0; i < 1500; i++) {
+        tw_timer_init(&timers[i], count);
+        tw_start(tw, &timers[i], 5);
     }
+    tw_advance_clock(tw, 4);
+    for (now = 5; tw_wait(tw, now, 60) == 0;) {
+#include "limit.inc"
+        CHECK(fired > 0 && fired % 500 == 0);
+    }
+    CHECK(fired == 1500);
+    tw_destroy(tw);
+}
+
+/* After the reserve no start needs memory. */
+static void reserve(void)
+{
+    tw_timer timers[64];
+    heap memory = heap_by_default;
+    tw_stats stats;
+    int status;
+    start_at_zero();
+#include "reserve.inc"
+    CHECK(status == TW_OK);
+    tw_get_stats(tw, &stats);
+    CHECK(sizeof(void *) != 8 || stats.bytes / 1000 == 263);
+    memory = heap_by_default;
+    heap_fail(&heap_by_default, 1, true);
+    for (unsigned i = 0; i < 64; i++) {
+        tw_timer_init(&timers[i], NULL);
+        CHECK(tw_start(tw, &timers[i], UINT64_C(1) << i) == TW_OK);
+    }
+    heap_by_default = memory;
+    tw_destroy(tw);
+}
+
+static void at_once(timingwheel *wheel, tw_timer *timer)
+{
+    CHECK(tw_now(wheel) == tw_deadline(timer));
+    if (++fired < 3)
+        tw_start(wheel, timer, now);
+}
+
+/* Events "now" happen at once, and nothing happens after the end. */
+static void simulate(void)
+{
+    uint64_t end = 20;
+    tw_timer first = TW_TIMER_INIT(at_once), second = TW_TIMER_INIT(count);
+    start_at_zero();
+    tw_start(tw, &first, 10);
+    tw_start(tw, &second, 21);
+#include "simulate.inc"
+    CHECK(fired == 3 && tw_now(tw) == 10 && tw_is_pending(&second));
+    tw_destroy(tw);
+}
+
+static void move(void)
+{
+    struct connection first = {false, TW_TIMER_INIT(count)}, second = first;
+    struct connection *old = &first, *copy = &second;
+    start_at_zero();
+    tw_start(tw, &old->idle, 10);
+    *copy = *old;
+#include "move.inc"
+    CHECK(!tw_is_pending(&old->idle) && tw_is_pending(&copy->idle));
+    CHECK(tw_advance_clock(tw, 10) == 1 && fired == 1);
+    tw_destroy(tw);
+}
+
+static void dispatch(tw_timer *timer)
+{
+    CHECK(tw_timer_state(timer) == TW_FIRED);
+    fired++;
+}
+
+static void poll(void)
+{
+    tw_timer timers[2] = {TW_TIMER_INIT(NULL), TW_TIMER_INIT(NULL)}, *timer;
+    start_at_zero();
+    tw_start(tw, &timers[0], 5);
+    tw_start(tw, &timers[1], 6);
+    now = 5;
+#include "dispatch.inc"
+    CHECK(fired == 1 && tw_now(tw) == 5);
+    tw_destroy(tw);
 }
 
 static const tap_case cases[] = {
-    {"program.c", program},
-    {"wall_clock.c", wall_clock},
-    {"set_time.c", set_time},
-    {"widen.c", widen},
+    {"loop.c", loop},         {"close.c", close_in_callback},
+    {"repeat.c", repeat},     {"stop.c", stop},
+    {"limit.c", limit},       {"reserve.c", reserve},
+    {"simulate.c", simulate}, {"move.c", move},
+    {"dispatch.c", poll},
 };
 
 TAP_MAIN(cases)
