@@ -1,4 +1,4 @@
-/* memory.c - promises 14 and 15 with many timers: how much memory a wheel
+/* memory.c - promise 9 with many timers: how much memory a timingwheel
  * takes, reserves that last, and allocations that fail one after the other.
  *
  *     memory [CASE...]
@@ -7,7 +7,7 @@
  */
 #include "../lib/cases.h"
 
-/* --------------------------------------------------- promise 14: blocks --- */
+/* --------------------------------------------------------------- blocks --- */
 
 /* A million timers all over 64 bits take a block per wheel. Cancel, postpone
  * and advance take none. */
@@ -37,7 +37,7 @@ static void million_timers(void)
     free(timers);
 }
 
-/* --------------------------------------- promise 14: reserves that last --- */
+/* --------------------------------------------------- reserves that last --- */
 
 static uint64_t horizon;
 
@@ -119,7 +119,7 @@ static void reserve_of_four_delays(void)
     }
 }
 
-/* ------------------------------------ promise 15: allocations that fail --- */
+/* ------------------------------------------------ allocations that fail --- */
 
 static bool fails_for_ever;
 
@@ -270,19 +270,18 @@ static void waiting_costs_nothing(void)
 }
 
 static const tap_case cases[] = {
-    {"promise 14: a million timers over 64 bits take 8 blocks, calls take none",
+    {"promise 9: a million timers over 64 bits take 8 blocks, calls take none",
      million_timers},
-    {"promise 14: after tw_reserve none of 300,000 starts fails",
-     reserve_lasts},
-    {"promise 14: a reserve of four times a delay serves the delay at any time",
+    {"promise 9: after tw_reserve none of 300,000 starts fails", reserve_lasts},
+    {"promise 9: a reserve of four times a delay serves the delay at any time",
      reserve_of_four_delays},
-    {"promise 15: starts in all wheels, an allocation fails",
+    {"promise 9: starts in all wheels, an allocation fails",
      starts_in_all_wheels},
-    {"promise 15: a large bucket, an allocation fails", large_bucket},
-    {"promise 15: postpones, an allocation fails", postpones},
-    {"promise 15: trims, drains and polls, an allocation fails",
+    {"promise 9: a large bucket, an allocation fails", large_bucket},
+    {"promise 9: postpones, an allocation fails", postpones},
+    {"promise 9: trims, drains and polls, an allocation fails",
      trims_and_polls},
-    {"promise 15: timers that wait for memory cost no call anything",
+    {"promise 9: timers that wait for memory cost no call anything",
      waiting_costs_nothing},
 };
 

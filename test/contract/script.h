@@ -1,7 +1,7 @@
 /* script.h - runs the cases of the contract that are straight lines. The cases
  * are in the files *.script; scripts.c is the program.
  *
- *     case promise 8: a timer started again counts as started now
+ *     case promise 2: a timer started again counts as started now
  *     start a 10, b 10
  *     start a 10
  *     advance 10: b a
