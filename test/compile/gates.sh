@@ -260,7 +260,7 @@ foreign_tags() {
 # assert.h is for TW_DEBUG alone; stdatomic.h and atomic are for threads.
 foreign_includes() {
     grep -n '^# *include' "$header" |
-        grep -vE '<((stdbool|stddef|stdint|stdlib|assert|stdatomic)\.h|atomic)>'
+        grep -vE '<((stdbool|stddef|stdint|stdlib|stdio|stdatomic)\.h|atomic)>'
     true
 }
 
