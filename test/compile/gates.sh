@@ -257,7 +257,7 @@ foreign_tags() {
     sed 's/^~//' "$build/tags" | grep -vE "$prefix" || :
 }
 
-# assert.h is for TW_DEBUG alone; stdatomic.h and atomic are for threads.
+# stdio.h is for TW_DEBUG alone; stdatomic.h and atomic are for threads.
 foreign_includes() {
     grep -n '^# *include' "$header" |
         grep -vE '<((stdbool|stddef|stdint|stdlib|stdio|stdatomic)\.h|atomic)>'

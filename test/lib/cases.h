@@ -153,9 +153,9 @@ static inline uint64_t scatter(uint64_t i, uint64_t limit)
 static inline void set_up_with(uint64_t tick, uint64_t clock,
                                uint32_t wheel_size, size_t max_pending)
 {
-    static const heap empty_heap;
-    static const item idle;
-    static const numbered none;
+    static heap empty_heap;
+    static item idle;
+    static numbered none;
     tw_config config = {tick, clock, wheel_size, max_pending, &memory};
     memory = empty_heap;
     CHECK(tw_init(&tw, &config) == TW_OK);
