@@ -201,7 +201,7 @@ static const tap_case cases[] = {
     {"promise 11: a callback may free the timer that fired", frees_its_timer},
     {"promise 11: a callback may cancel another timer and free it",
      frees_another},
-    {"promise 11: a callback may advance another wheel",
+    {"promise 11: a callback may advance another timingwheel",
      advances_another_wheel},
     {"promise 11: tw_destroy is refused", destroy_is_refused},
     {"TW_CALL: is for callbacks alone", only_callbacks_are_called},

@@ -77,7 +77,7 @@ static void visit_nobody(tw_timer *timer, void *context)
     CHECK(timer == NULL);
 }
 
-/* NULL, zero memory and a destroyed wheel refuse every call. */
+/* NULL, zero memory and a destroyed timingwheel refuse every call. */
 static void refuses(timingwheel *wheel)
 {
     tw_timer timer = TW_TIMER_INIT(NULL);
@@ -251,13 +251,13 @@ static const tap_case cases[] = {
     {"tw_init: allocates nothing, hands on alloc_context", init_memory},
     {"tw_init: any other size is refused", bad_wheel_sizes},
     {"tw_destroy: pending timers become idle", destroy_makes_idle},
-    {"NULL, zero memory and a destroyed wheel refuse every call",
+    {"NULL, zero memory and a destroyed timingwheel refuse every call",
      no_wheel_refuses},
     {"NULL for a timer, a result or a visitor does nothing",
      null_timer_or_result},
     {"tw_timer: {0}, TW_TIMER_INIT and tw_timer_init", timer_initialisers},
     {"tw_move: of an overwritten object; NULL and itself", objects_move},
-    {"two wheels share nothing", wheels_are_independent},
+    {"two timingwheels share nothing", wheels_are_independent},
     {"tw_strerror: returns a sentence for each status", strerror_sentences},
 };
 

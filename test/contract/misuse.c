@@ -147,8 +147,8 @@ static void call_in_visitor(tw_timer *timer, void *context)
 
 /* ------------------------------------------------------------- the rows --- */
 
-/* A kind of misuse. The line on standard error contains `words`. A row runs once
- * per damage or per call, or once. */
+/* A kind of misuse. The line on standard error contains `words`. A row runs
+ * once per damage or per call, or once. */
 typedef struct kind {
     const char *words;
     size_t runs, first; /* `first`: in `calls` */

@@ -481,8 +481,8 @@ static const struct {
 } million[] = {
     {"a million timers within a minute", 60000, 0, 4000},
     {"a million timers within an hour", 3600000, 0, 4000},
-    {"a million idle time-outs of 5 minutes", 300000, 100, 10000},
-    {"a million idle time-outs of a minute", 60000, 100, 19000},
+    {"a million idle timeouts of 5 minutes", 300000, 100, 10000},
+    {"a million idle timeouts of a minute", 60000, 100, 19000},
 };
 #define MILLION (sizeof(million) / sizeof(*million))
 

@@ -2,10 +2,10 @@
  * loop". examples.sh writes these lines to your_clock.inc and your_loop.inc.
  *
  * A connection is a pipe. A peer sends five messages, one per 10 ms, and each
- * message postpones the connection's idle time-out of 25 ms. A heartbeat wakes
- * the loop every 4 ms, also shortly before the time-out is due. The time-out
+ * message postpones the connection's idle timeout of 25 ms. A heartbeat wakes
+ * the loop every 4 ms, also shortly before the timeout is due. The timeout
  * must fire 25 ms after the last message. The loop must sleep: each turn is for
- * a message or a timer, and three turns move the postponed time-out. Only a
+ * a message or a timer, and three turns move the postponed timeout. Only a
  * sleep moves the clock, so that a busy machine makes no difference.
  *
  * SPDX-License-Identifier: MIT
@@ -61,8 +61,8 @@ static void simulate_clock(struct timespec *reading)
 static void on_idle(timingwheel *wheel, tw_timer *timer)
 {
     (void)timer;
-    check(received == MESSAGES, "the time-out fires after the last message");
-    check(time_ms == last_message + TIMEOUT, "the time-out is in time");
+    check(received == MESSAGES, "the timeout fires after the last message");
+    check(time_ms == last_message + TIMEOUT, "the timeout is in time");
     check(tw_count(wheel) == 1, "only the heartbeat is left");
     tw_destroy(wheel);
     exit(0);
