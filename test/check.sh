@@ -51,7 +51,7 @@ parts() {
     part coverage sh test/coverage/coverage.sh
     part mutate sh "test/mutate/mutate.sh --jobs 1 --sample ${SAMPLE:-100}"
     part mutate-bugs sh 'test/mutate/mutate.sh --bugs'
-    part defects python3 'python3 -B test/search/defects.py'
+    part defects sh 'test/mutate/mutate.sh --defects'
     part states gcc "test/lib/compile.sh .build/states-full \
 test/search/states.c gcc -O2 && .build/states-full --full"
     part gates sh test/compile/gates.sh

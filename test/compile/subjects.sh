@@ -21,6 +21,7 @@ threads_declarations  TIMINGWHEEL_THREADS include
 threads_static        TIMINGWHEEL_THREADS static
 extern_c              TIMINGWHEEL_THREADS extern_c include end
 own_memory            own_memory implementation
+threads_own_memory    TIMINGWHEEL_THREADS own_memory implementation
 malloc_only           TW_MALLOC implementation
 free_only             TW_FREE implementation
 static_late           include static

@@ -1,4 +1,4 @@
-/* ahead.c - promise 16: a large bucket moves down before the bucket is due, a
+/* ahead.c - promise 10: a large bucket moves down before the bucket is due, a
  * little in each call. The cases count moved timers, and measure no time.
  *
  *     ahead [CASE...]

@@ -1,4 +1,4 @@
-/* callbacks.c - what a callback may do and may not do, beyond callbacks.script.
+/* callbacks.c - promise 11, beyond callbacks.script: what a callback may do.
  * Every callback runs through TW_CALL.
  *
  *     callbacks [CASE...]
@@ -190,14 +190,20 @@ static void callbacks_are_put_off(void)
 }
 
 static const tap_case cases[] = {
-    {"any timer of a bucket may cancel any other one", cancel_every_pair},
-    {"any timer of a bucket may restart any other one", restart_every_pair},
-    {"any timer of a bucket may postpone any other one", postpone_every_pair},
-    {"any timer of a bucket may move any other one", move_every_pair},
-    {"may free the timer that fired", frees_its_timer},
-    {"may cancel another timer and free it", frees_another},
-    {"may advance another wheel", advances_another_wheel},
-    {"tw_destroy is refused", destroy_is_refused},
+    {"promise 11: any timer of a bucket may cancel any other one",
+     cancel_every_pair},
+    {"promise 11: any timer of a bucket may restart any other one",
+     restart_every_pair},
+    {"promise 11: any timer of a bucket may postpone any other one",
+     postpone_every_pair},
+    {"promise 11: any timer of a bucket may move any other one",
+     move_every_pair},
+    {"promise 11: a callback may free the timer that fired", frees_its_timer},
+    {"promise 11: a callback may cancel another timer and free it",
+     frees_another},
+    {"promise 11: a callback may advance another timingwheel",
+     advances_another_wheel},
+    {"promise 11: tw_destroy is refused", destroy_is_refused},
     {"TW_CALL: is for callbacks alone", only_callbacks_are_called},
     {"TW_CALL: callbacks may run after the call", callbacks_are_put_off},
 };

@@ -1,5 +1,5 @@
-/* functions.c - init, destroy, NULL arguments, statuses and TW_OWNER, beyond
- * functions.script.
+/* functions.c - init, destroy, NULL arguments and statuses, beyond
+ * functions.script. test/compile/interface.c has the types and macros.
  *
  *     functions [CASE...]
  *
@@ -8,16 +8,6 @@
 #include "../lib/cases.h"
 
 /* --------------------------------------------------- init and destroy --- */
-
-static void sizes_and_version(void)
-{
-#if TW_VERSION_MAJOR < 2 || TW_VERSION_MINOR < 0 || TW_VERSION_PATCH < 0
-    CHECK(!"the version is no integer the preprocessor can compare");
-#endif
-    CHECK(TW_OK == 0);
-    CHECK(TW_EINVAL < 0 && TW_ENOMEM < 0 && TW_EFULL < 0 && TW_EBUSY < 0);
-    CHECK(sizeof(void *) != 8 || sizeof(tw_timer) <= 40);
-}
 
 static void init_defaults(void)
 {
@@ -87,7 +77,7 @@ static void visit_nobody(tw_timer *timer, void *context)
     CHECK(timer == NULL);
 }
 
-/* NULL, zero memory and a destroyed wheel refuse every call. */
+/* NULL, zero memory and a destroyed timingwheel refuse every call. */
 static void refuses(timingwheel *wheel)
 {
     tw_timer timer = TW_TIMER_INIT(NULL);
@@ -169,40 +159,6 @@ static void timer_initialisers(void)
     CHECK(tw_timer_state(&one.timer) == TW_IDLE);
     CHECK(tw_deadline(&one.timer) == 0);
     tear_down();
-}
-
-struct owner {
-    char name[5];
-    tw_timer first, second;
-    int after;
-};
-
-static const struct owner *owner_of(const tw_timer *timer)
-{
-    return TW_OWNER(timer, const struct owner, second);
-}
-
-static void timer_owner(void)
-{
-    static struct owner owners[2];
-    for (int i = 0; i < 2; i++) {
-        struct owner *owner = &owners[i];
-        const struct owner *constant = owner;
-        CHECK(TW_OWNER(&owner->first, struct owner, first) == owner);
-        CHECK(owner_of(&constant->second) == constant);
-        TW_OWNER(&owner->second, struct owner, second)->after = 8 + i;
-        CHECK(owner_of(&owner->second)->after == 8 + i);
-    }
-}
-
-/* The wheel may be a member of a server, which a callback needs. */
-static void owner_of_a_wheel(void)
-{
-    static struct server {
-        int port;
-        timingwheel wheel;
-    } server;
-    CHECK(TW_OWNER(&server.wheel, struct server, wheel) == &server);
 }
 
 /* Each object of an array is copied, then tw_move tells the wheel. The old
@@ -291,20 +247,17 @@ static void questions(void)
 
 static const tap_case cases[] = {
     {"questions, and tw_trim: NULL, idle, destroyed and valid", questions},
-    {"sizes, version and statuses", sizes_and_version},
     {"tw_init: NULL and zeros mean the defaults, in any memory", init_defaults},
     {"tw_init: allocates nothing, hands on alloc_context", init_memory},
     {"tw_init: any other size is refused", bad_wheel_sizes},
     {"tw_destroy: pending timers become idle", destroy_makes_idle},
-    {"NULL, zero memory and a destroyed wheel refuse every call",
+    {"NULL, zero memory and a destroyed timingwheel refuse every call",
      no_wheel_refuses},
     {"NULL for a timer, a result or a visitor does nothing",
      null_timer_or_result},
     {"tw_timer: {0}, TW_TIMER_INIT and tw_timer_init", timer_initialisers},
-    {"TW_OWNER: returns the enclosing struct of a timer", timer_owner},
-    {"TW_OWNER: returns the enclosing struct of a wheel", owner_of_a_wheel},
     {"tw_move: of an overwritten object; NULL and itself", objects_move},
-    {"two wheels share nothing", wheels_are_independent},
+    {"two timingwheels share nothing", wheels_are_independent},
     {"tw_strerror: returns a sentence for each status", strerror_sentences},
 };
 

@@ -1,4 +1,4 @@
-/* memory.c - promises 14 and 15 with many timers: how much memory a wheel
+/* memory.c - promise 9 with many timers: how much memory a timingwheel
  * takes, reserves that last, and allocations that fail one after the other.
  *
  *     memory [CASE...]
@@ -7,7 +7,7 @@
  */
 #include "../lib/cases.h"
 
-/* --------------------------------------------------- promise 14: blocks --- */
+/* --------------------------------------------------------------- blocks --- */
 
 /* A million timers all over 64 bits take a block per wheel. Cancel, postpone
  * and advance take none. */
@@ -37,7 +37,7 @@ static void million_timers(void)
     free(timers);
 }
 
-/* --------------------------------------- promise 14: reserves that last --- */
+/* --------------------------------------------------- reserves that last --- */
 
 static uint64_t horizon;
 
@@ -93,9 +93,10 @@ static void reserve_lasts(void)
     reserve_lasts_for(256, 1, UINT64_C(1) << 40, 300000);
 }
 
-/* A reserve of four times a delay serves starts with this delay at any later
- * time. Most delays are near the span of a wheel. */
-static void reserve_of_four_delays(void)
+/* A reserve of four times a distance serves all later starts whose deadline is
+ * so far from the clock, which is a sleep behind the time. Most distances are
+ * near the span of a wheel. */
+static void reserve_of_four_distances(void)
 {
     static const uint32_t sizes[] = {2, 4, 16, 256};
     static const uint64_t ticks[] = {1, 2, 3, 1000};
@@ -105,21 +106,21 @@ static void reserve_of_four_delays(void)
         uint64_t tick = ticks[i / 4 % 4], span = tick;
         for (uint64_t wheels = scatter(i, 5); wheels > 0; wheels--)
             span *= size;
-        uint64_t delay = span - tick + scatter(i + 1, 4 * tick);
+        uint64_t distance = span - tick + scatter(i + 1, 4 * tick);
         uint64_t now = scatter(i, 1000000007);
         set_up_with(tick, now, size, 0);
-        CHECK(tw_reserve(&tw, now + 4 * delay) == TW_OK);
+        CHECK(tw_reserve(&tw, now + 4 * distance) == TW_OK);
         heap_fail(&memory, 1, true);
         for (uint64_t k = 0; k < 20; k++) {
-            now += scatter(i + k, 3 * delay);
+            now += scatter(i + k, 3 * distance);
             tw_advance_clock(&tw, now);
-            CHECK(tw_start(&tw, &timer, now + delay) == TW_OK);
+            CHECK(tw_start(&tw, &timer, now + distance) == TW_OK);
         }
         tear_down();
     }
 }
 
-/* ------------------------------------ promise 15: allocations that fail --- */
+/* ------------------------------------------------ allocations that fail --- */
 
 static bool fails_for_ever;
 
@@ -269,21 +270,97 @@ static void waiting_costs_nothing(void)
     tear_down();
 }
 
+/* While timers wait for memory, a tick at which one of them is due costs at
+ * most one attempt to allocate, and moves each of them at most once. */
+static void waiting_tries_once(void)
+{
+    const size_t count = 4000;
+    uint64_t now;
+    set_up();
+    for (size_t i = 0; i < count; i++)
+        start_numbered(i, 100);
+    heap_fail(&memory, 1, true);
+    for (size_t i = 0; i < count; i++)
+        postpone_numbered(i, 1000000 + 1000 * i);
+    CHECK(tw_advance_clock(&tw, 100) == 0 && memory.failures <= count);
+    while (tw_next_deadline(&tw, &now)) {
+        size_t tried = memory.failures, pending = tw_count(&tw);
+        uint64_t moved = stats().cascaded;
+        CHECK(tw_advance_clock(&tw, now) == 1);
+        CHECK(memory.failures - tried <= 1);
+        CHECK(stats().cascaded - moved <= pending);
+    }
+    CHECK(misplaced == 0 && tw_count(&tw) == 0);
+    tear_down();
+}
+
+/* ----------------------------------------------- calls in the allocator --- */
+
+static bool is_inside; /* TW_MALLOC */
+static size_t accepted;
+
+static void visit_nothing(tw_timer *timer, void *context)
+{
+    (void)timer, (void)context;
+}
+
+/* Makes each call that needs or moves timers, and refuses no memory. */
+static bool calls_back(void)
+{
+    if (is_inside)
+        return false;
+    is_inside = true;
+    accepted += start('p', 60) != TW_EBUSY;        /* in a wheel */
+    accepted += start('p', 100000000) != TW_EBUSY; /* in no wheel yet */
+    accepted += start('p', 0) != TW_EBUSY;         /* overdue */
+    accepted += start('a', 70) != TW_EBUSY;        /* pending */
+    accepted += postpone('p', 60) != TW_EBUSY;
+    accepted += tw_start_within(&tw, timer_of('p'), 60, 64) != TW_EBUSY;
+    accepted += tw_reserve(&tw, 100000000) == TW_OK;
+    accepted += tw_advance_clock(&tw, 50) != 0;
+    accepted += tw_advance_clock_limit(&tw, 50, 1) != 0;
+    accepted += tw_poll(&tw, 50) != NULL;
+    accepted += tw_foreach(&tw, visit_nothing, NULL) != 0;
+    accepted += tw_drain(&tw, NULL, NULL) != 0;
+    tw_trim(&tw);
+    tw_destroy(&tw);
+    is_inside = false;
+    return false;
+}
+
+static void allocator_calls_back(void)
+{
+    set_up();
+    START_EACH(50, 50);
+    memory.refuses = calls_back;
+    accepted = 0;
+    CHECK(start('c', 100000) == TW_OK && memory.calls == 2);
+    CHECK(tw_reserve(&tw, UINT64_MAX) == TW_OK && memory.calls == 8);
+    memory.refuses = NULL;
+    CHECK(accepted == 0 && tw_count(&tw) == 3 && state_of('p') == TW_IDLE);
+    FIRES(50, "ab");
+    FIRES(100000, "c");
+    tear_down();
+}
+
 static const tap_case cases[] = {
-    {"promise 14: a million timers over 64 bits take 8 blocks, calls take none",
+    {"promise 9: a million timers over 64 bits take 8 blocks, calls take none",
      million_timers},
-    {"promise 14: after tw_reserve none of 300,000 starts fails",
-     reserve_lasts},
-    {"promise 14: a reserve of four times a delay serves the delay at any time",
-     reserve_of_four_delays},
-    {"promise 15: starts in all wheels, an allocation fails",
+    {"promise 9: after tw_reserve none of 300,000 starts fails", reserve_lasts},
+    {"promise 9: a reserve of four times a distance from the clock lasts",
+     reserve_of_four_distances},
+    {"promise 9: starts in all wheels, an allocation fails",
      starts_in_all_wheels},
-    {"promise 15: a large bucket, an allocation fails", large_bucket},
-    {"promise 15: postpones, an allocation fails", postpones},
-    {"promise 15: trims, drains and polls, an allocation fails",
+    {"promise 9: a large bucket, an allocation fails", large_bucket},
+    {"promise 9: postpones, an allocation fails", postpones},
+    {"promise 9: trims, drains and polls, an allocation fails",
      trims_and_polls},
-    {"promise 15: timers that wait for memory cost no call anything",
+    {"promise 9: timers that wait for memory cost no call anything",
      waiting_costs_nothing},
+    {"promise 9: a tick tries once for all timers that wait for memory",
+     waiting_tries_once},
+    {"TW_MALLOC must not use the timingwheel: calls are refused or ignored",
+     allocator_calls_back},
 };
 
 TAP_MAIN(cases)

@@ -1,16 +1,16 @@
 /* script.h - runs the cases of the contract that are straight lines. The cases
  * are in the files *.script; scripts.c is the program.
  *
- *     case promise 8: a timer started again counts as started now
+ *     case promise 2: a timer started again counts as started now
  *     start a 10, b 10
  *     start a 10
  *     advance 10: b a
  *
- * A case begins with a new wheel and the idle timers a to z. The first
+ * A case begins with a new timingwheel and the idle timers a to z. The first
  * statement that fails ends the case. A comment begins with #; a semicolon
  * separates statements, and a comma repeats a command. Commands:
  *
- *     wheel tick 10 start 5 size 4 max 3    a new wheel instead of the old one
+ *     timingwheel tick 10 start 5 size 4 max 3    instead of the old one
  *     start a 50          within a 10 20    postpone a 90
  *     cancel a            move a b          init a
  *     reserve 1000        trim
@@ -37,7 +37,7 @@
  *
  * Each case also checks that no timer fires early, that tw_check holds after
  * each statement, that only starts and reserves allocate, that a refused start
- * leaves its timer alone, and that the wheel gives all memory back.
+ * leaves its timer alone, and that all memory is given back.
  *
  * Include this file in one C or C++ file.
  *
@@ -113,7 +113,7 @@ static struct script_place {
 
 /* The running pass of a case. */
 static struct {
-    timingwheel wheel;
+    timingwheel tw;
     heap memory;
     script_timer timers[26];
     const char *visitor;    /* the action of each visit */
@@ -238,7 +238,7 @@ static tw_timer *script_timer_at(uint64_t index)
 /* Returns the value of a function, of a state, a status or a truth value. */
 static uint64_t script_value(const char *name, const uint64_t *argument)
 {
-    const timingwheel *tw = &script.wheel;
+    const timingwheel *tw = &script.tw;
     uint64_t a = argument[0], b = argument[1], c = argument[2];
     const tw_timer *timer = script_timer_at(a);
     uint64_t next = script_named + SCRIPT_FALSE + 2, missed = 0;
@@ -439,7 +439,7 @@ static void script_act(const char *action, const tw_timer *timer)
     if (script.logged < SCRIPT_LOG) {
         script_entry *entry = &script.log[script.logged++];
         entry->name = (char)('a' + here.self);
-        entry->clock = tw_now(&script.wheel);
+        entry->clock = tw_now(&script.tw);
     }
     if (action != NULL && !script_has_ended())
         script_run_line(action);
@@ -462,8 +462,8 @@ static void script_on_visit(tw_timer *timer, void *context)
 
 /* ------------------------------------------------------------- commands --- */
 
-/* Begins with a wheel as configured by the rest of the statement. */
-static void script_wheel(void)
+/* Begins with a timingwheel as configured by the rest of the statement. */
+static void script_timingwheel(void)
 {
     static const char *const names[] = {"tick", "start", "size", "max"};
     uint64_t values[] = {0, 0, SCRIPT_WHEEL_SIZE, 0};
@@ -478,8 +478,8 @@ static void script_wheel(void)
     }
     tw_config config = {values[0], values[1], (uint32_t)values[2],
                         (size_t)values[3], &script.memory};
-    tw_destroy(&script.wheel);
-    script_compare_status(tw_init(&script.wheel, &config), script.memory.calls);
+    tw_destroy(&script.tw);
+    script_compare_status(tw_init(&script.tw, &config), script.memory.calls);
 }
 
 /* Polls once per name in the rest of the statement, and at least once. */
@@ -491,7 +491,7 @@ static void script_poll(uint64_t now)
     for (const char *c = here.at; *c != '\0' && *c != ';'; c++)
         wanted += *c == ' ' && c[1] >= 'a' && c[1] <= 'z';
     do {
-        if ((timer = tw_poll(&script.wheel, now)) == NULL)
+        if ((timer = tw_poll(&script.tw, now)) == NULL)
             break;
         script_act(((const script_timer *)timer)->action, timer);
     } while (++count < wanted);
@@ -500,11 +500,11 @@ static void script_poll(uint64_t now)
 
 static void script_sleep(uint64_t until)
 {
-    uint64_t now = tw_now(&script.wheel), count = 0;
+    uint64_t now = tw_now(&script.tw), count = 0;
     size_t first = script.logged, turns = 0;
     do {
-        now += tw_wait(&script.wheel, now, until - now);
-        size_t fired = tw_advance_clock(&script.wheel, now);
+        now += tw_wait(&script.tw, now, until - now);
+        size_t fired = tw_advance_clock(&script.tw, now);
         count += fired;
         script.wakes += fired != 0 || now < until;
         script.idle += fired == 0 && now < until;
@@ -576,7 +576,7 @@ static bool script_is(const char *name, const char *word, unsigned count,
  * is no such command. */
 static bool script_command(const char *name)
 {
-    timingwheel *tw = &script.wheel;
+    timingwheel *tw = &script.tw;
     size_t first = script.logged, calls = script.memory.calls;
     uint64_t v[3];
 #define SCRIPT_READ(word, count) script_is(name, word, count, v)
@@ -624,8 +624,8 @@ static bool script_command(const char *name)
         bool for_ever = script_peek() < '0' || *here.at > '9';
         size_t nth = for_ever ? 1 : (size_t)script_sum();
         heap_fail(&script.memory, nth, for_ever);
-    } else if (SCRIPT_IS("wheel")) {
-        script_wheel();
+    } else if (SCRIPT_IS("timingwheel")) {
+        script_timingwheel();
     } else if (SCRIPT_IS("each")) {
         script_each();
     } else if (SCRIPT_IS("let")) {
@@ -726,20 +726,20 @@ static void script_run_pass(const char *line)
     script.passes = 1;
     here.line = line;
     here.copy = here.at = "";
-    (void)tw_init(&script.wheel, NULL);
-    script_wheel();
+    (void)tw_init(&script.tw, NULL);
+    script_timingwheel();
     for (unsigned i = 0; i < 26; i++)
         tw_timer_init(script_timer_at(i), script_on_fire);
     while (!script_has_ended() && (line = script_next_line(line)) != NULL &&
            !script_is_case(line, name)) {
         script_run_line(line);
-        script_check(line, "true from tw_check", tw_check(&script.wheel));
+        script_check(line, "true from tw_check", tw_check(&script.tw));
         script_check(line, "allocations in starts and reserves alone",
                      memory->calls == script.allocations ||
                          script.has_postponed);
     }
     if (!script.has_failed)
-        tw_destroy(&script.wheel);
+        tw_destroy(&script.tw);
     script_check(here.line, "all memory back from tw_destroy",
                  memory->blocks + memory->bytes + memory->strays == 0);
 }

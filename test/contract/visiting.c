@@ -75,16 +75,6 @@ static void visitors_may_free(void)
     }
 }
 
-static void no_visitor(void)
-{
-    set_up();
-    START_EACH(0, 10, 70000);
-    CHECK(tw_foreach(&tw, NULL, NULL) == 0 && tw_count(&tw) == 3);
-    CHECK(tw_drain(&tw, NULL, NULL) == 3 && tw_count(&tw) == 0);
-    FIRES(70000, "");
-    tear_down();
-}
-
 static void visits_during_moves(void)
 {
     set_up();
@@ -107,7 +97,6 @@ static const tap_case cases[] = {
     {"timers that were saved and started again keep the order",
      saved_timers_keep_the_order},
     {"a visitor may free its timer", visitors_may_free},
-    {"tw_drain works without a visitor, tw_foreach does nothing", no_visitor},
     {"visits every timer while a large bucket moves", visits_during_moves},
 };
 

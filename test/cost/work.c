@@ -313,7 +313,7 @@ typedef struct script {
 } script;
 
 static const script scripts[] = {
-    /* Promises 2 and 11: the number of timers makes no difference. */
+    /* Promise 7: the number of timers makes no difference. */
     {"nothing due: one tick or 2^60", 0, 0, 100,
      "start 1 0-1 1; to 1; to 2; to 2^20; to 2^58; to 2^60"},
     {"nothing due beside 300,000 timers", 0, 0, 100,
@@ -323,7 +323,7 @@ static const script scripts[] = {
      "postpone 2^40 0; cancel 0"},
     {"limit 1 beside 300,000 timers", 0, 1, 200,
      "start 300000 2^50 2^40; start 3000 1 0; limit 2^40 1"},
-    /* Promise 16: a large bucket moves down a little in each call. */
+    /* Promise 10: a large bucket moves down a little in each call. */
     {"256 calls in the step before a large bucket", 0, 2500, ANY,
      "start 20000 4s 1s; to 3s; to 4s 1p; to 5s 1p"},
     {"16 calls in the step before a large bucket", 0, 5000, ANY,
@@ -349,7 +349,7 @@ static const script scripts[] = {
     {"a coarse bucket comes up in the middle of a finer step", 256, 1500, ANY,
      "start 1 135000 1; start 100000 135200 200; to 131072; start 1 136000 1;"
      "to 134950; to 135000; from-now; to 135500 1"},
-    /* Promise 13: a limit bounds the work. */
+    /* Promise 8: a limit bounds the work. */
     {"limit 1 in buckets of 8 postponed timers", 256, 1, 200,
      "start 2040 512 65280; postpone 2^20 1; limit 66000 1"},
     {"limit 1 in a large bucket", 0, 1, 200, "start 3000 4s 1s; limit 5s 1"},
@@ -361,7 +361,7 @@ static const script scripts[] = {
     {"limit 10, timers that start again, and overdue timers", 0, 10, ANY,
      "from-now 0 1; start 3000 1 500; limit 500 10; start 3000 1 1; limit 600 "
      "10"},
-    /* Emptied buckets (promise 13), and no memory (promise 15). */
+    /* Emptied buckets (promise 8), and no memory (promise 9). */
     {"8,191 emptied buckets", 4096, 0, 50000,
      "start 8192 0 8192; cancel 0; to 9000"},
     {"8,191 emptied buckets, and two timers", 4096, 0, 50000,
@@ -481,8 +481,8 @@ static const struct {
 } million[] = {
     {"a million timers within a minute", 60000, 0, 4000},
     {"a million timers within an hour", 3600000, 0, 4000},
-    {"a million idle time-outs of 5 minutes", 300000, 100, 10000},
-    {"a million idle time-outs of a minute", 60000, 100, 19000},
+    {"a million idle timeouts of 5 minutes", 300000, 100, 10000},
+    {"a million idle timeouts of a minute", 60000, 100, 19000},
 };
 #define MILLION (sizeof(million) / sizeof(*million))
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# hosts.sh - five programs that people run, with their timers on timingwheel.h:
+# hosts.sh - three programs that people run, with their timers on timingwheel.h:
 # the host's own tests, a test of exactness, and the speed of the timers. Prints
 # TAP and a table of figures. Run from the top of the repository.
 #
@@ -31,7 +31,7 @@ case ${1:-} in
     shift
     ;;
 esac
-wanted_hosts=${*:-libuv libevent tor frr curl}
+wanted_hosts=${*:-libuv libevent tor}
 warnings='-Wall -Wextra -Wpedantic -Wshadow -Werror'
 unset MAKEFLAGS MAKELEVEL MFLAGS
 
@@ -52,12 +52,6 @@ describe() {
         set -- tor 'tor-0.4.*' src/lib/evloop \
             'openssl/ssl.h event2/event.h zlib.h' 'make'
         ;;
-    frr)
-        set -- frr 'frr-8.4.*' lib \
-            'libyang/libyang.h json-c/json.h readline/readline.h gelf.h' \
-            'autoconf automake libtoolize bison flex pkg-config'
-        ;;
-    curl) set -- curl 'curl-7.88.*' lib '' 'make perl' ;;
     esac
     package=$1 version=$2 folder=$3 headers=$4 programs="gcc patch $5"
 }
@@ -196,145 +190,6 @@ tor_run() { # FOLDER NAME
     test-timers) timeout 120 "$build/$1/test-timers" ;;
     *) timeout 120 "$build/$1/test" "$2" ;;
     esac
-}
-
-# -------------------------------------------------------------- FRRouting ---
-
-frr_daemons='zebra bgpd ripd ripngd ospfd ospf6d ldpd nhrpd eigrpd babeld
-    watchfrr isisd pimd pim6d pbrd staticd fabricd vrrpd pathd bfdd ospfapi
-    ospfclient'
-
-frr_configure() {
-    # shellcheck disable=SC2046
-    cd "$source" && ./bootstrap.sh && cd "$build/work" &&
-        "$source/configure" $(printf -- '--disable-%s ' $frr_daemons) \
-            --disable-doc --disable-capabilities CFLAGS="$(optimiser)"
-}
-
-frr_make() { # FOLDER
-    make_in work lib/libfrr.la tests/lib/test_timer_correctness \
-        tests/lib/test_timer_performance &&
-        cp "$build/work"/tests/lib/.libs/test_timer_* \
-            "$build/work/lib/.libs/libfrr.so.0" "$build/$1" &&
-        compile_measure "$1" -Wno-unused-parameter -D_GNU_SOURCE \
-            -DHAVE_CONFIG_H -isystem "$build/work" -isystem "$source" \
-            -isystem "$source/lib" -isystem "$source/include" \
-            "$build/$1/libfrr.so.0" -Wl,-rpath,"$build/$1"
-}
-
-frr_list() {
-    echo test_timer_correctness
-    echo test_timer_performance
-}
-
-# If a timer is lost, test_timer_correctness ends without its last line, and
-# without an error.
-frr_run() { # FOLDER NAME
-    LD_LIBRARY_PATH=$build/$1 timeout 120 "$build/$1/$2" | tee "$build/last" &&
-        grep -q 'output match\|^Removing' "$build/last"
-}
-
-# ------------------------------------------------------------------- curl ---
-
-# Tests of multi handles, time-outs, retries, slow servers and unit tests. -e:
-# the curl program waits with curl_multi_socket_action. -t, torture mode: the
-# test runs once for each allocation, which fails.
-curl_tests='19 29 190 197 357 366 390 500 502 503 504 507 525 526 527 530 533
-535 564 585 704 1129 1130 1131 1206 1233 1238 1303 1309 1323 1399 1500 1501
-1502 1505 1506 1507 1508 1515 1550 1551 1554 1557 1564 1565'
-curl_events='1 29 100 190 197 357 1129 1130 1233'
-curl_torture='1 500 502 504 530 1500 1506 1557'
-
-export USER="${USER:-$(id -un)}" # or curl's tests end at the first SSH test
-
-# Tests need a libcurl with debugging code, and the benchmark one without. No
-# protocol that needs another library. lib/multi.c alone is compiled as C99. The
-# threaded resolver would end the torture mode.
-curl_configure() {
-    for curl_build in work fast; do
-        curl_debug=
-        [ $curl_build = fast ] || curl_debug=--enable-debug
-        mkdir -p "$build/$curl_build" && cd "$build/$curl_build" &&
-            "$source/configure" -q --disable-shared $curl_debug \
-                --disable-threaded-resolver --disable-manual --disable-ldap \
-                --disable-ntlm --without-ssl --without-zlib --without-brotli \
-                --without-zstd --without-libpsl --without-libidn2 \
-                --without-nghttp2 --without-librtmp --without-libgsasl &&
-            sed -i -e '/^libcurlu*_la-multi.lo: multi.c/i\
-libcurl_la-multi.lo libcurlu_la-multi.lo: CFLAGS += -std=gnu99' \
-                lib/Makefile || return
-    done
-}
-
-# Prints the programs that the chosen tests run.
-curl_programs() { # libtest or unit
-    for test in $curl_tests $curl_torture; do
-        if [ "$1" = libtest ]; then
-            sed -n '/<tool>/,/<\/tool>/p' "$source/tests/data/test$test" |
-                sed "s/%TESTNUMBER/$test/" | grep -o 'lib[0-9][0-9]*'
-        else
-            grep -q '^unittest$' "$source/tests/data/test$test" &&
-                echo "unit$test"
-        fi
-    done | sort -u
-}
-
-curl_make() { # FOLDER
-    libtest=all unit=all quiet='CHECKSRC=true '
-    [ "$mode" = --all ] || {
-        libtest="chkhostname chkdecimalpoint $(curl_programs libtest)"
-        unit=$(curl_programs unit)
-    }
-    make_in work/lib "$quiet" libcurl.la libcurlu.la &&
-        make_in work/src "$quiet" curl libcurltool.la &&
-        make_in work/tests/server "$quiet" all &&
-        make_in work/tests/libtest "$quiet" $libtest &&
-        make_in work/tests/unit "$quiet" $unit &&
-        make_in fast/lib "$quiet" libcurl.la &&
-        cp -a "$build/work" "$build/$1/curl" &&
-        compile_measure "$1" -DHAVE_CONFIG_H -DBUILDING_LIBCURL \
-            -DCURL_STATICLIB -isystem "$build/fast/lib" \
-            -isystem "$source/lib" -isystem "$source/include" \
-            "$build/fast/lib/.libs/libcurl.a"
-}
-
-curl_list() {
-    if [ "$mode" = --all ]; then
-        runtests before '!flaky' >"$build/before/results" 2>&1
-        sed -n 's/^\(PASS\|FAIL\): \([0-9]*\) .*/\2/p' "$build/before/results"
-        printf -- '-t %s\n' $curl_torture
-    else
-        printf '%s\n' $curl_tests
-    fi
-    printf -- '-e %s\n' $curl_events
-}
-
-# Runs curl's own script. With -am, the script prints "PASS: number - name" for
-# each test. Servers and clients use the loopback interface.
-runtests() { # FOLDER OPTION... TEST...
-    curl_folder=$build/$1/curl/tests
-    shift
-    (
-        cd "$curl_folder" && srcdir=$source/tests timeout 7200 \
-            perl -I"$source/tests" "$source/tests/runtests.pl" -a -am -n "$@"
-    )
-}
-
-# Runs all tests at once, which saves the start of servers for each test. A test
-# that failed among the others runs again alone.
-curl_run() { # FOLDER NAME
-    if ! [ -e "$build/$1/results.all" ]; then
-        all=$curl_tests
-        [ "$mode" != --all ] || all='!flaky'
-        {
-            runtests "$1" $all
-            runtests "$1" -e $curl_events | sed 's/^PASS: /PASS: -e /'
-        } >"$build/$1/results.all" 2>&1
-    fi
-    grep -q "^PASS: $2 " "$build/$1/results.all" && return
-    runtests "$1" $2 >"$build/alone" 2>&1
-    grep -a -v '^Killed\|^\*' "$build/alone"
-    grep -q '^TESTDONE: 1 tests out of 1' "$build/alone"
 }
 
 # -------------------------------------------------------------- every host ---

@@ -1,5 +1,5 @@
-/* cases.h - a wheel `tw`, the timers a to z, and a crowd of numbered timers,
- * for the tests of the contract.
+/* cases.h - a timingwheel `tw`, the timers a to z, and a crowd of numbered
+ * timers, for the tests of the contract.
  *
  * A case begins with set_up() and ends with tear_down(). start('a', 100) starts
  * timer a. FIRES(100, "ab") advances the clock to 100, and checks that timer a
@@ -149,13 +149,13 @@ static inline uint64_t scatter(uint64_t i, uint64_t limit)
 
 /* ------------------------------------------- beginning and end of cases --- */
 
-/* Begins a case with a fresh wheel and idle timers. */
+/* Begins a case with a fresh timingwheel and idle timers. */
 static inline void set_up_with(uint64_t tick, uint64_t clock,
                                uint32_t wheel_size, size_t max_pending)
 {
-    static const heap empty_heap;
-    static const item idle;
-    static const numbered none;
+    static heap empty_heap;
+    static item idle;
+    static numbered none;
     tw_config config = {tick, clock, wheel_size, max_pending, &memory};
     memory = empty_heap;
     CHECK(tw_init(&tw, &config) == TW_OK);
@@ -186,7 +186,7 @@ static inline void set_up_at(uint64_t clock)
     set_up_with(1, clock, 0, 0);
 }
 
-/* Ends a case: the wheel is sound and gives all memory back. */
+/* Ends a case: the timingwheel is sound and gives all memory back. */
 static inline void tear_down(void)
 {
     CHECK(tw_check(&tw));

@@ -33,7 +33,7 @@ typedef union heap_header {
     long double widest;
 } heap_header;
 
-/* The heap of a wheel without an alloc_context. */
+/* The heap of a timingwheel without an alloc_context. */
 static heap heap_by_default;
 
 static inline heap *heap_of(void *context)

@@ -52,7 +52,7 @@ typedef struct settings {
     uint32_t wheel_size;
     uint32_t items;
     size_t max_pending;
-    bool calm;   /* only starts and full calls: promise 16 is judged */
+    bool calm;   /* only starts and full calls: promise 10 is judged */
     bool silent; /* some timers have no callback */
     void (*in_callback)(uint32_t id);
     void (*in_visitor)(uint32_t id); /* may be NULL */
@@ -163,7 +163,7 @@ static unsigned levels(void)
     return (64 + size_bits() - 1) / size_bits();
 }
 
-/* Promise 16 in calm rounds, by wheel. A call moves the clock by d ticks, and
+/* Promise 10 in calm rounds, by wheel. A call moves the clock by d ticks, and
  * then the next step is r ticks away. Of the timers left in the bucket of the
  * next step, the call moves the share d / (d + r). The rest of the bucket moves
  * when the clock enters the step, or later in the step. Timers that arrive from

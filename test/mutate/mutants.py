@@ -4,6 +4,10 @@
 #
 #     python3 test/mutate/mutants.py [HEADER]
 #
+# A mutant has an operator: `token` (an operator, number or name is another),
+# `condition` (a condition is true, false or negated), `statement` (a statement
+# is missing, a result is another) or `swap` (two neighbouring statements).
+#
 # A mutant is known by its function and by the changed line before and after,
 # both without comments, not by a line number. The list of mutants depends only
 # on the header.
@@ -53,6 +57,9 @@ TOKEN = re.compile(
 # The comparison of a minimum or maximum: equal numbers may be chosen either way.
 MINIMUM = re.compile(r'([\w.>-]+) ([<>]) ([\w.>-]+)\s\? \1\s: \3\b')
 
+NAME = re.compile(r'[A-Za-z_]\w*')
+ASSIGNMENT = re.compile(r'\+\+|--|=|([-+*/%&|^]|<<|>>)=')
+
 DECLARATION = re.compile(
     r'(static |const |enum |struct |unsigned )*\w+ [*]*\w+(\[[^]]*\])?( =|;|,)')
 
@@ -61,7 +68,8 @@ class Mutant:
     """The header with text[start:end] replaced by `new`. `code` is the header
     with blank comments."""
 
-    def __init__(self, code, function, start, end, new):
+    def __init__(self, code, operator, function, start, end, new):
+        self.operator = operator
         self.start, self.end, self.new = start, end, new
         first = code.rfind('\n', 0, start) + 1
         last = code.find('\n', end)
@@ -107,8 +115,8 @@ class Maker:
         line = self.source[self.source.rfind('\n', 0, start) + 1:
                            self.source.find('\n', end)]
         if self.header[start:end] != new and not ONLY_SPEED.search(line):
-            self.mutants.append(
-                Mutant(self.code, self.function, start, end, new))
+            self.mutants.append(Mutant(self.code, self.operator, self.function,
+                                       start, end, new))
 
     # ------------------------------------------------------------- tokens --
 
@@ -159,7 +167,8 @@ class Maker:
         return close + 1
 
     def simple(self, i):
-        """Changes a statement that ends with a semicolon."""
+        """Changes a statement that ends with a semicolon. Returns the index of
+        the semicolon."""
         last = i
         while self.words[last] != ';':
             last = self.closing(last) + 1
@@ -180,21 +189,76 @@ class Maker:
             inside = self.words[first:mark]
             if first > i and inside.count('(') == inside.count(')'):
                 self.change(first, mark - 1, '!(?)')
-        return last + 1
+        return last
+
+    def effects(self, first, last):
+        """Returns the names that a statement changes, all its names, and
+        whether it reads more; None if it may do anything. A dot stands before
+        the name of a member."""
+        words, changes = self.words[first:last + 1], set()
+        names = [('.' if k and words[k - 1] in ('->', '.') else '') + word
+                 for k, word in enumerate(words)]
+        is_rule = words[0].startswith('TWI_RULE')
+        for k, word in enumerate(words if not is_rule else []):
+            if word == '(' and k and NAME.fullmatch(words[k - 1]) and \
+                    words[k - 1] not in ('sizeof', 'UINT64_C'):
+                return None
+            if word in ('++', '--') and NAME.fullmatch(words[k + 1]):
+                k += 2
+                while words[k] in ('->', '.'):
+                    k += 2
+            elif not ASSIGNMENT.fullmatch(word):
+                continue
+            k -= 1
+            if words[k] == ']':
+                k = words.index('[') - 1
+            if words[0] == '*' or not NAME.fullmatch(words[k]):
+                return None
+            changes.add(names[k])
+        return changes, set(names), is_rule
+
+    def is_independent(self, one, other):
+        """True if the order of two statements certainly has no effect: none of
+        them names what the other changes."""
+        found = [self.effects(*one), self.effects(*other)]
+        for mine, yours in found, found[::-1]:
+            if mine is None or yours is None or mine[0] & yours[1] or \
+                    mine[2] and any('.' in name for name in yours[0]):
+                return False
+        return True
+
+    def swap(self, one, other):
+        """Swaps two statements, each from its first token to its last."""
+        start, end = self.tokens[one[0]][2], self.tokens[other[1]][3]
+        middle = self.tokens[one[1]][3], self.tokens[other[0]][2]
+        if not self.is_independent(one, other):
+            self.add(start, end, self.code[middle[1]:end] +
+                     self.code[slice(*middle)] + self.code[start:middle[0]])
 
     def change_body(self):
+        self.operator = 'token'
         for token in self.tokens:
             self.change_token(*token)
-        i = 0
+        i, last, is_body = 0, None, False
         while i < len(self.words):
-            if self.words[i] in ('if', 'while', 'for', 'switch'):
-                i = self.control(i)
-            elif self.words[i] in ('case', 'default'):
+            word = self.words[i]
+            if word in ('if', 'while', 'for', 'switch'):
+                self.operator = 'condition'
+                i, is_body = self.control(i), True
+            elif word in ('case', 'default'):
                 i = self.words.index(':', i) + 1
-            elif self.words[i] in ('{', '}', 'else', 'do', ';'):
-                i += 1
+            elif word in ('{', '}', 'else', 'do', ';'):
+                i, is_body = i + 1, word in ('else', 'do')
             else:
-                i = self.simple(i)
+                self.operator = 'statement'
+                end = self.simple(i)
+                this = i, end
+                self.operator = 'swap'
+                if word in ('return', 'break', 'continue') or is_body:
+                    this = None  # with a jump, the other would be missing
+                elif last is not None and last[1] + 1 == i:
+                    self.swap(last, this)
+                i, last, is_body = end + 1, this, False
 
     def make(self):
         for self.function, self.type, start, end in self.functions():
@@ -207,7 +271,7 @@ class Maker:
             self.change_body()
         for match in re.finditer(r'# *define (TWI_[A-Z_]+) +(\d+)\b',
                                  self.header):
-            self.function = match.group(1)
+            self.function, self.operator = match.group(1), 'token'
             self.change_token('number', match.group(2), *match.span(2))
         return self.named()
 
@@ -234,4 +298,4 @@ def mutants_of(header):
 if __name__ == '__main__':
     with open((sys.argv + ['timingwheel.h'])[1], encoding='ascii') as file:
         for one in mutants_of(file.read()):
-            print('%s\n- %s\n+ %s' % one.key[:3])
+            print(one.operator + '\t%s\n- %s\n+ %s' % one.key[:3])

@@ -7,7 +7,9 @@
 #     test/mutate/mutate.sh --resume     the same, from where the last run ended
 #     test/mutate/mutate.sh --sample 100      100 mutants, chosen by the commit
 #     test/mutate/mutate.sh --only tw_cancel  the mutants of one function
+#     test/mutate/mutate.sh --operator swap   those of one operator: mutants.py
 #     test/mutate/mutate.sh --bugs       the planted bugs alone
+#     test/mutate/mutate.sh --defects    does random.c find each `defect: `?
 #     SEED=1 test/mutate/mutate.sh --matrix --sample 100   which programs kill
 #                          which mutants; per program lines, kills, kills alone
 #                          and seconds. For a person who adds or removes a test:
@@ -19,11 +21,16 @@
 # reason why no test can notice. A line has no comment. `*` fits any function
 # or line. A row without a survivor is an error. A run prints the missing rows.
 #
+# The outcomes are kept in .build/mutate/notes.jsonl. With --resume only mutants
+# without an outcome are judged: those of functions whose text has changed,
+# survivors after any change, and those to which the last run did not come.
+#
 # A sample skips the late tests and the mutants in survivors.tsv, which count as
 # killed. SEED chooses another sample. --jobs is the number of processes.
 #
 # A planted bug is a mistake that a person makes. bugs.tsv has each bug with the
-# case that must fail. --bugs also checks that the cases of
+# case that must fail; those that this library once had are a `defect: `, which
+# random operations must find, too. --bugs also checks that the cases of
 # test/contract/peer_bugs.tsv exist.
 #
 # SPDX-License-Identifier: MIT
