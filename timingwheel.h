@@ -916,34 +916,48 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #define TWI_LARGE 512 /* a bucket with as many moves down ahead of time */
 #endif
 
-/* TWI_RULE asserts a rule for callers, with TW_DEBUG. */
-#ifdef TW_DEBUG
-#ifndef TW_ASSERT
-#include <assert.h>
-#define TW_ASSERT(expr) assert(expr)
-#endif
+/* TWI_RULE reports a broken rule, with TW_DEBUG. */
+#if !defined(TW_DEBUG)
+#define TWI_RULE(expr, sentence) ((void)0)
+#elif defined(TW_ASSERT)
 #define TWI_RULE(expr, sentence) TW_ASSERT(((void)(sentence), (expr)))
 #else
-#define TWI_RULE(expr, sentence) ((void)0)
+#include <stdio.h>
+#include <stdlib.h>
+#define TWI_RULE(expr, sentence) \
+    ((expr) ? (void)0 : twi_report(sentence, __func__))
 #endif
 
 /* Misuse that TW_DEBUG detects. */
-#define TWI_RULE_READY(tw)                                                   \
-    TWI_RULE((tw)->activity != TWI_ALLOCATING,                               \
-             "TW_MALLOC or TW_FREE uses the wheel that it works for: make "  \
-             "room in another place");                                       \
-    TWI_RULE(twi_is_set_up(tw),                                              \
-             "the wheel is used before tw_init or after tw_destroy, or was " \
-             "moved or copied: keep the wheel where tw_init has set it up")
-#define TWI_RULE_TIMER(tw, timer)                                              \
-    TWI_RULE((timer)->state <= TW_PENDING,                                     \
-             "the timer was never initialised: call tw_timer_init first");     \
-    TWI_RULE(!twi_is_pending(timer) || (timer)->hint == TWI_HINT_OF(tw),       \
-             "the timer is pending on another wheel, or its wheel was moved: " \
-             "cancel the timer there first");                                  \
-    TWI_RULE(!twi_is_pending(timer) || (tw)->count != 0,                       \
-             "tw_init was called again while the timer was pending: drain or " \
-             "destroy the wheel first")
+#define TWI_RULE_GIVEN(pointer)                                         \
+    TWI_RULE((pointer) != NULL,                                         \
+             "a timingwheel or timer is NULL: pass the address of the " \
+             "timingwheel that tw_init has set up, and of a timer of "  \
+             "yours")
+#define TWI_RULE_OUTSIDE(tw)                                            \
+    TWI_RULE((tw)->activity != TWI_ALLOCATING,                          \
+             "TW_MALLOC or TW_FREE uses the timingwheel that it works " \
+             "for: do not call tw_ functions from the allocator")
+#define TWI_RULE_READY(tw)                                                  \
+    TWI_RULE_GIVEN(tw);                                                     \
+    TWI_RULE_OUTSIDE(tw);                                                   \
+    TWI_RULE(twi_is_set_up(tw),                                             \
+             "the timingwheel is used before tw_init or after tw_destroy, " \
+             "or was moved or copied: keep it where tw_init has set it up")
+#define TWI_RULE_LIVE(tw)                                                     \
+    TWI_RULE_READY(tw);                                                       \
+    TWI_RULE((tw)->activity == TWI_LIVE,                                      \
+             "a callback or visitor must not advance, poll, trim or destroy " \
+             "its timingwheel: do it after the call")
+#define TWI_RULE_TIMER(tw, timer)                                           \
+    TWI_RULE((timer)->state <= TW_PENDING,                                  \
+             "the timer was never initialised: call tw_timer_init first");  \
+    TWI_RULE(!twi_is_pending(timer) || (timer)->hint == TWI_HINT_OF(tw),    \
+             "the timer is pending on another timingwheel, or its "         \
+             "timingwheel was moved: cancel the timer there first");        \
+    TWI_RULE(!twi_is_pending(timer) || (tw)->count != 0,                    \
+             "tw_init was called again while the timer was pending: drain " \
+             "or destroy the timingwheel first")
 #define TWI_DAMAGED                                                         \
     "a pending timer, this timer or a neighbour in its bucket, was freed, " \
     "initialised again, moved or overwritten: cancel it first, or use "     \
@@ -972,6 +986,18 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
 #ifdef __cplusplus
 extern "C" {
+#endif
+
+#if defined(TW_DEBUG) && !defined(TW_ASSERT)
+/* Prints a sentence, and the function if it is a public one, and aborts. */
+static void twi_report(const char *sentence, const char *function)
+{
+    if (function[2] == '_')
+        fprintf(stderr, "timingwheel.h: %s (%s)\n", sentence, function);
+    else
+        fprintf(stderr, "timingwheel.h: %s\n", sentence);
+    abort();
+}
 #endif
 
 /* ------------------------------------------------------- bits and ticks --- */
@@ -1349,17 +1375,6 @@ static inline bool twi_is_set_up(const timingwheel *tw)
 }
 #endif
 
-/* True if the clock must not move: inside a callback or visitor, and after
- * tw_destroy. With TW_DEBUG either is an assertion. */
-static inline bool twi_is_busy(const timingwheel *tw)
-{
-    TWI_RULE_READY(tw);
-    TWI_RULE(tw->activity == TWI_LIVE,
-             "a callback or visitor must not advance, poll, trim or destroy "
-             "the wheel that it runs under: do it after the call");
-    return tw->activity != TWI_LIVE;
-}
-
 /* Fills memory with zeros. */
 static void twi_clear(void *memory, size_t bytes)
 {
@@ -1431,11 +1446,11 @@ TWI_NOINLINE twi_wheel *twi_provide_wheel(timingwheel *tw, uint64_t tick)
 
 TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon)
 {
-    if (tw == NULL)
-        return TW_EINVAL;
     TWI_RULE_READY(tw);
-    if (tw->activity == TWI_DESTROYED)
+    if (tw == NULL || tw->activity == TWI_DESTROYED)
         return TW_EINVAL;
+    if (tw->activity == TWI_ALLOCATING)
+        return TW_EBUSY;
     uint64_t tick = twi_tick_of(tw, horizon);
     if (tick <= tw->clock_tick)
         return twi_add_wheels(tw, 0) ? TW_OK : TW_ENOMEM;
@@ -1462,7 +1477,8 @@ static void twi_free_wheels(timingwheel *tw)
 
 TW_DEF void tw_trim(timingwheel *tw)
 {
-    if (tw != NULL && !twi_is_busy(tw))
+    TWI_RULE_LIVE(tw);
+    if (tw != NULL && tw->activity == TWI_LIVE)
         twi_free_wheels(tw);
 }
 
@@ -1474,6 +1490,9 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     uint32_t size = config->wheel_size;
     if (size == 0)
         size = TW_DEFAULT_WHEEL_SIZE;
+    TWI_RULE_GIVEN(tw);
+    TWI_RULE(size >= 2 && size <= TWI_MOST_STEPS && (size & (size - 1)) == 0,
+             "wheel_size must be a power of two from 2 to 4096, or 0");
     if (tw == NULL || size < 2 || size > TWI_MOST_STEPS ||
         (size & (size - 1)) != 0)
         return TW_EINVAL;
@@ -1498,7 +1517,10 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
 
 TW_DEF void tw_destroy(timingwheel *tw)
 {
-    if (tw == NULL || tw->activity == TWI_DESTROYED || twi_is_busy(tw))
+    if (tw == NULL || tw->activity == TWI_DESTROYED)
+        return;
+    TWI_RULE_LIVE(tw);
+    if (tw->activity != TWI_LIVE)
         return;
     (void)tw_drain(tw, NULL, NULL);
     twi_free_wheels(tw);
@@ -1509,6 +1531,7 @@ TW_DEF void tw_destroy(timingwheel *tw)
 
 TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback)
 {
+    TWI_RULE_GIVEN(timer);
     if (timer == NULL)
         return;
     twi_clear(timer, sizeof(*timer));
@@ -1544,15 +1567,13 @@ static inline void twi_put(timingwheel *tw, tw_timer *timer, twi_wheel *wheel,
     twi_note_arrival(tw, wheel, index, tick);
 }
 
-/* tw_start in every case: refused, overdue, without a wheel, and where the clock
- * decides between two wheels. */
+/* tw_start in every case but max_pending: refused, overdue, without a wheel, and
+ * where the clock decides between two wheels. */
 TWI_NOINLINE int twi_start_rare(timingwheel *tw, tw_timer *timer,
                                 uint64_t deadline)
 {
     if (tw->activity < TWI_LIVE)
         return tw->activity == TWI_DESTROYED ? TW_EINVAL : TW_EBUSY;
-    if (tw->count >= tw->max_pending && !twi_is_pending(timer))
-        return TW_EFULL;
     uint64_t tick = twi_tick_of(tw, deadline);
     twi_wheel *wheel = NULL;
     if (tick > tw->clock_tick) {
@@ -1573,13 +1594,16 @@ TWI_NOINLINE int twi_start_rare(timingwheel *tw, tw_timer *timer,
 
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
 {
+    TWI_RULE_READY(tw);
+    TWI_RULE_GIVEN(timer);
     if (tw == NULL || timer == NULL)
         return TW_EINVAL;
-    TWI_RULE_READY(tw);
     TWI_RULE_TIMER(tw, timer);
+    if (TWI_UNLIKELY(tw->count >= tw->max_pending) && !twi_is_pending(timer) &&
+        tw->activity >= TWI_LIVE)
+        return TW_EFULL;
     uint64_t tick = twi_tick_of(tw, deadline);
     if (TWI_UNLIKELY(tw->activity < TWI_LIVE) ||
-        TWI_UNLIKELY(tw->count >= tw->max_pending) ||
         TWI_UNLIKELY(tick <= tw->clock_tick))
         return twi_start_rare(tw, timer, deadline);
     twi_wheel *wheel = tw->certain[twi_highest_bit(tick - tw->clock_tick)];
@@ -1604,6 +1628,8 @@ static uint64_t twi_roundest(uint64_t low, uint64_t high)
 TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
                            uint64_t latest)
 {
+    TWI_RULE_READY(tw);
+    TWI_RULE_GIVEN(timer);
     if (tw == NULL || latest < earliest || tw->activity == TWI_DESTROYED)
         return TW_EINVAL;
     uint64_t low = twi_tick_of(tw, earliest);
@@ -1623,13 +1649,16 @@ static inline bool twi_is_due(const timingwheel *tw, const tw_timer *timer)
 
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
 {
+    TWI_RULE_READY(tw);
+    TWI_RULE_GIVEN(timer);
     if (tw == NULL || timer == NULL)
         return TW_EINVAL;
-    TWI_RULE_READY(tw);
     TWI_RULE_TIMER(tw, timer);
     if (!twi_is_pending(timer) || deadline < timer->deadline ||
         (twi_is_due(tw, timer) && deadline != timer->deadline))
         return tw_start(tw, timer, deadline);
+    if (tw->activity == TWI_ALLOCATING)
+        return TW_EBUSY;
     timer->deadline = deadline; /* the timer moves when its bucket comes up */
     return TW_OK;
 }
@@ -1650,15 +1679,20 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
     if (!twi_is_pending(timer))
         return false;
     TWI_RULE_READY(tw);
+    if (tw->activity == TWI_ALLOCATING)
+        return false;
     twi_remove(tw, timer, TW_CANCELLED);
     return true;
 }
 
 TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
 {
-    if (tw == NULL || from == NULL || to == NULL || from == to)
-        return;
     TWI_RULE_READY(tw);
+    TWI_RULE_GIVEN(from);
+    TWI_RULE_GIVEN(to);
+    if (tw == NULL || from == NULL || to == NULL || from == to ||
+        tw->activity == TWI_ALLOCATING)
+        return;
     TWI_RULE_TIMER(tw, from);
     TWI_RULE(!twi_is_pending(to) || to->link.next->prev != &to->link,
              "tw_move into a pending timer: cancel that timer first");
@@ -1963,7 +1997,9 @@ static inline bool twi_is_idle(timingwheel *tw, uint64_t now)
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit)
 {
-    if (tw == NULL || twi_is_busy(tw) || limit == 0 || twi_is_idle(tw, now))
+    TWI_RULE_LIVE(tw);
+    if (tw == NULL || tw->activity != TWI_LIVE || limit == 0 ||
+        twi_is_idle(tw, now))
         return 0;
     uint64_t before = tw->fired;
     (void)twi_run(tw, now, limit == SIZE_MAX ? UINT64_MAX : limit, false);
@@ -1972,12 +2008,14 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
 
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now)
 {
+    TWI_RULE_LIVE(tw);
     return tw_advance_clock_limit(tw, now, SIZE_MAX);
 }
 
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 {
-    if (tw == NULL || twi_is_busy(tw) || twi_is_idle(tw, now))
+    TWI_RULE_LIVE(tw);
+    if (tw == NULL || tw->activity != TWI_LIVE || twi_is_idle(tw, now))
         return NULL;
     return twi_run(tw, now, UINT64_MAX, true);
 }
@@ -2081,10 +2119,8 @@ static size_t twi_visit_ring(const twi_bucket *bucket, tw_visitor *visit,
 
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
 {
-    if (tw == NULL || visit == NULL)
-        return 0;
     TWI_RULE_READY(tw);
-    if (tw->activity <= TWI_VISITING)
+    if (tw == NULL || visit == NULL || tw->activity <= TWI_VISITING)
         return 0;
     TWI_ENTER(tw, TWI_VISITING);
     size_t visited = twi_visit_ring(&tw->lists[TWI_DRAINED], visit, context);
@@ -2100,10 +2136,8 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
 
 TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
 {
-    if (tw == NULL)
-        return 0;
     TWI_RULE_READY(tw);
-    if (tw->activity <= TWI_VISITING)
+    if (tw == NULL || tw->activity <= TWI_VISITING)
         return 0;
     TWI_ENTER(tw, TWI_DRAINING);
     twi_bucket *drained = &tw->lists[TWI_DRAINED];
@@ -2471,19 +2505,6 @@ TW_DEF void tw_post_cancel(tw_mailbox *box, tw_remote *remote)
     twi_post(box, remote, TWI_CANCEL);
 }
 
-/* Acts like tw_start, but max_pending does not limit the start. */
-static int twi_start_posted(timingwheel *tw, tw_timer *timer, uint64_t deadline)
-{
-    if (tw == NULL)
-        return TW_EINVAL;
-    size_t max_pending = tw->max_pending;
-    if (tw->count >= max_pending)
-        tw->max_pending = tw->count + 1;
-    int status = tw_start(tw, timer, deadline);
-    tw->max_pending = max_pending;
-    return status;
-}
-
 /* Applies the request of a remote, and returns true. Returns false if the start
  * was refused, and no later request was posted meanwhile: then the start is
  * again the remote's request. */
@@ -2497,8 +2518,8 @@ static bool twi_apply(timingwheel *tw, tw_remote *remote)
         return true;
     }
     uint64_t deadline = request == UINT64_MAX ? request : request - TWI_START;
-    if (twi_start_posted(tw, &remote->timer, deadline) == TW_OK)
-        return true;
+    if (tw != NULL && twi_start_rare(tw, &remote->timer, deadline) == TW_OK)
+        return true; /* max_pending does not limit the start */
     return !atomic_compare_exchange_strong_explicit(
         &remote->request, &nothing, request, TWI_RELAXED, TWI_RELAXED);
 }
@@ -2519,8 +2540,12 @@ static tw_remote *twi_reverse(tw_remote *remote)
 TW_DEF size_t tw_collect(tw_mailbox *box)
 {
     size_t waiting = 0;
-    if (box == NULL || (box->tw != NULL && box->tw->activity == TWI_ALLOCATING))
+    if (box == NULL)
         return 0;
+    if (box->tw != NULL && box->tw->activity == TWI_ALLOCATING) {
+        TWI_RULE_OUTSIDE(box->tw);
+        return 0;
+    }
     tw_remote **at = &box->waiting;
     while (*at != NULL)
         at = &(*at)->next;
