@@ -272,7 +272,7 @@ extern "C++" { /* this header may be included inside extern "C" */
 #endif /* TIMINGWHEEL_THREADS */
 
 #define TW_VERSION_MAJOR 2
-#define TW_VERSION_MINOR 0
+#define TW_VERSION_MINOR 1
 #define TW_VERSION_PATCH 0
 
 #ifdef __cplusplus
@@ -935,18 +935,18 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
              "timingwheel that tw_init has set up, and of a timer of "  \
              "yours")
 #define TWI_RULE_OUTSIDE(tw)                                            \
-    TWI_RULE((tw)->activity != TWI_ALLOCATING,                          \
+    TWI_RULE((tw) == NULL || (tw)->activity != TWI_ALLOCATING,          \
              "TW_MALLOC or TW_FREE uses the timingwheel that it works " \
              "for: do not call tw_ functions from the allocator")
 #define TWI_RULE_READY(tw)                                                  \
     TWI_RULE_GIVEN(tw);                                                     \
     TWI_RULE_OUTSIDE(tw);                                                   \
-    TWI_RULE(twi_is_set_up(tw),                                             \
+    TWI_RULE((tw) == NULL || twi_is_set_up(tw),                             \
              "the timingwheel is used before tw_init or after tw_destroy, " \
              "or was moved or copied: keep it where tw_init has set it up")
 #define TWI_RULE_LIVE(tw)                                                     \
     TWI_RULE_READY(tw);                                                       \
-    TWI_RULE((tw)->activity == TWI_LIVE,                                      \
+    TWI_RULE((tw) == NULL || (tw)->activity == TWI_LIVE,                      \
              "a callback or visitor must not advance, poll, trim or destroy " \
              "its timingwheel: do it after the call")
 #define TWI_RULE_TIMER(tw, timer)                                           \
@@ -2319,10 +2319,12 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
     for (unsigned level = 0; level < TWI_LEVELS; level++)
         if (tw->wheels[level] != NULL)
             twi_draw_wheel(tw, tw->wheels[level], write, context);
-    for (uint32_t i = 0; i < tw->queued; i++) {
-        uint64_t key[] = {tw->queue[i]->shift / tw->size_bits,
-                          tw->queue[i]->queue_tick};
-        if (tw->queue[i] != &tw->waiting && key[1] != UINT64_MAX)
+    for (unsigned level = 0; level < TWI_LEVELS; level++) {
+        const twi_wheel *wheel = tw->wheels[level];
+        uint64_t key[] = {level, wheel == NULL ? 0 : wheel->queue_tick};
+        if (wheel != NULL &&
+            (key[1] != UINT64_MAX ||
+             !twi_is_empty(twi_bucket_of(tw, wheel, UINT64_MAX))))
             twi_write_line(write, context, "queue: wheel % at tick %", key);
     }
     for (unsigned i = 0; i < TWI_LISTS; i++)
