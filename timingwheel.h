@@ -284,7 +284,7 @@ extern "C" {
 typedef struct timingwheel timingwheel;
 typedef struct tw_timer tw_timer;
 
-/* Called when `timer` fires. See promise C. */
+/* Called when `timer` fires. See promise 11. */
 typedef void tw_callback(timingwheel *tw, tw_timer *timer);
 
 /* Called by tw_foreach and tw_drain, once per timer. */
@@ -299,18 +299,18 @@ enum tw_status {
     TW_EINVAL = -1, /* an argument is NULL or out of range */
     TW_ENOMEM = -2, /* TW_MALLOC failed */
     TW_EFULL = -3,  /* max_pending timers are pending already */
-    TW_EBUSY = -4   /* a tw_foreach is running */
+    TW_EBUSY = -4   /* inside tw_foreach, TW_MALLOC or TW_FREE */
 };
 
 /* The state of a timer. Zero memory is an idle timer. */
 typedef enum tw_state {
-    TW_IDLE = 0,      /* never started, drained, moved, or wheel destroyed */
+    TW_IDLE = 0,      /* never started, drained, moved away, or destroyed */
     TW_FIRED = 1,     /* fired; the callback may still be running */
     TW_CANCELLED = 2, /* cancelled by tw_cancel */
     TW_PENDING = 3    /* waiting for its deadline */
 } tw_state;
 
-/* Settings of a wheel. A zero field means the default. */
+/* Settings of a timingwheel. A zero field means the default. */
 typedef struct tw_config {
     uint64_t tick;       /* time units per tick; 0 = 1 */
     uint64_t start;      /* the first reading of the clock, in time units */
@@ -318,7 +318,8 @@ typedef struct tw_config {
                             wheel, a power of two from 2 to 4096 (to 1024
                             if size_t has 16 bits);
                             0 = TW_DEFAULT_WHEEL_SIZE */
-    size_t max_pending;  /* most timers pending at once; 0 = no limit */
+    size_t max_pending;  /* most timers pending at once, for tw_start: posted
+                            starts are not limited; 0 = no limit */
     void *alloc_context; /* passed to TW_MALLOC and TW_FREE */
 } tw_config;
 
@@ -351,7 +352,10 @@ struct tw_timer {
     twi_link link;         /* valid while pending */
     uint64_t deadline;     /* in time units, not rounded to a tick */
     tw_callback *callback; /* called to fire; NULL: only marked fired */
-    uint32_t hint;         /* address to prefetch, see "hints" */
+    uint32_t hint;         /* address to prefetch, see "hints"; with TW_DEBUG
+                              which timingwheel: a field of its own would
+                              change the size, and TW_DEBUG may be defined in
+                              one file alone */
     uint32_t state;        /* tw_state */
 };
 
@@ -361,7 +365,7 @@ struct tw_timer {
         {NULL, NULL}, 0, (callback_function), 0, TW_IDLE \
     }
 
-/* Returns a pointer to the struct that contains a timer or a wheel.
+/* Returns a pointer to the struct that contains a timer or a timingwheel.
  * TW_OWNER(timer, struct connection, idle) points to the connection with the
  * member `idle`. For a const timer, name a const type. In C++, the type needs
  * standard layout. For any other type, embed a struct of the timer and a
@@ -401,11 +405,13 @@ typedef struct twi_bucket {
 /* One wheel: a block of memory that also holds the buckets and the marks. */
 typedef struct twi_wheel {
     uint64_t queue_tick;  /* the key in the delay queue: a lower bound for the
-                             tick of every timer, and in the step of the first
-                             bucket with a mark; UINT64_MAX without timers */
+                             tick of every timer; in the step of the first
+                             bucket, whose timers may all have left;
+                             UINT64_MAX if no bucket has timers */
     twi_bucket *buckets;  /* 2 * wheel_size buckets */
     uint64_t *marks;      /* one bit per bucket: the bucket may hold timers */
-    uint64_t large_tick;  /* no bucket after this tick is large; wheel 0: 0 */
+    uint64_t large_tick;  /* the last tick of the last bucket that became
+                             large; 0 in wheel 0, where nothing moves down */
     uint32_t queue_index; /* position in the delay queue */
     unsigned shift;       /* a bucket spans 2^shift ticks */
 } twi_wheel;
@@ -431,38 +437,39 @@ enum twi_activity {
     TWI_ADVANCING   /* inside a call that fires */
 };
 
+/* Names that end in _tick count ticks, names that end in _time time units. */
 struct timingwheel {
-    /* Names end in _tick if the unit is a tick, in _time if the unit is a time
-     * unit. */
-    uint64_t tick_length; /* time units per tick: tw_config.tick */
-    size_t max_pending;
+    /* Configuration */
+    uint64_t tick_length; /* time units per tick */
+    size_t max_pending;   /* SIZE_MAX: no limit */
     void *alloc_context;
     uint32_t bucket_mask; /* buckets per wheel - 1 */
     uint32_t size_bits;   /* log2 of wheel_size */
-    uint64_t clock_tick;  /* the clock */
-    uint64_t clock_time;  /* the `now` of the last call that ended */
-    uint64_t busy_tick; /* a call that stays before this tick has nothing to do
-                             but to move the clock; 0: look at all the rest */
-    size_t count;       /* timers pending */
-    uint64_t fired;     /* timers since tw_init */
-    uint64_t cascaded;  /* timers since tw_init */
-    twi_wheel *queue[TWI_LEVELS + 1]; /* the delay queue: a min-heap of all
-                                         wheels and `waiting`, by queue_tick */
-    twi_wheel waiting;                /* the key of the list TWI_WAITING */
+    /* Clock and counters */
+    uint64_t clock_tick; /* the clock */
+    uint64_t clock_time; /* `now` of the last call that ended */
+    uint64_t busy_tick;  /* before this tick a call only moves the clock; 0:
+                            the call has to look */
+    size_t count;        /* timers pending */
+    uint64_t fired;      /* timers fired since tw_init */
+    uint64_t cascaded;   /* timers cascaded since tw_init */
+    /* Wheels and lists */
+    twi_wheel *queue[TWI_LEVELS + 1]; /* the delay queue: a min-heap by
+                                         queue_tick; behind it all `waiting` */
+    twi_wheel waiting;             /* no real wheel: the key of TWI_WAITING */
     twi_wheel *wheels[TWI_LEVELS]; /* by level, 0 the finest; NULL: missing */
-    twi_wheel *certain[64];        /* [i]: the wheel of each tick that is 2^i to
-                                    2^(i+1) - 1 ahead of the clock; NULL: the
-                                    wheel is missing, or the clock decides */
+    twi_wheel *certain[64];        /* [i]: the wheel for all ticks 2^i to
+                                      2^(i+1) - 1 ahead of the clock; NULL: it
+                                      is missing, or the clock decides */
     twi_bucket lists[TWI_LISTS];   /* by enum twi_list */
-    uint32_t queued;               /* wheels in the delay queue */
+    uint32_t queued; /* wheels in the delay queue, and `waiting` */
     enum twi_activity activity;
     /* The call in progress, or the call that a limit has stopped */
     bool unfinished;      /* there is such a call */
     uint64_t target_time; /* the `now` of the call */
     uint64_t began_tick;  /* the clock when the call began */
     uint64_t budget;      /* timers that the call may still handle */
-    /* Moving ahead */
-    uint64_t ahead_tick; /* nothing can move ahead before this tick */
+    uint64_t ahead_tick;  /* no bucket moves ahead before this tick */
 };
 
 #ifdef TIMINGWHEEL_THREADS
@@ -772,22 +779,21 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
    HOW IT WORKS
 
-   WORDS
+   WORDS, besides those of the manual
 
-       tick            the unit of the clock; tw_config.tick time units
-       wheel           an array of buckets; wheel 0 has one bucket per tick
-       step            the ticks that one bucket of a wheel spans: wheel_size
-                       times the step of the next finer wheel
-       bucket          the timers of one step of one wheel: a ring
        ring            a doubly linked list whose ends meet in the bucket
        mark            the bit of a bucket: the bucket may hold timers
        reach           the ticks that a wheel can hold: those in the clock's own
                        step of the next coarser wheel, and in the step after
-       delay queue     a min-heap with one key per wheel: queue_tick
-       come up         a bucket comes up when the clock reaches its key
+       key             a lower bound for the ticks of all timers in a wheel, by
+                       which the delay queue is ordered: queue_tick
+       come up         a wheel, and its first bucket, come up when the clock
+                       reaches the key
        move down       to move a timer to the next finer wheel
        cascade         to move down, or to be placed again after a postpone
+       large           a bucket with TWI_LARGE timers or more
        budget          the timers that a call may still handle
+       late            started overdue, for the next call
        hint            the address of a timer to fetch into the cache
 
    THE DESIGN
@@ -795,21 +801,25 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    1. A timer stands in the finest wheel that reaches the timer's tick. The
       steps within reach fit into 2 * wheel_size buckets.
    2. A bucket is a ring in start order. Its number is a digit of the tick.
-   3. The delay queue has one key per wheel: a lower bound for the ticks of all
-      timers in the wheel. Cancel and postpone never touch the queue.
-   4. So a key may come up for nothing. The clock moves to the key, the bucket
-      is looked at, and the key is raised, or the next bucket taken.
+   3. Each wheel stands in the delay queue, with a lower bound for the ticks of
+      its timers as key. Cancel and postpone never touch the queue.
+   4. So a wheel may come up for nothing. The clock moves to the key, the bucket
+      of the key is looked at, and the key is raised.
    5. A bucket of a coarse wheel with at most TWI_FEW timers fires from where it
-      stands. A larger bucket moves down one wheel.
+      stands. A bucket with more timers moves down one wheel.
    6. At the same tick the coarser wheel comes first. As the clock approaches a
       tick, new timers for the tick go into ever finer wheels. So the timers of
       a coarser wheel were started first.
    7. A postpone only writes the deadline. A timer found in a bucket before the
       timer's tick is placed again, as if started now.
    8. A call fixes its target when the call begins. Overdue timers of the call
-      are in one list. Timers started overdue since are in another list, for the
-      next call. A call that spends its budget is unfinished, and the next call
-      finishes it first.
+      are in one list. Late timers are in another list, for the next call. A
+      call that spends its budget is unfinished, and the next call finishes it
+      first.
+   9. Most calls find nothing due. busy_tick tells them by one comparison.
+
+   Linux gave up cascading, and fires a timer up to an eighth of its delay late.
+   Here timers cascade, because deadlines are exact. Most timers never move.
 
    LEVELS. With wheel_size 256 a 64-bit tick has eight digits, one per wheel:
 
@@ -824,6 +834,11 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
          2      65,536 ticks             4.6 to 9.3 h
          3      2^24 ticks               49 to 99 days
         4..7    2^32 .. 2^56 ticks       35 years .. all of 64 bits
+
+   Which wheel a start chooses depends on how far the tick is ahead of the
+   clock: from two steps of a wheel on, and below one step of the next coarser
+   wheel, certainly that wheel, whatever the clock. `certain` has the wheel for
+   each power of two. Between one and two steps, the clock decides.
 
    Hierarchical wheels are an idea of Varghese and Lauck (1987). Overflow wheels
    on demand and the delay queue come from Kafka. Kafka enters each bucket in
@@ -846,17 +861,19 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
    THE LIFE OF A CALL, in pseudo-code:
 
+       now is before busy_tick: the clock moves to now, and that is all
        finish the unfinished call, if there is one
        begin: target = now, overdue += late
-       while the budget lasts:
+       repeat:
            a timer is overdue:            fire it
-           next_tick > target:            the call is done
-           else the clock moves to next_tick; look at the first bucket:
-           - of wheel 0:                  fire its first timer
-           - with few timers:             fire the first due timer, or raise the
-                                          key to the earliest of the others
-           - with many timers:            move all down one wheel
-           - with a postponed timer:      place it again
+           all keys are after the target: the call is done
+           the budget is spent:           the call is unfinished; stop
+           else the clock moves to the first key. Its wheel is
+           - wheel 0:                     fire the first timer of its bucket
+           - coarser, few timers:         fire the first due timer, or raise the
+                                          key to the earliest timer
+           - coarser, many timers:        move all down one wheel
+           and a timer that was postponed is placed again
        done: the clock moves to the target; large buckets move ahead
 
    MOVING DOWN KEEPS START ORDER. Timers leave a bucket from the back, and each
@@ -864,31 +881,36 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    and stand before timers that were started in the finer wheel.
 
    MOVING AHEAD. No timer starts in the bucket of a wheel's next step, because
-   the next finer wheel reaches that step. So the bucket can move down in time:
+   the next finer wheel reaches that step. So a large bucket can move down in
+   time:
 
        clock       ^ here                    the bucket comes up
        own step    |------ d ------>|<-- r --|
        next step                             |------------------|
 
    A call that moves the clock by d ticks of the own step moves the share
-   d / (d + r) of the bucket.
+   d / (d + r) of the bucket. Nobody looks for large buckets while there are
+   none: a bucket that becomes large sets ahead_tick and the wheel's large_tick.
 
-   INVARIANTS, of which tw_check checks 1 to 6:
+   INVARIANTS, of which tw_check checks 1 to 7:
 
    1. link.next->prev is the link itself, all the way round each ring. Each
       timer in a ring is pending. `count` is the number of timers in all rings.
    2. No timer of a bucket is due before not_before. not_before is in the
       bucket's step, one of the 2 * wheel_size steps from the clock's own on.
    3. A bucket with timers has its mark. An empty bucket has at_most 0.
-   4. queue_tick is not after not_before of any bucket of the wheel. A wheel
-      with timers is queued.
-   5. The delay queue is a heap, and next_tick is the key of its head. No key
-      is before the clock.
-   6. If a wheel exists, all finer wheels exist.
-   7. Of two timers of one tick, the timer in the coarser wheel was started
+   4. queue_tick is not after not_before of any bucket of the wheel.
+   5. The delay queue is a heap of all wheels and `waiting`. No key is before
+      the clock.
+   6. busy_tick is 0, or no call is unfinished, no timer is overdue or late, and
+      neither a key nor ahead_tick is before busy_tick.
+   7. If a wheel exists, all finer wheels exist. A wheel has no large bucket
+      after large_tick.
+   8. Of two timers of one tick, the timer in the coarser wheel was started
       first, except postponed timers.
 
-   FOR SPEED ONLY: hints; the short way of tw_start; level_of_bit; next_tick.
+   FOR SPEED ONLY: hints; `certain`; busy_tick; moving ahead; TWI_FEW, without
+   which every bucket would move down; tick_length 1 apart from all others.
 */
 
 #if defined(TIMINGWHEEL_IMPLEMENTATION) && !defined(TWI_IMPLEMENTED)
@@ -1126,8 +1148,8 @@ static void twi_append_ring(twi_bucket *from, twi_bucket *to)
  * followed: a wrong hint costs nothing but speed.
  *
  * A hint has bits 3 to 34 of an address. The bits above are those of the timer
- * that has the hint. With TW_DEBUG a hint is the address of the wheel instead,
- * to detect a timer that is used with another wheel. */
+ * that has the hint. With TW_DEBUG a hint is the address of the timingwheel,
+ * to detect a timer that is used with another timingwheel. */
 
 #define TWI_HINT_OF(address) \
     ((uint32_t)((uintptr_t)(address) >> 3 & UINT32_MAX))
@@ -1304,10 +1326,12 @@ static void twi_requeue(timingwheel *tw, twi_wheel *wheel)
     twi_queue_set(tw, wheel, first == NULL ? UINT64_MAX : first->not_before);
 }
 
-/* Notes a timer before all others of its wheel, or a bucket that has become
+/* Notes that a timer is now the first of its wheel, or that its bucket is now
  * large. */
-TWI_WRAPS TWI_NOINLINE void twi_note_rare(timingwheel *tw, twi_wheel *wheel,
-                                          size_t at_most, uint64_t tick)
+TWI_WRAPS TWI_NOINLINE void twi_note_first_or_large(timingwheel *tw,
+                                                    twi_wheel *wheel,
+                                                    size_t at_most,
+                                                    uint64_t tick)
 {
     if (tick < wheel->queue_tick)
         twi_queue_set(tw, wheel, tick);
@@ -1332,7 +1356,7 @@ static inline void twi_note_arrival(timingwheel *tw, twi_wheel *wheel,
     bucket->not_before = tick < bucket->not_before ? tick : bucket->not_before;
     if (TWI_UNLIKELY(tick < wheel->queue_tick) ||
         TWI_UNLIKELY(bucket->at_most == TWI_LARGE))
-        twi_note_rare(tw, wheel, bucket->at_most, tick);
+        twi_note_first_or_large(tw, wheel, bucket->at_most, tick);
 }
 
 /* --------------------------------------------------- setting up, memory --- */
@@ -1452,9 +1476,8 @@ TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon)
     if (tw->activity == TWI_ALLOCATING)
         return TW_EBUSY;
     uint64_t tick = twi_tick_of(tw, horizon);
-    if (tick <= tw->clock_tick)
-        return twi_add_wheels(tw, 0) ? TW_OK : TW_ENOMEM;
-    return twi_provide_wheel(tw, tick) != NULL ? TW_OK : TW_ENOMEM;
+    unsigned level = tick <= tw->clock_tick ? 0 : twi_level_of(tw, tick);
+    return twi_add_wheels(tw, level) ? TW_OK : TW_ENOMEM;
 }
 
 /* Frees wheels from the coarsest on, until one has timers: these timers need
@@ -1567,13 +1590,15 @@ static inline void twi_put(timingwheel *tw, tw_timer *timer, twi_wheel *wheel,
     twi_note_arrival(tw, wheel, index, tick);
 }
 
-/* tw_start in every case but max_pending: refused, overdue, without a wheel, and
- * where the clock decides between two wheels. */
+/* tw_start in every case: refused, overdue, without a wheel, and where the clock
+ * decides between two wheels. `most` is the limit of pending timers. */
 TWI_NOINLINE int twi_start_rare(timingwheel *tw, tw_timer *timer,
-                                uint64_t deadline)
+                                uint64_t deadline, size_t most)
 {
     if (tw->activity < TWI_LIVE)
         return tw->activity == TWI_DESTROYED ? TW_EINVAL : TW_EBUSY;
+    if (tw->count >= most && !twi_is_pending(timer))
+        return TW_EFULL;
     uint64_t tick = twi_tick_of(tw, deadline);
     twi_wheel *wheel = NULL;
     if (tick > tw->clock_tick) {
@@ -1599,16 +1624,14 @@ TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     if (tw == NULL || timer == NULL)
         return TW_EINVAL;
     TWI_RULE_TIMER(tw, timer);
-    if (TWI_UNLIKELY(tw->count >= tw->max_pending) && !twi_is_pending(timer) &&
-        tw->activity >= TWI_LIVE)
-        return TW_EFULL;
     uint64_t tick = twi_tick_of(tw, deadline);
     if (TWI_UNLIKELY(tw->activity < TWI_LIVE) ||
+        TWI_UNLIKELY(tw->count >= tw->max_pending) ||
         TWI_UNLIKELY(tick <= tw->clock_tick))
-        return twi_start_rare(tw, timer, deadline);
+        return twi_start_rare(tw, timer, deadline, tw->max_pending);
     twi_wheel *wheel = tw->certain[twi_highest_bit(tick - tw->clock_tick)];
     if (TWI_UNLIKELY(wheel == NULL))
-        return twi_start_rare(tw, timer, deadline);
+        return twi_start_rare(tw, timer, deadline, tw->max_pending);
     twi_detach_or_count(tw, timer);
     timer->deadline = deadline;
     twi_put(tw, timer, wheel, tick);
@@ -1772,7 +1795,7 @@ static inline tw_timer *twi_take_front(timingwheel *tw, twi_bucket *bucket)
 /* Looks through TWI_WAITING when one of its timers is due. Due timers go to
  * TWI_OVERDUE. So do all others for which there is a wheel, until memory for a
  * wheel is refused. */
-static void twi_recall_waiting(timingwheel *tw)
+TWI_NOINLINE void twi_recall_waiting(timingwheel *tw)
 {
     bool refused = false;
     uint64_t earliest = UINT64_MAX;
@@ -1794,31 +1817,38 @@ static void twi_recall_waiting(timingwheel *tw)
     twi_queue_set(tw, &tw->waiting, earliest);
 }
 
-/* Looks at the first bucket of a wheel above wheel 0, when the clock has reached
- * the wheel's key. Takes out and returns the earliest timer if it is due. NULL:
- * no timer was due, a timer was placed again, or the bucket moved down. The
- * caller looks at the delay queue again. */
+/* Breaks up a bucket that has come up and cannot fire from where it stands: a
+ * postponed timer is placed again; of a bucket with many timers all move down. */
+TWI_NOINLINE void twi_break_up(timingwheel *tw, twi_wheel *wheel,
+                               tw_timer *timer)
+{
+    uint64_t step = tw->clock_tick >> wheel->shift;
+    if (twi_tick_of(tw, timer->deadline) >> wheel->shift != step)
+        twi_place_again(tw, timer);
+    else
+        twi_move_down(tw, wheel, step, UINT64_MAX);
+    if (twi_is_empty(twi_bucket_of(tw, wheel, tw->clock_tick)))
+        twi_requeue(tw, wheel);
+}
+
+/* Handles the bucket of a wheel above wheel 0 that has come up. Takes out and
+ * returns the first due timer. NULL: no timer was due, or the bucket was broken
+ * up; the caller looks at the delay queue again. */
 TWI_NOINLINE tw_timer *twi_take_coarse(timingwheel *tw, twi_wheel *wheel)
 {
-    if (wheel == &tw->waiting) {
-        twi_recall_waiting(tw);
-        return NULL;
-    }
     twi_bucket *bucket = twi_bucket_of(tw, wheel, tw->clock_tick);
     twi_link *ring = &bucket->ring, *link = ring->next, *first = link;
     uint64_t step = tw->clock_tick >> wheel->shift;
     uint64_t earliest = UINT64_MAX, second = UINT64_MAX;
+    tw_timer *due = NULL;
     TWI_RULE_RING(ring);
     for (unsigned looked = 0; link != ring; link = link->next) {
         TWI_RULE_RING(link);
         uint64_t tick = twi_tick_of(tw, twi_timer_of(link)->deadline);
-        if (TWI_UNLIKELY(tick >> wheel->shift != step)) {
-            twi_place_again(tw, twi_timer_of(link)); /* was postponed */
-            break;
-        }
-        if (TWI_UNLIKELY(looked++ == TWI_FEW)) {
-            twi_move_down(tw, wheel, step, UINT64_MAX);
-            break;
+        if (TWI_UNLIKELY(tick >> wheel->shift != step) ||
+            TWI_UNLIKELY(looked++ == TWI_FEW)) {
+            twi_break_up(tw, wheel, twi_timer_of(link));
+            return NULL;
         }
         /* Without branches, which would be hard to predict. */
         uint64_t later = tick < earliest ? earliest : tick;
@@ -1826,19 +1856,16 @@ TWI_NOINLINE tw_timer *twi_take_coarse(timingwheel *tw, twi_wheel *wheel)
         first = tick < earliest ? link : first;
         earliest = tick < earliest ? tick : earliest;
     }
-    tw_timer *due = NULL;
-    if (link == ring && first != ring && earliest == tw->clock_tick) {
+    if (earliest == tw->clock_tick && first != ring) {
         due = twi_timer_of(first);
         twi_unlink(first);
         earliest = second;
     }
-    if (twi_is_empty(bucket)) {
+    bucket->not_before = earliest;
+    if (twi_is_empty(bucket))
         twi_requeue(tw, wheel);
-    } else if (link == ring) {
-        bucket->not_before = earliest;
-        if (earliest != wheel->queue_tick)
-            twi_queue_set(tw, wheel, earliest);
-    }
+    else if (earliest != wheel->queue_tick)
+        twi_queue_set(tw, wheel, earliest);
     return due;
 }
 
@@ -1947,16 +1974,18 @@ static inline tw_timer *twi_take_next(timingwheel *tw, uint64_t target_tick)
         tw->clock_tick = wheel->queue_tick;
         if (wheel->shift == 0)
             timer = twi_take_finest(tw, wheel);
-        else
+        else if (wheel != &tw->waiting)
             timer = twi_take_coarse(tw, wheel);
+        else
+            twi_recall_waiting(tw);
     }
     return timer;
 }
 
 /* Finishes an unfinished call, then begins and runs the call for `now`. With
  * `one`, returns the first due timer instead of firing. */
-static inline tw_timer *twi_run(timingwheel *tw, uint64_t now, uint64_t limit,
-                                bool one)
+static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
+                                    uint64_t limit, bool one)
 {
     tw_timer *timer = NULL;
     bool begun = false;
@@ -1983,8 +2012,8 @@ static inline tw_timer *twi_run(timingwheel *tw, uint64_t now, uint64_t limit,
     return timer;
 }
 
-/* Moves the clock if a call has nothing else to do. Returns false if it has. */
-static inline bool twi_is_idle(timingwheel *tw, uint64_t now)
+/* Returns true, and moves the clock, if a call has nothing else to do. */
+static inline bool twi_pass_idle_time(timingwheel *tw, uint64_t now)
 {
     uint64_t target_tick = twi_tick_reached(tw, now);
     if (target_tick >= tw->busy_tick || now < tw->clock_time)
@@ -1999,10 +2028,10 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
 {
     TWI_RULE_LIVE(tw);
     if (tw == NULL || tw->activity != TWI_LIVE || limit == 0 ||
-        twi_is_idle(tw, now))
+        twi_pass_idle_time(tw, now))
         return 0;
     uint64_t before = tw->fired;
-    (void)twi_run(tw, now, limit == SIZE_MAX ? UINT64_MAX : limit, false);
+    (void)twi_advance(tw, now, limit == SIZE_MAX ? UINT64_MAX : limit, false);
     return (size_t)(tw->fired - before);
 }
 
@@ -2015,9 +2044,9 @@ TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now)
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 {
     TWI_RULE_LIVE(tw);
-    if (tw == NULL || tw->activity != TWI_LIVE || twi_is_idle(tw, now))
+    if (tw == NULL || tw->activity != TWI_LIVE || twi_pass_idle_time(tw, now))
         return NULL;
-    return twi_run(tw, now, UINT64_MAX, true);
+    return twi_advance(tw, now, UINT64_MAX, true);
 }
 
 /* -------------------------------------------------- waiting and periods --- */
@@ -2029,7 +2058,8 @@ static inline uint64_t twi_clock_time(const timingwheel *tw)
     return time < tw->clock_time ? tw->clock_time : time;
 }
 
-/* Writes the next deadline, as tw_next_deadline. */
+/* tw_next_deadline, for tw_wait, too. In zero memory `count` is 0, and the lists
+ * are no rings. */
 static inline bool twi_next_time(const timingwheel *tw, uint64_t *time)
 {
     if (tw->busy_tick == 0 &&
@@ -2042,19 +2072,16 @@ static inline bool twi_next_time(const timingwheel *tw, uint64_t *time)
     if (tw->count == 0)
         return false;
     uint64_t tick = twi_next_tick(tw);
-    if (tick == UINT64_MAX && twi_last_wheel(tw) == NULL)
+    if ((tick == UINT64_MAX && twi_last_wheel(tw) == NULL) ||
+        (tw->tick_length != 1 && tick > UINT64_MAX / tw->tick_length))
         return false;
     *time = tick * tw->tick_length;
-    return tw->tick_length == 1 || tick <= UINT64_MAX / tw->tick_length;
+    return true;
 }
 
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline)
 {
-    uint64_t time;
-    if (tw == NULL || deadline == NULL || !twi_next_time(tw, &time))
-        return false;
-    *deadline = time;
-    return true;
+    return tw != NULL && deadline != NULL && twi_next_time(tw, deadline);
 }
 
 TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest)
@@ -2520,8 +2547,9 @@ static bool twi_apply(timingwheel *tw, tw_remote *remote)
         return true;
     }
     uint64_t deadline = request == UINT64_MAX ? request : request - TWI_START;
-    if (tw != NULL && twi_start_rare(tw, &remote->timer, deadline) == TW_OK)
-        return true; /* max_pending does not limit the start */
+    if (tw != NULL &&
+        twi_start_rare(tw, &remote->timer, deadline, SIZE_MAX) == TW_OK)
+        return true;
     return !atomic_compare_exchange_strong_explicit(
         &remote->request, &nothing, request, TWI_RELAXED, TWI_RELAXED);
 }
@@ -2588,16 +2616,19 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 
 /* CHANGES
 
-   2.0.0  2026-11-26  The core is written anew: rings through the timers. A
-                      timer takes 40 bytes, and nothing is allocated per timer.
-                      Instead of tw_reserve(tw, timers, horizon) write
-                      tw_reserve(tw, horizon), once. Instead of bytes_held and
-                      bytes_used of tw_stats write bytes. tw_next_deadline of an
-                      overdue timer is the clock. A call stopped by its limit is
-                      finished first, as one call. TW_MALLOC and TW_FREE must
-                      not use their wheel. New: tw_move; exceptions may leave
-                      callbacks and visitors; visits keep start order; zero
-                      memory is a valid tw_remote.
+   2.1.0  2026-11-26  Calls with nothing due are half as long. Posted starts are
+                      not limited by max_pending: whoever posts limits. A posted
+                      start waits only without memory or after tw_destroy, and
+                      each tw_collect tries it again. Call tw_advance_clock
+                      before tw_collect. TW_DEBUG prints one line and aborts,
+                      also with NDEBUG; it finds NULL and a wrong wheel_size.
+                      TW_MALLOC and TW_FREE: every call for their timingwheel
+                      is refused. Without memory, postponed timers cost a due
+                      tick at most one attempt to allocate.
+   2.0.0  2026-11-26  The core is written anew: 40 bytes per timer, nothing else
+                      allocated. tw_reserve(tw, horizon) without a number of
+                      timers; `bytes` of tw_stats. tw_move; exceptions may leave
+                      callbacks and visitors; visits keep start order.
    1.2.0  2026-11-25  No spikes. A cancel is one store. tw_remaining, TW_CALL.
    1.1.0  2026-11-24  Overdue timers fire first. TW_OWNER, tw_dump, the mailbox.
    1.0.0  2026-11-21  The first version.
