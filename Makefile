@@ -149,7 +149,7 @@ $(BUILD)/%: %.cpp
 $(DEMO): test/recipes/epoll.c test/recipes/judge.h timingwheel.h $(BUILD)/flags
 	$(CC) -std=c99 $(CFLAGS) -o $@ $<
 
-# bench/engines.sh names the engines that can be built here. bench/post.c needs
+# bench/engines.sh names the engines that can be built here. The engine post needs
 # C11 and -pthread.
 BENCH_SOURCES = $(wildcard bench/*.c)
 bench/timers: $(wildcard bench/*.[ch] bench/engines/*.[ch]) timingwheel.h \
