@@ -16,8 +16,8 @@ colours = dark ? '#ff6ac1 #6cb6ff #f0883e #56d4bc' : '#d01c7d #0b5cad #b54708 #0
 set terminal svg size 720,380 font 'sans-serif,14' background paper
 set output ARG2
 set lmargin 9; set rmargin 16; set tmargin 3; set bmargin 3.5
-set title 'Nanoseconds until a timer has fired and started again' \
-    left offset graph 0 textcolor rgb ink
+set label 100 'Nanoseconds until a timer has fired and started again' \
+    at graph 0, screen 0.94 font ',15' textcolor rgb ink
 set border 3 lc rgb ink
 set tics nomirror scale 0.5 textcolor rgb ink
 set grid ytics lc rgb rule lt 1
