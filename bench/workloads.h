@@ -20,11 +20,11 @@
  *   ENGINE_HAS_TICK   the engine visits every tick: not for sparse and trace
  *   ENGINE_HAS_RANGE  far deadlines are slow: not for sparse
  *   ENGINE_HAS_WAIT   engine_wait(e, now, longest) exists: how long to sleep?
- *   ENGINE_HAS_LOOP   the engine is an event loop. Its clock is run.now (loop.c),
- *                     and its memory is unknown: there is no engine_bytes. Not
- *                     for sparse.
- *   ENGINE_HAS_SLEEP  the loop sleeps by itself: instead of engine_next there is
- *                     engine_sleep. Not for trace.
+ *   ENGINE_HAS_LOOP   the engine is an event loop. Its clock is run.now (see
+ *                     loop.c), and its memory is unknown: there is no
+ *                     engine_bytes. Not for sparse.
+ *   ENGINE_HAS_SLEEP  the loop sleeps by itself: there is engine_sleep instead
+ *                     of engine_next. Not for trace.
  *
  * All engines see the same timers, calls and random numbers. Each timer has
  * random numbers of its own, and the checksum is a sum. So the result does not
