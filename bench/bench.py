@@ -84,8 +84,9 @@ def timers(arguments):
             continue
         label, value = re.match(r'  (\S.*?) {2,}(\S+)', line).groups()
         if label.startswith('waiting, '):
-            waiting = runs.setdefault('waiting', {})
-            waiting[label.replace('waiting', 'call')] = float(value)
+            if figures is runs.get('wheel'):
+                waiting = runs.setdefault('waiting', {})
+                waiting[label.replace('waiting', 'call')] = float(value)
         else:
             figures[label] = value if label == 'checksum' else float(value)
     return runs
@@ -205,6 +206,7 @@ def run(args):
         engines = [e for e in engines if (workload, str(size), e) not in have]
         if engines:
             cells.append((workload, size, engines))
+    write_json(args, 'machine.json', machine(args))
     quiet()
     began = time.time()
     for done, cell in enumerate(cells):
@@ -222,7 +224,6 @@ def run(args):
                              for row in rows)
     if 'processes' in args.workloads and shutil.which('hyperfine'):
         write_json(args, 'processes.json', processes())
-    write_json(args, 'machine.json', machine(args))
 
 
 def write_json(args, name, what):
