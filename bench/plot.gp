@@ -28,11 +28,10 @@ set ytics (20, 50, 100, 200, 500, 1000, 2000, 5000)
 set xtics ('100' 1e2, '1,000' 1e3, '10,000' 1e4, '100,000' 1e5, '1 million' 1e6, '10 million' 1e7)
 set xrange [90:*] noextend
 unset key
-last(e) = real(system(sprintf("tail -n 1 '%s' | cut -d ' ' -f %d", ARG1, e + 1)))
-end = real(system(sprintf("tail -n 1 '%s' | cut -d ' ' -f 1", ARG1)))
+last(e) = system(sprintf("awk '$%d != \"NaN\" { l = $1 \" \" $%d } END { print l }' '%s'", e + 1, e + 1, ARG1))
 do for [e = 1:words(ARG4)] {
-    set label e word(ARG4, e) at first end, first last(e) offset 1,0 \
-        textcolor rgb word(colours, e)
+    set label e word(ARG4, e) at first real(word(last(e), 1)), first real(word(last(e), 2)) \
+        offset 1,0 textcolor rgb word(colours, e)
 }
 plot for [e = 1:words(ARG4)] ARG1 using 1:(column(e + 1)) with linespoints \
     lc rgb word(colours, e) pt 7 ps 0.5 lw (e == 1 ? 3 : 1.7)
