@@ -105,7 +105,7 @@ fuzz coverage mutate:
 bench bench-full:
 	@bench/sources.sh || true
 	@$(MAKE) -s --no-print-directory bench/timers
-	@bench/run.sh $(if $(filter bench-full,$@),--full)
+	@bench/bench.py $(if $(filter bench-full,$@),--full) $(BENCH_OPTIONS)
 
 install: export PC = $(PKGCONFIG_FILE)
 install: export CONFIG = $(CMAKE_FILE)
@@ -149,8 +149,8 @@ $(BUILD)/%: %.cpp
 $(DEMO): test/recipes/epoll.c test/recipes/judge.h timingwheel.h $(BUILD)/flags
 	$(CC) -std=c99 $(CFLAGS) -o $@ $<
 
-# bench/engines.sh names the engines that can be built here. bench/post.c needs
-# C11 and -pthread.
+# bench/engines.sh names the engines that can be built here. The engines with
+# threads need C11 and -pthread.
 BENCH_SOURCES = $(wildcard bench/*.c)
 bench/timers: $(wildcard bench/*.[ch] bench/engines/*.[ch]) timingwheel.h \
     $(BUILD)/flags $(BUILD)/bench/engines

@@ -13,23 +13,20 @@
 
 #define BENCH_LONGEST 60000u /* ticks, the longest delay of most workloads */
 
-/* Engines with a clock of their own add an hour to all deadlines. */
-#define BENCH_FAR_MS UINT64_C(3600000)
-
 /* The workloads, in the order in which they are listed. */
 typedef enum bench_workload {
     BENCH_HOLD,
     BENCH_EXPIRE,
     BENCH_RESTART,
     BENCH_POSTPONE,
-    BENCH_STARTSTOP,
-    BENCH_SPARSE,
-    BENCH_BURST,
-    BENCH_TRACE,
-    BENCH_LIMIT,
-    BENCH_CALLBACK_RESTART,
-    BENCH_CALLBACK_POSTPONE,
     BENCH_CANCEL,
+    BENCH_STARTSTOP,
+    BENCH_BURST,
+    BENCH_SPARSE,
+    BENCH_IDLE,
+    BENCH_TRACE,
+    BENCH_POST_64,
+    BENCH_POST_1024,
     BENCH_CALLS_MINUTE,
     BENCH_CALLS_HOUR,
     BENCH_CALLS_IDLE,
@@ -57,13 +54,14 @@ typedef struct bench_trace {
 
 /* The description of a run. */
 typedef struct bench_job {
-    size_t n;        /* timers */
+    size_t n;        /* timers; post-*: threads that post */
     uint64_t seed;   /* seed of all random numbers */
     uint64_t rounds; /* a round is n operations; calls-*: `longest` calls */
     const bench_trace *trace;
-    uint64_t longest; /* calls-*: ticks, the longest delay */
-    uint64_t packets; /* calls-idle: packets per tick; 0 in the others */
-    size_t object;    /* bytes per object; 0 = 64, or more if needed */
+    uint64_t longest;   /* calls-*: ticks, the longest delay */
+    uint64_t packets;   /* calls-idle: packets per tick; 0 in the others */
+    uint64_t in_flight; /* post-*: requests of a thread at once */
+    size_t object;      /* bytes per object; 0 = 64, or more if needed */
 } bench_job;
 
 /* A part of a run. Phases that do not count prepare the others. */
@@ -75,7 +73,7 @@ typedef struct bench_phase {
 } bench_phase;
 
 #define BENCH_PHASES 4
-#define BENCH_QUANTILES 5
+#define BENCH_QUANTILES 4 /* half, 99 %, 99.9 %, all */
 
 /* The result of a run. */
 typedef struct bench_result {
@@ -83,30 +81,27 @@ typedef struct bench_result {
     size_t phase_count;
     uint64_t operations; /* in the phases that count */
     double ns;           /* process time of the phases that count */
-    double floor_ns;     /* per timer; 0 = not measured */
     uint64_t fired;      /* in the phases that count */
     uint64_t wakeups;    /* in the phases that count */
     uint64_t checksum;   /* sum of tick * key, over all fired timers */
     size_t bytes;        /* held with all timers pending; 0 = unknown */
     size_t timer_size;
-    uint64_t calls;                    /* limit and calls-*: calls measured */
+    uint64_t calls;                    /* calls-* and post-*: calls measured */
     double quantiles[BENCH_QUANTILES]; /* ns of the calls */
-    double idle[BENCH_QUANTILES]; /* ns of loops that wait for the median */
-    double moved;        /* calls-*: timers moved without firing, per call */
-    uint64_t most_moved; /* in the call that moved the most */
-    uint64_t fired_with_most; /* timers fired in the same call */
-    const char *failure;      /* NULL, or a message */
+    const char *failure;               /* NULL, or a message */
 } bench_result;
 
 /* One workload of one engine, with the functions of the engine compiled in.
  * NULL in the table of an engine: the engine cannot run the workload. */
 typedef void bench_function(const bench_job *job, bench_result *result);
 
-/* The workloads calls-*, in parts: engines in one process take turns. */
+/* The workloads calls-*, in parts: engines in one process take turns, in
+ * several passes. */
 typedef struct bench_calls {
     void (*begin)(const bench_job *job, bench_result *result);
-    bool (*slice)(void); /* some calls; false after the last call */
+    bool (*slice)(void); /* some calls; false after the last call of a pass */
     void (*end)(bench_result *result);
+    void (*report)(bench_result *result); /* after the last pass */
 } bench_calls;
 
 typedef struct bench_engine {
@@ -120,16 +115,14 @@ typedef struct bench_engine {
 /* The engines, in order of name. An engine calls bench_register by itself, in
  * the last lines of workloads.h. */
 void bench_register(bench_engine *engine);
-const bench_engine *bench_first_engine(void);
 
 /* Reads a recording, through gzip if the name ends in .gz. Returns NULL, after
  * a message on stderr, on failure. `seed` makes the keys of the timers. */
 bench_trace *bench_trace_read(const char *path, uint64_t seed);
 void bench_trace_free(bench_trace *trace);
 
-/* Runs a workload with threads (post.c) if the arguments name one. Returns the
- * exit code, or -1 for any other workload. */
-int bench_threads(int argc, char **argv);
+/* Sorts samples, and computes their quantiles. */
+void bench_quantiles(uint32_t *samples, size_t count, double *quantiles);
 
 /* Ends the program with a message. */
 void bench_out_of_memory(void);
@@ -199,10 +192,6 @@ static inline uint64_t bench_wall_time(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-#if defined(__GNUC__) || defined(__clang__)
 #define BENCH_PREFETCH(address) __builtin_prefetch(address)
-#else
-#define BENCH_PREFETCH(address) ((void)(address))
-#endif
 
 #endif

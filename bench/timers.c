@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
  * timers.c - the bench program: runs one workload on one engine, in virtual
- * time, and prints ns per operation, wake-ups, bytes, and a checksum of the
- * timers that fired. README.md explains the figures.
+ * time, and prints a figure a line: ns per operation, wake-ups, bytes, and a
+ * checksum of the timers that fired. README.md explains the figures.
  *
  *     timers ENGINE WORKLOAD N [OPTION...]
  *     timers ENGINE trace FILE [OPTION...]
  *     timers ENGINE[,ENGINE...] calls-... N [OPTION...]
- *     timers mailbox|mutex post THREADS, timers shard THREADS (see post.c)
+ *     timers mailbox|mutex post-... THREADS [OPTION...]
  */
 #define _POSIX_C_SOURCE 200809L
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
-#include "output.h"
 
 /* The names of the workloads, and about how many operations a run makes with up
  * to 100 k timers, and with more. */
@@ -26,39 +26,84 @@ static const struct {
     const char *name;
     uint64_t few, many;
 } workloads[BENCH_WORKLOADS] = {
-    [BENCH_HOLD]                = {"hold",              2000000, 2000000},
-    [BENCH_EXPIRE]              = {"expire",            2000000, 2000000},
-    [BENCH_RESTART]             = {"restart",           2000000, 2000000},
-    [BENCH_POSTPONE]            = {"postpone",          4000000, 2000000},
-    [BENCH_STARTSTOP]           = {"startstop",         2000000, 2000000},
-    [BENCH_SPARSE]              = {"sparse",            2000000, 1000000},
-    [BENCH_BURST]               = {"burst",             4000000, 2000000},
-    [BENCH_TRACE]               = {"trace",             5000000, 5000000},
-    [BENCH_LIMIT]               = {"limit",             4000000, 4000000},
-    [BENCH_CALLBACK_RESTART]    = {"callback-restart",  1000000, 1000000},
-    [BENCH_CALLBACK_POSTPONE]   = {"callback-postpone", 1000000, 1000000},
-    [BENCH_CANCEL]              = {"cancel",            2000000, 2000000},
-    [BENCH_CALLS_MINUTE]        = {"calls-minute",       500000,  500000},
-    [BENCH_CALLS_HOUR]          = {"calls-hour",        3600000, 3600000},
-    [BENCH_CALLS_IDLE]          = {"calls-idle",         600000,  600000},
+    [BENCH_HOLD]         = {"hold",         2000000, 2000000},
+    [BENCH_EXPIRE]       = {"expire",       2000000, 2000000},
+    [BENCH_RESTART]      = {"restart",      2000000, 2000000},
+    [BENCH_POSTPONE]     = {"postpone",     4000000, 2000000},
+    [BENCH_CANCEL]       = {"cancel",       2000000, 2000000},
+    [BENCH_STARTSTOP]    = {"startstop",    2000000, 2000000},
+    [BENCH_BURST]        = {"burst",        4000000, 2000000},
+    [BENCH_SPARSE]       = {"sparse",       2000000, 1000000},
+    [BENCH_IDLE]         = {"idle",         2000000, 2000000},
+    [BENCH_TRACE]        = {"trace",        5000000, 5000000},
+    [BENCH_POST_64]      = {"post-64",            1,       1},
+    [BENCH_POST_1024]    = {"post-1024",          1,       1},
+    [BENCH_CALLS_MINUTE] = {"calls-minute",  120000,  120000},
+    [BENCH_CALLS_HOUR]   = {"calls-hour",   3600000, 3600000},
+    [BENCH_CALLS_IDLE]   = {"calls-idle",    300000,  300000},
 };
 // clang-format on
 
 #define MOST_ENGINES 32
 #define MOST_OBJECT 4096 /* bytes of an object */
+#define CALLS_PASSES 3
 
 typedef struct options {
     const bench_engine *engines[MOST_ENGINES];
     size_t engine_count; /* above 1 in the workloads calls-* only */
     bench_workload workload;
-    const char *trace;
-    const char *log;
+    const char *input; /* N, or the file of a trace */
     uint64_t n;
     uint64_t seed;
     uint64_t rounds;
     uint64_t object;
-    bool json;
 } options;
+
+static bench_engine *first_engine;
+
+/* ------------------------------------------------------ for the engines --- */
+
+void bench_register(bench_engine *engine)
+{
+    bench_engine **place = &first_engine;
+
+    while (*place != NULL && strcmp((*place)->name, engine->name) < 0)
+        place = &(*place)->next;
+    engine->next = *place;
+    *place = engine;
+}
+
+void bench_out_of_memory(void)
+{
+    fputs("timers: out of memory; try fewer timers\n", stderr);
+    exit(1);
+}
+
+void *bench_alloc(size_t size)
+{
+    void *memory;
+
+    if (posix_memalign(&memory, 64, size ? size : 1) != 0)
+        bench_out_of_memory();
+    return memory;
+}
+
+static int compare_samples(const void *a, const void *b)
+{
+    uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
+
+    return (first > second) - (first < second);
+}
+
+void bench_quantiles(uint32_t *samples, size_t count, double *quantiles)
+{
+    static const double parts[BENCH_QUANTILES] = {0.5, 0.99, 0.999, 1};
+    size_t i;
+
+    qsort(samples, count, sizeof(*samples), compare_samples);
+    for (i = 0; i < BENCH_QUANTILES && count > 0; i++)
+        quantiles[i] = samples[(size_t)((double)(count - 1) * parts[i])];
+}
 
 /* ------------------------------------------------------------ arguments --- */
 
@@ -70,17 +115,15 @@ static void usage(FILE *out)
     fputs("usage: timers ENGINE WORKLOAD N [OPTION...]\n"
           "       timers ENGINE trace FILE [OPTION...]\n"
           "       timers ENGINE[,ENGINE...] calls-... N [OPTION...]\n"
-          "       timers mailbox|mutex post THREADS [IN_FLIGHT] [OPTION...]\n"
-          "       timers shard THREADS [OPTION...]\n"
+          "       timers mailbox|mutex post-... THREADS [OPTION...]\n"
           "       timers --engines\n\n"
           "options:\n"
           "  --seed S      other random numbers\n"
           "  --rounds R    a round is N operations\n"
-          "  --object B    B bytes per object with a timer, instead of 64\n"
-          "  --json        prints one line of JSON\n"
-          "  --log FILE    adds this line to a file\n\nengines:\n",
+          "  --object B    B bytes per object with a timer, instead of 64\n\n"
+          "engines:\n",
           out);
-    for (engine = bench_first_engine(); engine; engine = engine->next)
+    for (engine = first_engine; engine; engine = engine->next)
         fprintf(out, "  %-10s %s\n", engine->name, engine->what);
     fputs("\nworkloads:\n ", out);
     for (i = 0; i < BENCH_WORKLOADS; i++)
@@ -100,13 +143,13 @@ static bool can_run(const bench_engine *engine, bench_workload workload)
     return engine->workloads[workload] != NULL;
 }
 
-/* Prints a line per engine, for run.sh: the name, then each workload. */
+/* Prints a line per engine, for bench.py: the name, then each workload. */
 static void list_engines(void)
 {
     const bench_engine *engine;
     size_t i;
 
-    for (engine = bench_first_engine(); engine; engine = engine->next) {
+    for (engine = first_engine; engine; engine = engine->next) {
         printf("%s", engine->name);
         for (i = 0; i < BENCH_WORKLOADS; i++)
             if (can_run(engine, (bench_workload)i))
@@ -125,7 +168,7 @@ static const bench_engine *engine_named(const char *name)
 {
     const bench_engine *engine;
 
-    for (engine = bench_first_engine(); engine; engine = engine->next)
+    for (engine = first_engine; engine; engine = engine->next)
         if (strcmp(engine->name, name) == 0)
             return engine;
     refuse("no such engine here", name);
@@ -192,10 +235,6 @@ static void parse_option(options *o, int *i, int argc, char **argv)
 {
     const char *name = argv[*i];
 
-    if (strcmp(name, "--json") == 0) {
-        o->json = true;
-        return;
-    }
     if (*i + 1 >= argc)
         refuse("unknown option, or the value is missing", name);
     *i += 1;
@@ -205,8 +244,6 @@ static void parse_option(options *o, int *i, int argc, char **argv)
         o->rounds = number(argv[*i], 1, UINT32_MAX);
     else if (strcmp(name, "--object") == 0)
         o->object = number(argv[*i], 0, MOST_OBJECT);
-    else if (strcmp(name, "--log") == 0)
-        o->log = argv[*i];
     else
         refuse("unknown option", name);
 }
@@ -238,9 +275,8 @@ static options parse(int argc, char **argv)
     parse_engines(&o, argv[1]);
     o.workload = workload_named(argv[2]);
     check_engines(&o);
-    if (o.workload == BENCH_TRACE)
-        o.trace = argv[3];
-    else
+    o.input = argv[3];
+    if (o.workload != BENCH_TRACE)
         o.n = number(argv[3], 1, UINT32_MAX - 1);
     for (i = 4; i < argc; i++)
         parse_option(&o, &i, argc, argv);
@@ -249,29 +285,82 @@ static options parse(int argc, char **argv)
 
 /* --------------------------------------------------------------- output --- */
 
-/* Adds the result to a file with one JSON object per line. */
-static void write_log(const options *o, const output_run *run)
+static double per(double sum, uint64_t count)
 {
-    FILE *out = fopen(o->log, "a");
+    return count == 0 ? 0.0 : sum / (double)count;
+}
 
-    if (out == NULL)
-        refuse("cannot write", o->log);
-    output_json(out, run);
-    fclose(out);
+static void print_phases(const bench_result *r)
+{
+    size_t i;
+
+    printf("  operations          %12" PRIu64 "\n", r->operations);
+    printf("  ns per operation    %12.2f\n", per(r->ns, r->operations));
+    for (i = 0; i < r->phase_count; i++)
+        printf("  ns, %-15s %12.2f%s\n", r->phases[i].name,
+               per(r->phases[i].ns, r->phases[i].operations),
+               r->phases[i].counted ? "" : "  (not counted)");
+}
+
+static void print_quantiles(const char *what, const double *quantiles)
+{
+    static const char *const names[BENCH_QUANTILES] = {"p50", "p99", "p99.9",
+                                                       "max"};
+    size_t i;
+
+    for (i = 0; i < BENCH_QUANTILES; i++)
+        printf("  %s, %-*s %12.0f\n", what, 17 - (int)strlen(what), names[i],
+               quantiles[i]);
+}
+
+/* Prints the noise of the machine, for comparison: how long loops take that
+ * only wait until `ns` have passed. As in calls-*, each is the least of
+ * CALLS_PASSES. */
+static void print_waiting(size_t count, double ns)
+{
+    uint32_t *samples = bench_alloc(count * sizeof(*samples));
+    double quantiles[BENCH_QUANTILES] = {0};
+    size_t i, pass;
+
+    for (i = 0; i < count; i++) {
+        samples[i] = UINT32_MAX;
+        for (pass = 0; pass < CALLS_PASSES; pass++) {
+            uint64_t began = bench_wall_time(), took;
+
+            do
+                took = bench_wall_time() - began;
+            while ((double)took < ns);
+            if (took < samples[i])
+                samples[i] = (uint32_t)took;
+        }
+    }
+    bench_quantiles(samples, count, quantiles);
+    print_quantiles("waiting", quantiles);
+    free(samples);
 }
 
 /* Returns true if the run was in order. */
 static bool report(const options *o, const bench_engine *engine,
                    const bench_job *job, const bench_result *r)
 {
-    output_run run = {workloads[o->workload].name, engine, job, r};
-
-    if (o->json)
-        output_json(stdout, &run);
-    else
-        output_text(stdout, &run);
-    if (o->log != NULL)
-        write_log(o, &run);
+    printf("%s %s %s, seed %" PRIu64 ", %" PRIu64 " rounds\n", engine->name,
+           workloads[o->workload].name, o->input, job->seed, job->rounds);
+    print_phases(r);
+    if (r->fired > 0) {
+        printf("  fired               %12" PRIu64 "\n", r->fired);
+        printf("  wake-ups            %12" PRIu64 "\n", r->wakeups);
+    }
+    if (r->bytes > 0) {
+        printf("  bytes per timer     %12.1f\n",
+               per((double)r->bytes, job->n) + (double)r->timer_size);
+        printf("  bytes in the timer  %12zu\n", r->timer_size);
+    }
+    if (r->calls > 0)
+        print_quantiles("call", r->quantiles);
+    if (r->calls > 0 && is_calls(o->workload) && engine == o->engines[0])
+        print_waiting(r->calls, r->quantiles[0]);
+    if (r->checksum != 0)
+        printf("  checksum        %016" PRIx64 "\n", r->checksum);
     if (r->failure != NULL)
         fprintf(stderr, "timers: %s: %s\n", engine->name, r->failure);
     return r->failure == NULL;
@@ -319,6 +408,7 @@ static bench_job make_job(const options *o, const bench_trace *trace)
         job.packets = o->n > 10000 ? o->n / 10000 : 1;
     job.rounds = o->rounds ? o->rounds : default_rounds(o->workload, size);
     job.trace = trace;
+    job.in_flight = o->workload == BENCH_POST_64 ? 64 : 1024;
     job.object = (size_t)o->object;
     return job;
 }
@@ -327,16 +417,21 @@ static bench_job make_job(const options *o, const bench_trace *trace)
 static void run_calls(const options *o, const bench_job *job,
                       bench_result *results)
 {
-    bool more = true;
-    size_t i;
+    bool more = false;
+    size_t i, pass;
 
-    for (i = 0; i < o->engine_count; i++)
-        o->engines[i]->calls->begin(job, &results[i]);
-    while (more)
+    for (pass = 0; pass < CALLS_PASSES; pass++) {
         for (i = 0; i < o->engine_count; i++)
-            more = o->engines[i]->calls->slice();
+            o->engines[i]->calls->begin(job, &results[i]);
+        do
+            for (i = 0; i < o->engine_count; i++)
+                more = o->engines[i]->calls->slice();
+        while (more);
+        for (i = 0; i < o->engine_count; i++)
+            o->engines[i]->calls->end(&results[i]);
+    }
     for (i = 0; i < o->engine_count; i++) {
-        o->engines[i]->calls->end(&results[i]);
+        o->engines[i]->calls->report(&results[i]);
         if (results[i].checksum != results[0].checksum)
             results[i].failure = "other timers fired than in the first engine";
     }
@@ -344,9 +439,6 @@ static void run_calls(const options *o, const bench_job *job,
 
 int main(int argc, char **argv)
 {
-    int with_threads = bench_threads(argc, argv);
-    if (with_threads >= 0)
-        return with_threads;
     options o = parse(argc, argv);
     bench_trace *trace = NULL;
     bench_result results[MOST_ENGINES];
@@ -354,7 +446,8 @@ int main(int argc, char **argv)
     bench_job job;
     size_t i;
 
-    if (o.trace != NULL && !(trace = bench_trace_read(o.trace, o.seed)))
+    if (o.workload == BENCH_TRACE &&
+        (trace = bench_trace_read(o.input, o.seed)) == NULL)
         return 1;
     job = make_job(&o, trace);
     if (is_calls(o.workload))

@@ -17,18 +17,14 @@
  *
  * An engine may define:
  *
- *   ENGINE_HAS_TICK   the engine visits every tick: not for sparse
+ *   ENGINE_HAS_TICK   the engine visits every tick: not for sparse and trace
  *   ENGINE_HAS_RANGE  far deadlines are slow: not for sparse
- *   ENGINE_HAS_LIMIT  engine_advance_limit exists: for limit
- *   ENGINE_HAS_MOVED  engine_moved returns how many times a timer moved without
- *                     firing
- *   ENGINE_HAS_CLOCK  the engine reads a clock: for startstop and callback-*.
- *                     Instead of engine_next, _advance and _bytes there are
- *                     engine_pending (is a timer pending, and for when?) and
- *                     engine_turn (one turn of the loop that does not wait).
- *   ENGINE_HAS_SLEEP  the engine is an event loop that sleeps by itself. Its
- *                     clock is run.now (loop.c). Instead of engine_next there
- *                     is engine_sleep. Not for sparse and trace.
+ *   ENGINE_HAS_WAIT   engine_wait(e, now, longest) exists: how long to sleep?
+ *   ENGINE_HAS_LOOP   the engine is an event loop. Its clock is run.now (see
+ *                     loop.c), and its memory is unknown: there is no
+ *                     engine_bytes. Not for sparse.
+ *   ENGINE_HAS_SLEEP  the loop sleeps by itself: there is engine_sleep instead
+ *                     of engine_next. Not for trace.
  *
  * All engines see the same timers, calls and random numbers. Each timer has
  * random numbers of its own, and the checksum is a sum. So the result does not
@@ -79,7 +75,7 @@ static inline uint64_t random_delay(uint64_t random)
 /* The loop of an engine reads its time from run.now. */
 static inline void set_loop_clock(void)
 {
-#ifdef ENGINE_HAS_SLEEP
+#ifdef ENGINE_HAS_LOOP
     bench_loop_clock = &run.now;
 #endif
 }
@@ -140,7 +136,7 @@ static void phase_end(bench_result *result, const char *name,
 /* Notes the memory of the engine, while all n timers are pending. */
 static void note_bytes(bench_result *result)
 {
-#if defined(ENGINE_HAS_CLOCK) || defined(ENGINE_HAS_SLEEP)
+#ifdef ENGINE_HAS_LOOP
     (void)result; /* the memory of a library is unknown */
 #else
     result->bytes = engine_bytes(&run.engine);
@@ -251,14 +247,21 @@ static void startstop_for(uint64_t operations)
 
 /* ------------------------------------------------------- the event loop --- */
 
-#ifndef ENGINE_HAS_CLOCK
+#ifndef ENGINE_HAS_WAIT
 
-#ifndef ENGINE_HAS_MOVED
-
-static inline uint64_t engine_moved(const engine *e)
+static inline uint64_t engine_wait(engine *e, uint64_t now, uint64_t longest)
 {
-    (void)e;
-    return 0;
+#ifdef ENGINE_HAS_SLEEP
+    (void)e; /* the turn itself asks how long to sleep */
+    (void)now;
+    return longest;
+#else
+    uint64_t deadline;
+
+    if (!engine_next(e, &deadline) || deadline > now + longest)
+        return longest;
+    return deadline > now ? deadline - now : 0;
+#endif
 }
 
 #endif
@@ -311,101 +314,51 @@ static void on_put_off(engine *e, node *t)
     engine_start(e, t, run.now + BENCH_LONGEST);
 }
 
-#endif
-
-/* ----------------------------------------------- while the clock stands --- */
-
-/* The workloads for engines with a clock of their own too: the clock of the
- * engine stands, and no timer fires. At the end, the checksum covers the
- * deadlines of all pending timers. Engines in virtual time fire the timers. */
-#ifdef ENGINE_HAS_CLOCK
-
-static void see_pending(void)
+static void fire_all(void)
 {
-    size_t i;
-
-    for (i = 0; i < run.n + 1; i++)
-        if (engine_pending(&run.engine, &item_at(i)->timer, &run.now))
-            note_fired(item_at(i));
-}
-
-/* Makes a turn of the loop. All deadlines are an hour away, so any timer that
- * fires is a failure. */
-static void take_turn(bench_result *result)
-{
-    run.began = bench_process_time();
-    engine_turn(&run.engine);
-    phase_end(result, "turn", 1, false);
-}
-
-#else
-
-static void see_pending(void)
-{
-    run.now = 0;
     while (sleep_to_next())
         continue;
 }
 
-static void take_turn(bench_result *result)
-{
-    (void)result;
-}
+/* ------------------------------------------------------- the workloads --- */
 
-#endif
-
-static void stand_still(const bench_job *job, bench_result *result,
-                        const char *name, void (*operate)(uint64_t))
+/* startstop: the clock stands. In the end all timers fire, for the checksum. */
+static void workload_startstop(const bench_job *job, bench_result *result)
 {
     build(job, result);
     build_items(job->seed, on_once);
     fill(result);
     phase_begin();
-    operate(job->n * job->rounds);
-    phase_end(result, name, job->n * job->rounds, true);
-    see_pending();
-    take_turn(result);
+    startstop_for(run.n * job->rounds);
+    phase_end(result, "startstop", run.n * job->rounds, true);
+    fire_all();
     if (result->fired != 0 || run.fired != run.n)
         result->failure = "a timer fired, or was lost, while the clock stood";
     finish(result);
 }
 
-static void workload_startstop(const bench_job *job, bench_result *result)
+/* idle: in every turn, the loop asks how long to sleep and moves the clock by
+ * one tick. All timers are due after the last turn. */
+static void workload_idle(const bench_job *job, bench_result *result)
 {
-    stand_still(job, result, "startstop", startstop_for);
+    uint64_t turns = job->n * job->rounds, i;
+
+    build(job, result);
+    build_items(job->seed, on_once);
+    for (i = 0; i < run.n; i++)
+        engine_start(&run.engine, &item_at(i)->timer,
+                     2 * turns + random_delay(bench_random(&run.random)));
+    phase_begin();
+    for (i = 0; i < turns; i++) {
+        run.wakeups += engine_wait(&run.engine, run.now, BENCH_LONGEST) == 0;
+        engine_advance(&run.engine, ++run.now);
+    }
+    phase_end(result, "idle", turns, true);
+    if (result->fired != 0)
+        result->failure = "a timer fired before its deadline";
+    fire_all();
+    finish(result);
 }
-
-/* Moves the deadlines on with the packets, as in restart and postpone. */
-static void pass_unseen(void)
-{
-    run.now++;
-}
-
-static void callback_restart_for(uint64_t operations)
-{
-    pass(operations, restart_for, pass_unseen);
-}
-
-static void workload_callback_restart(const bench_job *job,
-                                      bench_result *result)
-{
-    stand_still(job, result, "restart", callback_restart_for);
-}
-
-static void callback_postpone_for(uint64_t operations)
-{
-    pass(operations, postpone_for, pass_unseen);
-}
-
-static void workload_callback_postpone(const bench_job *job,
-                                       bench_result *result)
-{
-    stand_still(job, result, "postpone", callback_postpone_for);
-}
-
-/* ------------------------------------------------------ in virtual time --- */
-
-#ifndef ENGINE_HAS_CLOCK
 
 /* hold: every timer that fires starts again; the loop sleeps. */
 static void hold_for(uint64_t operations)
@@ -428,15 +381,6 @@ static void workload_hold(const bench_job *job, bench_result *result)
     finish(result);
 }
 
-/* An item for the floors, which only touch the memory. */
-typedef struct floor_item floor_item;
-
-struct floor_item {
-    void (*call)(floor_item *);
-    uint64_t deadline;
-    char payload[64 - sizeof(uint64_t) - sizeof(void (*)(void))];
-};
-
 static void shuffle(uint32_t *order, size_t n, uint64_t *random)
 {
     size_t i;
@@ -457,49 +401,6 @@ static void build_order(void)
 {
     run.order = bench_alloc(run.n * sizeof(*run.order));
     shuffle(run.order, run.n, &run.random);
-}
-
-/* The floor of expire writes each item once, then reads and calls the item. */
-static void floor_call(floor_item *it)
-{
-    run.checksum += it->deadline;
-}
-
-static void floor_round(floor_item *items, bool first)
-{
-    const size_t ahead = 16;
-    size_t i;
-
-    for (i = 0; i < run.n; i++) {
-        floor_item *it = &items[run.order[i]];
-
-        it->deadline = run.now + random_delay(bench_random(&run.random));
-        if (first)
-            it->call = floor_call;
-    }
-    for (i = 0; i < run.n; i++) {
-        floor_item *it = &items[run.order[i]];
-
-        BENCH_PREFETCH(&items[run.order[i + ahead < run.n ? i + ahead : i]]);
-        it->call(it);
-    }
-}
-
-static double floor_of_expire(void)
-{
-    uint64_t random = run.random;
-    floor_item *items = (floor_item *)(void *)run.items;
-    size_t rounds = run.n < 1000000 ? 1000000 / run.n : 1;
-    size_t i;
-    double began;
-
-    floor_round(items, true);
-    began = bench_process_time();
-    for (i = 0; i < rounds; i++)
-        floor_round(items, false);
-    run.random = random;
-    run.checksum = 0;
-    return (bench_process_time() - began) / (double)(rounds * run.n);
 }
 
 static void start_all_in_order(void)
@@ -542,8 +443,7 @@ static void rounds_of(const bench_job *job, bench_result *result,
             note_bytes(result);
         if (timed)
             t1 = bench_wall_time();
-        while (sleep_to_next())
-            continue;
+        fire_all();
         if (timed) {
             starting += t1 - t0;
             expiring += bench_wall_time() - t1;
@@ -563,14 +463,10 @@ static void rounds_of(const bench_job *job, bench_result *result,
 /* expire: starts n timers in random memory order, and lets all fire. */
 static void workload_expire(const bench_job *job, bench_result *result)
 {
-    double floor_ns;
-
     build(job, result);
     build_order();
-    floor_ns = floor_of_expire();
     build_items(job->seed, on_once);
     rounds_of(job, result, start_all_in_order);
-    result->floor_ns = floor_ns;
     finish(result);
 }
 
@@ -595,42 +491,20 @@ static void workload_restart(const bench_job *job, bench_result *result)
     finish(result);
 }
 
-/* Returns the floor of postpone: a random item is read and written. */
-static double floor_of_postpone(void)
-{
-    const uint64_t operations = 4000000;
-    floor_item *items = (floor_item *)(void *)run.items;
-    uint64_t random = run.random, now = BENCH_LONGEST, i;
-    double began = bench_process_time();
-
-    for (i = 0; i < operations; i++) {
-        size_t which = (size_t)bench_below(bench_random(&random), run.n);
-
-        now += i % 64 == 0;
-        if (items[which].deadline <= now)
-            items[which].deadline = now;
-    }
-    return (bench_process_time() - began) / (double)operations;
-}
-
 /* postpone: the clock moves, and due timers start again. */
 static void workload_postpone(const bench_job *job, bench_result *result)
 {
-    double floor_ns;
-
     build(job, result);
-    floor_ns = floor_of_postpone();
     build_items(job->seed, on_put_off);
     fill(result);
     phase_begin();
     pass(run.n * job->rounds, postpone_for, move_one_tick);
     phase_end(result, "postpone", run.n * job->rounds, true);
-    result->floor_ns = floor_ns;
     finish(result);
 }
 
 #if !defined(ENGINE_HAS_TICK) && !defined(ENGINE_HAS_RANGE) && \
-    !defined(ENGINE_HAS_SLEEP)
+    !defined(ENGINE_HAS_LOOP)
 
 /* sparse: as hold, with ticks of 1 ns and delays from 1 us to 1 h. There are as
  * many delays from 1 to 2 us as from 30 to 60 minutes. SPARSE_STEPS powers are
@@ -707,7 +581,7 @@ static void workload_sparse(const bench_job *job, bench_result *result)
 #define workload_sparse NULL
 #endif
 
-#ifndef ENGINE_HAS_SLEEP
+#if !defined(ENGINE_HAS_TICK) && !defined(ENGINE_HAS_SLEEP)
 
 /* Fires the timers due up to a moment, each at its time. Then moves the clock
  * to the moment, because a call of the trace woke the loop. */
@@ -757,8 +631,7 @@ static void workload_trace(const bench_job *job, bench_result *result)
         replay(trace);
         if (i == 0)
             note_bytes(result);
-        while (sleep_to_next())
-            continue;
+        fire_all();
     }
     phase_end(result, "trace", trace->count * job->rounds, true);
     if (result->fired != trace->fires * job->rounds || run.checksum != expected)
@@ -812,26 +685,12 @@ static void workload_cancel(const bench_job *job, bench_result *result)
     start_all_in_order();
     for (i = 0; i < run.n / 2; i++)
         engine_cancel(&run.engine, &item_at(order[i])->timer);
-    while (sleep_to_next())
-        continue;
+    fire_all();
     free(order);
     finish(result);
 }
 
 #include "calls.h"
-
-#else
-#define CALLS_TABLE NULL
-#define workload_hold NULL
-#define workload_expire NULL
-#define workload_restart NULL
-#define workload_postpone NULL
-#define workload_sparse NULL
-#define workload_burst NULL
-#define workload_trace NULL
-#define workload_limit NULL
-#define workload_cancel NULL
-#endif
 
 /* ---------------------------------------------------------------- table --- */
 
@@ -839,20 +698,18 @@ static bench_engine bench_this_engine = {
     ENGINE_NAME,
     ENGINE_WHAT,
     {
-        workload_hold,
-        workload_expire,
-        workload_restart,
-        workload_postpone,
-        workload_startstop,
-        workload_sparse,
-        workload_burst,
-        workload_trace,
-        workload_limit,
-        workload_callback_restart,
-        workload_callback_postpone,
-        workload_cancel,
+        [BENCH_HOLD] = workload_hold,
+        [BENCH_EXPIRE] = workload_expire,
+        [BENCH_RESTART] = workload_restart,
+        [BENCH_POSTPONE] = workload_postpone,
+        [BENCH_CANCEL] = workload_cancel,
+        [BENCH_STARTSTOP] = workload_startstop,
+        [BENCH_BURST] = workload_burst,
+        [BENCH_SPARSE] = workload_sparse,
+        [BENCH_IDLE] = workload_idle,
+        [BENCH_TRACE] = workload_trace,
     },
-    CALLS_TABLE,
+    &calls_table,
     NULL,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap.h - a heap in an array with HEAP_ARITY children per node, for the
- * engines heap2, heap4 and heap4_lazy.
+ * heap.h - a heap in an array with four children per node, for the
+ * engines heap4 and heap4_lazy.
  *
  * An entry is a deadline and a pointer, so a comparison touches no timer. The
  * timer holds the index of its entry, for cancelling. The array begins
@@ -19,6 +19,8 @@
 #include <string.h>
 
 #include "../bench.h"
+
+#define HEAP_ARITY 4
 
 typedef struct engine engine;
 typedef struct node node;
@@ -110,12 +112,8 @@ static inline size_t heap_smaller(const entry *heap, size_t a, size_t b)
 /* Returns the index of the smallest of a full set of siblings. */
 static inline size_t heap_smallest(const entry *heap, size_t first)
 {
-#if HEAP_ARITY == 4
     return heap_smaller(heap, heap_smaller(heap, first, first + 1),
                         heap_smaller(heap, first + 2, first + 3));
-#else
-    return heap_smaller(heap, first, first + 1);
-#endif
 }
 
 /* Returns the index of the smallest of an incomplete set of siblings. */

@@ -4,7 +4,6 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#define HEAP_ARITY 4
 #define ENGINE_NAME "heap4"
 #define ENGINE_WHAT "4-ary array heap"
 

@@ -5,7 +5,6 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#define HEAP_ARITY 4
 #define HEAP_LAZY 1
 #define ENGINE_NAME "heap4_lazy"
 #define ENGINE_WHAT "4-ary array heap, postponed by one store"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * libev.c - the engine "libev": a loop of libev and its ev_timer, by public
- * functions. libev counts in seconds, as double; a tick is a millisecond.
+ * functions, in virtual time (loop.c). A tick is a millisecond. libev counts in
+ * seconds, as double, and fires a timer after its time: half a tick less keeps
+ * the time between two ticks.
  *
  * needs ev.h libev -lev
  * from apt-get install libev-dev
@@ -29,7 +31,8 @@ struct engine {
 
 #define ENGINE_NAME "libev"
 #define ENGINE_WHAT "ev_timer: a 4-ary array heap"
-#define ENGINE_HAS_CLOCK 1
+#define ENGINE_HAS_LOOP 1
+#define ENGINE_HAS_SLEEP 1
 
 static inline void engine_init(engine *e)
 {
@@ -61,7 +64,7 @@ static inline void node_init(engine *e, node *t, node_callback *callback)
 
 static inline double libev_after(uint64_t deadline)
 {
-    return (double)(BENCH_FAR_MS + deadline) * 1e-3;
+    return ((double)deadline - (double)*bench_loop_clock - 0.5) * 1e-3;
 }
 
 static inline void engine_start(engine *e, node *t, uint64_t deadline)
@@ -79,19 +82,18 @@ static inline void engine_postpone(engine *e, node *t, uint64_t deadline)
 {
     t->timer.repeat = libev_after(deadline);
     ev_timer_again(e->loop, &t->timer);
+    t->timer.repeat = 0.; /* the timer fires once */
 }
 
-static inline bool engine_pending(engine *e, node *t, uint64_t *deadline)
+static inline void engine_advance(engine *e, uint64_t now)
 {
-    double ms = ev_timer_remaining(e->loop, &t->timer) * 1e3;
-
-    *deadline = (uint64_t)(ms + 0.5) - BENCH_FAR_MS;
-    return ev_is_active(&t->timer);
-}
-
-static inline void engine_turn(engine *e)
-{
+    (void)now;
     ev_run(e->loop, EVRUN_NOWAIT);
+}
+
+static inline bool engine_sleep(engine *e)
+{
+    return ev_run(e->loop, EVRUN_ONCE);
 }
 
 #include "../workloads.h"

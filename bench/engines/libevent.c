@@ -32,6 +32,7 @@ struct engine {
 
 #define ENGINE_NAME "libevent"
 #define ENGINE_WHAT "timer events: a binary array heap"
+#define ENGINE_HAS_LOOP 1
 #define ENGINE_HAS_SLEEP 1
 
 static inline void engine_init(engine *e)

@@ -29,7 +29,7 @@ struct engine {
 
 #define ENGINE_NAME "libuv"
 #define ENGINE_WHAT "uv_timer_t: a binary heap of linked nodes"
-#define ENGINE_HAS_SLEEP 1
+#define ENGINE_HAS_LOOP 1
 
 static inline void engine_init(engine *e)
 {
@@ -88,9 +88,11 @@ static inline void engine_advance(engine *e, uint64_t now)
     uv_run(&e->loop, UV_RUN_NOWAIT);
 }
 
-static inline bool engine_sleep(engine *e)
+/* While a timer is pending, the loop is alive. */
+static inline bool engine_next(engine *e, uint64_t *deadline)
 {
-    return uv_loop_alive(&e->loop) && (uv_run(&e->loop, UV_RUN_ONCE), true);
+    *deadline = uv_now(&e->loop) + (uint64_t)uv_backend_timeout(&e->loop);
+    return uv_loop_alive(&e->loop);
 }
 
 #include "../workloads.h"

@@ -2,15 +2,15 @@
  *
  * timeout.c - the engine "timeout": timeout.c by William Ahern, a hierarchical
  * timing wheel of linked lists with 64 buckets per wheel. The source is part of
- * Debian's source package of tor; `make bench-sources` unpacks the source. The
+ * Debian's source package of tor; `make bench` unpacks the source. The
  * settings are those of Tor: five wheels (2^30 ticks), no intervals.
  *
- * Every time-out is absolute. A timer beyond the five wheels goes round once
+ * Every timeout is absolute. A timer beyond the five wheels goes round once
  * per 2^30 ticks, so the engine does not run sparse. The timers of a tick fire
  * in no particular order.
  *
  * needs ext/timeouts/timeout.h - -isystem.build/bench/sources
- * from make bench-sources
+ * from bench/sources.sh
  */
 #define _POSIX_C_SOURCE 200809L
 
