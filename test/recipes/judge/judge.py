@@ -27,6 +27,9 @@ HERE = 'test/recipes/'
 BUILD = os.path.abspath('.build/recipes') + '/'
 JUDGE = os.path.abspath(HERE + 'judge') + '/'
 SANITIZE = ' -O1 -g -fno-sanitize-recover=all -fsanitize=address,undefined'
+TRAP = ' -O1 -fsanitize=undefined -fsanitize-undefined-trap-on-error'
+SANITIZERS = {'emcc': SANITIZE + ' -sALLOW_MEMORY_GROWTH=1',
+              'x86_64-w64-mingw32-gcc': TRAP, 'arm-none-eabi-gcc': TRAP}
 STRICT = ' -O2 -Wpedantic -Wconversion -Wshadow'
 PATIENCE = 20  # seconds until a program counts as hanging
 
@@ -71,7 +74,7 @@ class Run:
     def end(self, stop=False):
         """Ends the input, waits for the program, returns its faults."""
         if stop:  # a program without an end
-            self.program.terminate()
+            self.program.kill()
         try:
             self.program.stdin.close()
         except BrokenPipeError:
@@ -101,45 +104,52 @@ class Run:
 
 # By how many milliseconds an odd clock can be ahead of the system's.
 AHEAD = {'': 0, 'set': 0, 'stands': 10, 'steps-back': 25, 'jumps': 1e9}
+BURSTS = 12
 LATE = 12  # milliseconds; a third of all timers may be later
 
 
-def reminders(run, unit=0, stop=False, start=0):
-    """Lines such as `250 tea`. Some are due before the sleep in progress would
-    end, some are due together, and the last is due after the end of input."""
+def silences(run, most=LATE, jump=LATE, start=0, stop=False):
+    """Programs that print `silence N` when no input came for 250 ms. Bursts of
+    lines, 20 ms apart; with the last burst the input ends. The program gets
+    `start` seconds to start. A timer may be `most` ms late, with a clock that
+    jumps every 100 ms `jump` ms. `stop`: a program without an end."""
+    faults, soft, late, patience = [], [], [], 250
     time.sleep(start)
-    asked = []  # (time, delay), by the number that is the text
-    for turn in range(20):
-        delays = [(2, 300, 45, 2, 7)[turn % 5]] * (3 if turn % 3 == 2 else 1)
-        first = len(asked)
-        said = run.say(''.join('%d n%d\n' % (delay, first + i)
-                               for i, delay in enumerate(delays)))
-        asked += [(said, delay) for delay in delays]
-        time.sleep(0.02)
-    asked += [(run.say('150 n%d\n' % len(asked)), 150)]
-    if stop:
-        time.sleep(0.5)
-    faults = run.end(stop)
-    order = [int(text[1:]) for _, text in run.lines
-             if re.fullmatch(r'n\d+', text)]
-    came = dict(zip(order, (at for at, text in run.lines
-                            if re.fullmatch(r'n\d+', text))))
-    lost = [i for i in range(len(asked)) if order.count(i) != 1]
-    faults += ['n%d came %d times' % (i, order.count(i)) for i in lost]
-    late = sorted(at - asked[i][0] - asked[i][1] for i, at in came.items())
-    if late and late[0] < -unit - AHEAD[run.odd]:
+    before = run.now()
+    for burst in range(1, BURSTS + 1):
+        for _ in range(1 + burst % 3):
+            said = run.say('x' * burst + '\n')
+            if len(run.lines) >= burst and run.odd != 'jumps':
+                slow = said - before > patience  # the judge was
+                [faults, soft][slow].append('silence %d: too early' % burst)
+            before = said
+            time.sleep(0.02)
+        if burst == BURSTS and not stop:
+            faults += run.end()
+        end = time.monotonic() + 5
+        while len(run.lines) < burst and time.monotonic() < end:
+            time.sleep(0.005)
+        if len(run.lines) < burst:
+            faults.append('silence %d is lost' % burst)
+            break
+        late.append(run.lines[burst - 1][0] - said - patience)
+    if run.program.poll() is None:
+        faults += run.end(stop)
+    texts = [text for _, text in run.lines]
+    right = ['silence %d' % (i + 1) for i in range(len(texts))]
+    if texts != right or (len(texts) > BURSTS and run.odd != 'jumps'):
+        [faults, soft][bool(soft)].append('it prints ' + ', '.join(texts[-25:]))
+    late = sorted(late) or [0]
+    if late[0] < -AHEAD[run.odd]:
         faults.append('%.3f ms early' % -late[0])
-    if run.odd != 'steps-back':  # a line read earlier, due no later
-        faults += ['n%d came before n%d' % (b, a) for a in came for b in came
-                   if a < b and asked[a][1] <= asked[b][1]
-                   and came[a] > came[b]]
-    most = late[len(late) * 2 // 3] if late else 0
-    soft = ['late by %.1f ms' % most] if most > LATE else []
-    # Each line and each timer may take a turn, and as many may be idle.
-    if run.sleeps() > 4 * len(asked) and not run.odd:
+    usual = late[len(late) * 2 // 3]
+    # The clock steps back four times meanwhile.
+    if usual > {'jumps': jump, 'steps-back': most + 100}.get(run.odd, most):
+        soft.append('late by %.1f ms' % usual)
+    # Each line and each timer takes a turn, and as many may have no work.
+    if run.sleeps() > 8 * BURSTS and not run.odd and not start:
         soft.append('%d turns' % run.sleeps())
-    return faults, soft, '%d timers, late by %.1f ms, %d turns' % (
-        len(came), most, run.sleeps())
+    return faults, soft, 'late by %.1f ms, %d turns' % (usual, run.sleeps())
 
 
 def says(run, *patterns, seconds=0):
@@ -154,33 +164,41 @@ def says(run, *patterns, seconds=0):
 # -------------------------------------------------------------- the recipes ---
 
 ODD = ('stands', 'steps-back', 'jumps')
+SLOW = {'start': 1, 'stop': True}  # at the start, and without an end
+WAKES = {'jump': LATE - 150}  # at a jump, not when a wait is over
 
 # File, package, judge, its options, odd clocks.
 RECIPES = [
-    ('poll.c', '', reminders, {}, ODD),
-    ('epoll.c', '', reminders, {}, ODD),
-    ('epoll_timerfd.c', '', reminders, {}, ODD),
-    ('io_uring.c', 'liburing-dev', reminders, {}, ODD),
-    ('kqueue.c', '', reminders, {}, ODD),
-    ('libuv.c', 'libuv1-dev', reminders, {}, ODD),
-    ('libev.c', 'libev-dev', reminders, {}, ODD),
-    ('libevent.c', 'libevent-dev', reminders, {}, ODD),
-    ('glib.c', 'libglib2.0-dev', reminders, {}, ODD),
-    ('sd_event.c', 'libsystemd-dev', reminders, {}, ODD),
-    ('asio.cpp', 'libasio-dev', reminders, {}, ODD),
+    ('poll.c', '', silences, {}, ODD),
+    ('epoll.c', '', silences, {}, ODD),
+    ('epoll_timerfd.c', '', silences, WAKES, ODD),
+    ('suspend.c', '', silences, WAKES, ODD),
+    ('io_uring.c', 'liburing-dev', silences, {}, ODD),
+    ('kqueue.c', '', silences, {}, ODD),
+    ('libuv.c', 'libuv1-dev', silences, {}, ODD),
+    ('libev.c', 'libev-dev', silences, {}, ODD),
+    ('libevent.c', 'libevent-dev', silences, {}, ODD),
+    ('asio.cpp', 'libasio-dev', silences, {}, ODD),
+    ('browser.c', 'emscripten or node', silences, SLOW, ODD),
+    ('windows.c', 'gcc-mingw-w64 or wine64', silences, {'start': 1}, ODD),
+    ('superloop.c', 'gcc-arm-none-eabi or qemu-system-arm', silences,
+     dict(SLOW, most=200), ()),  # the emulator loses ticks
+    ('glib.c', 'libglib2.0-dev', silences, {}, ODD),
+    ('sd_event.c', 'libsystemd-dev', silences, WAKES, ODD),
 ]
 
 # What a system needs that is not this one: flags, and what runs the program.
 STAND_INS = {
     'kqueue.c': (' -D_GNU_SOURCE -I' + JUDGE, ''),
+    'windows.c': ('', 'wine64 '),
 }
 
 
 def commands(file):
     """Returns the commands of the first lines: to build, and to run."""
     text = open(HERE + file).read().split('*/')[0]
-    found = re.search(r'^ \*     (\S.* && (?:.*\\\n \* )*.*)', text, re.M)
-    return re.sub(r'\\\n \*\s*', '', found.group(1)).split(' && ')
+    text = re.sub(r'\\\n \*\s*', '', text)
+    return re.search(r'^ \*     (\S.*) && (.*)', text, re.M).groups()
 
 
 def build(folder, file, change):
@@ -201,10 +219,11 @@ def build(folder, file, change):
 
 
 def with_clang(command):
-    """Returns the command for clang, if it has gcc's and clang is there."""
+    """Returns the command with more warnings, for clang instead of cc."""
     swap = {'cc': 'clang', 'c++': 'clang++'} if shutil.which('clang') else {}
     first, rest = command.split(' ', 1)
-    return '%s %s' % (swap.get(first, first), rest)
+    also = ' -Wno-gnu-zero-variadic-macro-arguments' * (first == 'emcc')
+    return '%s %s' % (swap.get(first, first), rest) + STRICT + also
 
 
 def is_missing(said):
@@ -234,10 +253,11 @@ def recipe(row):
               said.splitlines(), '')]
     plans = [(folder, odd, odd or 'plain') for odd in ('',) + odd_clocks]
     said, _ = build(folder + '-strict', file,
-                    lambda command: with_clang(command) + STRICT)
+                    with_clang)
     cases.append(('%s: no further warning' % name, said.splitlines(), ''))
     said, _ = build(folder + '-sanitized', file,
-                    lambda command: command + SANITIZE)
+                    lambda command: command + SANITIZERS.get(
+                        command.split()[0], SANITIZE))
     cases.append(('%s: builds sanitized' % name, said.splitlines(), ''))
     plans.insert(1, (folder + '-sanitized', '', 'sanitized'))
     with concurrent.futures.ThreadPoolExecutor() as pool:
@@ -256,7 +276,7 @@ def main():
     subprocess.run(['gcc', '-O1', '-shared', '-fPIC', '-o', BUILD + 'odd.so',
                     JUDGE + 'odd.c'], check=True)
     number = failed = 0
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
         for cases in pool.map(recipe, rows):
             for name, faults, sentence in cases:
                 skip = faults is None and not os.environ.get('STRICT')

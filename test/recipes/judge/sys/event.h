@@ -1,15 +1,15 @@
-/* sys/event.h - kqueue on Linux, as far as test/recipes/kqueue.c needs kqueue:
- * one EV_ADD of EVFILT_READ, then waits for one event. All other calls fail, so
- * a recipe that needs more cannot pass by chance. As on BSD, kevent waits to
+/* sys/event.h - kqueue on Linux, as far as kqueue.c needs kqueue: EV_ADD and
+ * EV_DELETE of one EVFILT_READ, and waits for one event. All other calls fail,
+ * so a recipe that needs more cannot pass by chance. As on BSD, kevent waits to
  * the nanosecond. Names and types are FreeBSD's.
  *
  * SPDX-License-Identifier: MIT */
 #include <poll.h>
 #include <stdint.h>
 #include <time.h>
+#include <unistd.h>
 
-#define EVFILT_READ (-1)
-#define EV_ADD 0x0001
+enum { EVFILT_READ = -1, EV_ADD = 1, EV_DELETE };
 
 struct kevent {
     uintptr_t ident;
@@ -24,7 +24,7 @@ struct kevent {
 
 static int kqueue(void)
 {
-    return 0;
+    return dup(0); /* to be closed */
 }
 
 static int kevent(int queue, const struct kevent *changes, int change_count,
@@ -32,15 +32,14 @@ static int kevent(int queue, const struct kevent *changes, int change_count,
                   const struct timespec *timeout)
 {
     static struct pollfd watched = {-1, POLLIN, 0};
-    if (queue == 0 && change_count == 1 && event_count == 0 &&
-        changes->filter == EVFILT_READ && changes->flags == EV_ADD &&
-        changes->fflags == 0 && changes->data == 0 && watched.fd < 0) {
-        watched.fd = (int)changes->ident;
+    if (queue > 2 && change_count == 1 && event_count == 0 &&
+        changes->filter == EVFILT_READ && changes->fflags == 0 &&
+        changes->flags == (watched.fd < 0 ? EV_ADD : EV_DELETE)) {
+        watched.fd = changes->flags == EV_ADD ? (int)changes->ident : -1;
         return 0;
     }
-    if (queue != 0 || change_count != 0 || event_count != 1)
+    if (queue <= 2 || change_count != 0 || event_count != 1)
         return -1;
-    *events =
-        (struct kevent){.ident = (unsigned)watched.fd, .filter = EVFILT_READ};
+    *events = (struct kevent){.ident = (unsigned)watched.fd};
     return ppoll(&watched, 1, timeout, NULL);
 }
