@@ -1,8 +1,8 @@
-// timer.cpp - a class Timer for C++17: std::function, std::chrono, exceptions.
-// It moves, as in a std::vector that grows, and its destructor cancels it.
-//
-//     c++ -std=c++17 -O2 -Wall -Wextra timer.cpp -o timer && ./timer
-// SPDX-License-Identifier: MIT
+/* timer.cpp - a class Timer for C++17: std::function, std::chrono, exceptions.
+ * It moves, as in a std::vector that grows, and its destructor cancels it.
+ *
+ *     c++ -std=c++17 -O2 -Wall -Wextra timer.cpp -o timer && ./timer
+ * SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_IMPLEMENTATION // in C++: C would not pass exceptions on
 #include "timingwheel.h"
 #include <chrono>

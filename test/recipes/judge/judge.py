@@ -20,8 +20,11 @@ import re
 import shutil
 import subprocess
 import sys
+import socket
 import threading
 import time
+
+import tasks
 
 HERE = 'test/recipes/'
 BUILD = os.path.abspath('.build/recipes') + '/'
@@ -45,6 +48,7 @@ class Run:
         if odd:
             env['ODD_CLOCK'] = odd
         self.odd = odd
+        self.command = command
         self.begin = time.monotonic()
         self.lines = []  # (milliseconds since the begin, text)
         self.program = subprocess.Popen(
@@ -185,6 +189,13 @@ RECIPES = [
      dict(SLOW, most=200), ()),  # the emulator loses ticks
     ('glib.c', 'libglib2.0-dev', silences, {}, ODD),
     ('sd_event.c', 'libsystemd-dev', silences, WAKES, ODD),
+    ('server.c', '', tasks.server, {'arguments': ' PORT 500 1000'}, ()),
+    ('request.c', '', tasks.request, {}, ()),
+    ('cache.c', '', tasks.cache, {'arguments': ' 1500'}, ()),
+    ('periodic.c', '', tasks.periodic, {}, ()),
+    ('timer.cpp', '', tasks.timer, {}, ()),
+    ('threads.c', '', tasks.threads, {}, ()),
+    ('watch.c', '', tasks.watch, {}, ()),
 ]
 
 # What a system needs that is not this one: flags, and what runs the program.
@@ -233,8 +244,14 @@ def is_missing(said):
 
 def try_run(folder, runs, judge, options, odd):
     """Returns the faults and a sentence about the last try."""
+    options = dict(options)
+    arguments = options.pop('arguments', '')
     for _ in range(3):
-        faults, soft, sentence = judge(Run(folder, runs, odd), **options)
+        if 'PORT' in arguments:
+            with socket.create_server(('127.0.0.1', 0)) as free:
+                arguments = ' %d 500 1000' % free.getsockname()[1]
+        command = runs.split()[0] + arguments if arguments else runs
+        faults, soft, sentence = judge(Run(folder, command, odd), **options)
         if faults or not soft:
             break
     return faults + soft, sentence
