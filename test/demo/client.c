@@ -130,6 +130,9 @@ int main(int argc, char **argv)
     rlim_t files = (rlim_t)connections + 100;
     if (setrlimit(RLIMIT_NOFILE, &(struct rlimit){files, files}) != 0)
         err(1, "so many connections need more open files (ulimit -n)");
+    printf("%d connections to test/recipes/server.c, for %d s\n", connections,
+           seconds);
+    fflush(stdout);
     struct lateness *sleeps = mmap(NULL, sizeof(*sleeps), PROT_WRITE,
                                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pid_t sleeper = start_sleeper(sleeps), server = start_server(argv[1]);
