@@ -193,10 +193,11 @@ static void books_destroy(timingwheel *tw)
     printf("  %-26s at most %.1f %% of %.0f ms; %lu wake-ups\n",
            "CPU time in the library", 100 * (double)in_library / process,
            process / 1e6, turns);
-    fflush(stdout);
     tw_destroy(tw);
-    if (wrong > 0)
+    if (wrong > 0) {
+        puts("FAILED: the books and the library differ.");
         exit(1);
+    }
 }
 
 /* From here on the program calls the books, which call the library. */

@@ -164,8 +164,8 @@ int main(int argc, char **argv)
     tw_destroy(&timers);
     puts("");
     print_lateness("a process that only sleeps", sleeps);
-    if (status != 0 || rows[1].counts[CANCELLED] == 0)
-        errx(1, "FAILED: the server, or no request was answered");
-    puts("No timer fired early, and none was lost.");
-    return 0;
+    bool is_right = status == 0 && rows[1].counts[CANCELLED] > 0;
+    puts(is_right ? "No timer fired early, and none was lost."
+                  : "FAILED: the server ended badly, or answered nothing.");
+    return !is_right;
 }

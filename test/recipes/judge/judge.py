@@ -194,7 +194,7 @@ RECIPES = [
     ('cache.c', '', tasks.cache, {'arguments': ' 1500'}, ()),
     ('periodic.c', '', tasks.periodic, {}, ()),
     ('timer.cpp', '', tasks.timer, {}, ()),
-    ('threads.c', '', tasks.threads, {}, ()),
+    ('threads.c', '', tasks.threads, {'also': ' -g -fsanitize=thread'}, ()),
     ('watch.c', '', tasks.watch, {}, ()),
 ]
 
@@ -244,7 +244,8 @@ def is_missing(said):
 
 def try_run(folder, runs, judge, options, odd):
     """Returns the faults and a sentence about the last try."""
-    options = dict(options)
+    options = dict(options, also='')
+    options.pop('also')
     arguments = options.pop('arguments', '')
     for _ in range(3):
         if 'PORT' in arguments:
@@ -277,6 +278,12 @@ def recipe(row):
                         command.split()[0], SANITIZE))
     cases.append(('%s: builds sanitized' % name, said.splitlines(), ''))
     plans.insert(1, (folder + '-sanitized', '', 'sanitized'))
+    if 'also' in options:
+        said, _ = build(folder + '-also', file,
+                        lambda command: command + options['also'])
+        cases.append(('%s: builds with%s' % (name, options['also']),
+                      said.splitlines(), ''))
+        plans.append((folder + '-also', '', options['also'].strip()))
     with concurrent.futures.ThreadPoolExecutor() as pool:
         tried = list(pool.map(
             lambda plan: try_run(plan[0], runs, judge, options, plan[1]),
