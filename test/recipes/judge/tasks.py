@@ -41,8 +41,9 @@ def cache(run):
     answers = [text for _, text in run.lines if ': ' in text]
     soft = [] if answers == ['5: hit', '2000: miss', '2000: hit'] else answers
     turns = [n for n, _ in numbers(run, r'(\d+) expired, (\d+) left')]
-    if at is None or sum(turns) != 1001:
-        faults.append('%d of 1001 entries expire' % sum(turns))
+    entries = 1000 + sum('miss' in answer for answer in answers)
+    if at is None or sum(turns) != entries:
+        faults.append('%d of %d entries expire' % (sum(turns), entries))
     elif max(turns) > 100:
         faults.append('%d entries expire in one turn' % max(turns))
     elif not soft:
@@ -87,11 +88,13 @@ def timer(run):
     faults = run.end()
     times = {'timer 2': 400, 'timer 3': 600, 'thrown': 700, 'timer 4': 800,
              'timer 5': 1000}
-    if [text for _, text in run.lines] != list(times):
-        faults.append('it prints ' + run.text())
+    lines = [text for _, text in run.lines]
+    soft = []
+    if lines != list(times):  # a start that was held up changes the order
+        [faults, soft][sorted(lines) == sorted(times)] += lines
     for at, text in run.lines:
         faults += early(text, at, times.get(text, 0))
-    return faults, [], '%d lines' % len(run.lines)
+    return faults, soft, '%d lines' % len(lines)
 
 
 def threads(run):
@@ -111,11 +114,10 @@ def watch(run):
     faults = run.end()
     fired = [n for n, in numbers(run, r'pending, (\d+) fired')]
     drawings = len(numbers(run, r'\[[.0-9+#]{32}\] holds (\d+)'))
-    if len(fired) < 3 or drawings < 2 * len(fired):
-        faults.append('%d frames, %d wheels' % (len(fired), drawings))
-    if fired != sorted(fired) or fired[-1:] == fired[:1]:
-        faults.append('fired: %s' % fired)
-    return faults, [], '%d frames' % len(fired)
+    if drawings < 2 * len(fired) or fired != sorted(fired):
+        faults.append('%d wheels, fired: %s' % (drawings, fired))
+    soft = [] if len(set(fired)) > 2 else ['%d frames' % len(fired)]
+    return faults, soft, '%d frames' % len(fired)
 
 
 class Peer:
@@ -166,9 +168,9 @@ def server(run):
         run.program.send_signal(signal.SIGTERM)
         right = all(peer.lived(0) > 0 for peer in live) and right
     except OSError as error:
-        return run.end(True) + [str(error)], [], ''
-    faults = run.end() + ([] if right else ['an answer is missing'])
-    soft = []
+        return run.end(True), [str(error)], ''
+    faults = run.end()
+    soft = [] if right else ['an answer is missing']
     for what, value in zip(('silent', 'idle', 'busy'), late):
         # A delay counts from the beginning of the turn, which the machine may
         # have drawn out.
