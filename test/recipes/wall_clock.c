@@ -4,9 +4,8 @@
  * is in between at once. A clock set back would stop a timingwheel until its
  * time comes again, so the timers move to a new one.
  *
- *     cc -std=c99 -Wall -Wextra wall_clock.c -o alarms && ./alarms
+ *     cc -std=gnu99 -Wall -Wextra wall_clock.c -o alarms && ./alarms
  * SPDX-License-Identifier: MIT */
-#define _POSIX_C_SOURCE 200809L
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "timingwheel.h"
 #include <poll.h>
@@ -36,7 +35,6 @@ static void on_alarm(timingwheel *tw, tw_timer *timer)
     free(a);
 }
 
-/* Returns false at the end of the input, or of the memory. */
 static bool read_alarm(void)
 {
     struct alarm *a = malloc(sizeof(*a));

@@ -216,7 +216,7 @@ def alarms(run):
 # -------------------------------------------------------------- the recipes ---
 
 ODD = ('stands', 'steps-back', 'jumps')
-SLOW = {'start': 1, 'stop': True}  # at the start, and without an end
+SLOW = {'start': 1, 'stop': True, 'most': 60}  # at the start; without an end
 WAKES = {'jump': LATE - 150}  # at a jump, not when a wait is over
 
 # File, package, judge, its options, odd clocks.
@@ -239,7 +239,8 @@ RECIPES = [
     ('libevent.c', 'libevent-dev', silences, {}, ODD),
     ('asio.cpp', 'libasio-dev', silences, {}, ODD),
     ('browser.c', 'emscripten or node', silences, SLOW, ODD),
-    ('windows.c', 'gcc-mingw-w64 or wine64', silences, {'start': 1}, ODD),
+    ('windows.c', 'gcc-mingw-w64 or wine64', silences,
+     {'start': 1, 'most': 60}, ODD),
     ('superloop.c', 'gcc-arm-none-eabi or qemu-system-arm', silences,
      dict(SLOW, most=200), ()),  # the emulator loses ticks
     ('glib.c', 'libglib2.0-dev', silences, {}, ODD),
