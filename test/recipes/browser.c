@@ -73,5 +73,5 @@ int main(void)
         else
             process.stdin.on('data', _on_input);
     });
-    return 0; /* the page lives on */
+    emscripten_exit_with_live_runtime(); /* the page lives on */
 }

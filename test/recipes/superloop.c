@@ -4,8 +4,8 @@
  * days (here after a second), and sleeps so that no interrupt is missed.
  *
  *     arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -O2 -Wall -Wextra superloop.c \
- *         --specs=nosys.specs -Wl,--section-start=.vectors=0 -o loop.elf && \
- *         qemu-system-arm -M mps2-an385 -nographic -monitor none -kernel loop.elf
+ *         --specs=nosys.specs -Wl,--section-start=.vectors=0 -o tw.elf && \
+ *         qemu-system-arm -M mps2-an385 -nographic -monitor none -kernel tw.elf
  * SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "timingwheel.h"

@@ -51,10 +51,10 @@ class Run:
         self.command = command
         self.begin = time.monotonic()
         self.lines = []  # (milliseconds since the begin, text)
+        self.errors = open(self.report + '.errors', 'w+')
         self.program = subprocess.Popen(
             'exec ' + command, shell=True, cwd=folder, env=env,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT)
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors)
         self.reader = threading.Thread(target=self.read)
         self.reader.start()
 
@@ -89,7 +89,9 @@ class Run:
             self.program.kill()
             status = 'none: it hangs'
         self.reader.join()
-        return [] if status == 0 or stop else ['exit status %s' % status]
+        self.errors.seek(0)
+        return [] if status == 0 or stop else [
+            'exit status %s' % status] + self.errors.read().splitlines()[:20]
 
     def sleeps(self):
         try:
@@ -156,19 +158,69 @@ def silences(run, most=LATE, jump=LATE, start=0, stop=False):
     return faults, soft, 'late by %.1f ms, %d turns' % (usual, run.sleeps())
 
 
-def says(run, *patterns, seconds=0):
-    """Programs that need no input: what they print must match each pattern."""
-    time.sleep(seconds)
-    faults = run.end(stop=seconds > 0)
+def says(run, patterns):
+    """A program without input: what it prints must match each pattern."""
+    faults = run.end()
     faults += ['it prints no %s' % p for p in patterns
                if not re.search(p, run.text(), re.M)]
-    return faults, [], '%d lines' % len(run.lines)
+    return faults, [], run.lines[-1][1] if run.lines else ''
+
+
+def simulation(run):
+    """The mean wait has a standard error of 0.5 %, and may be 2 % off."""
+    faults = run.end()
+    mean = re.search(r'^1000000 served; .* ([\d.]+) services', run.text())
+    if not mean or abs(float(mean.group(1)) - 1) > 0.02:
+        faults.append('it prints ' + run.text())
+    return faults, [], run.text()
+
+
+def game(run):
+    """The speeds 100, 0 and 50, for 0.8 s each: attacks every 300 ms of the
+    game. The attacks come at the same times of the game, whatever the clock."""
+    counts = []
+    for speed in (100, 0, 50):
+        if speed != 100:
+            run.say('%d\n' % speed)
+            time.sleep(0.05)
+        before = len(run.lines)
+        time.sleep(0.8)
+        counts.append(len(run.lines) - before)
+    faults = run.end()
+    if [text for _, text in run.lines] != [
+            'attack at %d' % (300 * i + 300) for i in range(len(run.lines))]:
+        faults.append('it prints ' + run.text())
+    if counts[1] != 0 or counts[0] > (4 if run.odd else 2):
+        faults.append('%d, %d, %d attacks' % tuple(counts))
+    soft = []
+    if counts[0] < 1 or counts[2] < 1:
+        soft.append('%d, %d, %d attacks' % tuple(counts))
+    return faults, soft, '%d, %d, %d attacks' % tuple(counts)
+
+
+def alarms(run):
+    """An alarm in 2 s, two in half an hour. Odd: set an hour back after 200 ms
+    and two hours ahead after 400 ms, which rings all of them, in order."""
+    start = time.time()
+    soon, later = int(start) + 2, int(start) + 1800
+    run.say('%d\n%d\n%d\n' % (later + 1, soon, later))
+    time.sleep(3 if not run.odd else 1)
+    rung = [text for _, text in run.lines]
+    faults = [] if run.odd else run.end(stop=True)
+    if rung != [str(soon), str(later), str(later + 1)][:3 if run.odd else 1]:
+        faults.append('it rings ' + ', '.join(rung))
+    elif run.odd:
+        faults += run.end()
+    at = run.lines[0][0] if rung else 0
+    if at < (400 if run.odd else (soon - start) * 1000):
+        faults.append('it rings too early')
+    return faults, [], 'the first alarm after %.0f ms' % at
 
 
 # -------------------------------------------------------------- the recipes ---
 
 ODD = ('stands', 'steps-back', 'jumps')
-SLOW = {'start': 1, 'stop': True}  # at the start, and without an end
+SLOW = {'start': 1, 'stop': True, 'most': 60}  # at the start; without an end
 WAKES = {'jump': LATE - 150}  # at a jump, not when a wait is over
 
 # File, package, judge, its options, odd clocks.
@@ -178,13 +230,21 @@ RECIPES = [
     ('epoll_timerfd.c', '', silences, WAKES, ODD),
     ('suspend.c', '', silences, WAKES, ODD),
     ('io_uring.c', 'liburing-dev', silences, {}, ODD),
+    ('wall_clock.c', '', alarms, {}, ('set',)),
+    ('static.c', '', says, {'patterns': (
+        r'^tick 100000: 50423 blinks', r'^2 wheels, \d+ bytes')}, ()),
+    ('simulation.c', '', simulation, {}, ()),
+    ('fixed_step.c', '', game, {}, ODD),
+    ('lateness.c', '', says,
+     {'patterns': (r'^2\^12 us: .* long', r'ms: on_slow$')}, ()),
     ('kqueue.c', '', silences, {}, ODD),
     ('libuv.c', 'libuv1-dev', silences, {}, ODD),
     ('libev.c', 'libev-dev', silences, {}, ODD),
     ('libevent.c', 'libevent-dev', silences, {}, ODD),
     ('asio.cpp', 'libasio-dev', silences, {}, ODD),
     ('browser.c', 'emscripten or node', silences, SLOW, ODD),
-    ('windows.c', 'gcc-mingw-w64 or wine64', silences, {'start': 1}, ODD),
+    ('windows.c', 'gcc-mingw-w64 or wine64', silences,
+     {'start': 1, 'most': 60}, ODD),
     ('superloop.c', 'gcc-arm-none-eabi or qemu-system-arm', silences,
      dict(SLOW, most=200), ()),  # the emulator loses ticks
     ('glib.c', 'libglib2.0-dev', silences, {}, ODD),
@@ -265,7 +325,8 @@ def recipe(row):
     name = file.split('.')[0]
     folder = BUILD + name
     said, runs = build(folder, file, lambda command: command)
-    if is_missing(said):
+    missing = not runs.startswith('./') and not shutil.which(runs.split()[0])
+    if missing or is_missing(said):
         return [(name, None, package + ' is missing')]
     cases = [('%s: builds as its first lines say' % name,
               said.splitlines(), '')]
