@@ -3,7 +3,7 @@
  *
  *     -include books.h -D'CALLBACKS(row)=row(on_timeout) row(on_statistic)'
  *
- * Its times are milliseconds of CLOCK_MONOTONIC, and its timers are in memory
+ * Deadlines are milliseconds of CLOCK_MONOTONIC, and the timers are in memory
  * that is never freed. tw_destroy prints the books, and ends the program with 1
  * if a timer was early or lost. SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE

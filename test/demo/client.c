@@ -1,7 +1,7 @@
-/* client.c - starts test/recipes/server.c, and connects to it 2,000 times. Each
- * client sends a request, waits for the answer, and pauses. Of 100 requests one
- * is lost, so that a timeout here fires, and after one a client falls silent,
- * so that a timeout of the server fires. `make demo` runs it:
+/* client.c - starts test/recipes/server.c, and connects to the server 2,000
+ * times. A client sends a request, waits for the answer, and pauses. 1 of 100
+ * requests is lost, and a timeout of the client fires. After 1 of 100 a client
+ * falls silent, and a timeout of the server fires.
  *
  *     client SERVER [--connections 1..9000] [--seconds N]
  *
@@ -87,7 +87,7 @@ static void on_data(struct client *c)
     }
 }
 
-/* Returns a child that sleeps as a loop does, and notes how late it wakes. */
+/* Returns a process that only sleeps, and notes how late the sleeps end. */
 static pid_t start_sleeper(struct lateness *sleeps)
 {
     pid_t child = fork();

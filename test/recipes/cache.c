@@ -3,7 +3,7 @@
  *
  *     cc -std=gnu99 -O2 -Wall -Wextra cache.c -o cache && ./cache 3000
  *
- * Type numbers to look up; Ctrl-D ends it. SPDX-License-Identifier: MIT */
+ * Type numbers to look up; Ctrl-D is the end. SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "timingwheel.h"
 #include <poll.h>

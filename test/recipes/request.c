@@ -1,5 +1,5 @@
-/* request.c - 1,000 UDP requests in flight. Each is sent again after 100, 200,
- * 400, ... ms until its answer comes, and is given up after 2 s.
+/* request.c - 1,000 UDP requests in flight. A request is sent again after 100,
+ * 200, 400, ... ms until the answer comes, and is given up after 2 s.
  *
  *     cc -std=gnu99 -O2 -Wall -Wextra request.c -o request && ./request
  *
@@ -22,7 +22,7 @@ static struct request {
     unsigned number, sent;
 } requests[REQUESTS];
 static uint64_t now;
-static int server; /* a socket that is connected to itself, here */
+static int server; /* a socket, here connected to its own address */
 
 static uint64_t clock_ms(void)
 {
@@ -39,7 +39,7 @@ static void on_timer(timingwheel *tw, tw_timer *timer)
         return;
     }
     send(server, &r->number, sizeof(r->number), MSG_DONTWAIT); /* may fail */
-    /* Partly random: what was lost together is not sent together again. */
+    /* Partly random, or requests lost together would be sent together. */
     uint64_t pause = UINT64_C(100) << r->sent++;
     uint64_t next = tw_after(now, pause + (uint64_t)rand() % pause / 2);
     tw_start(tw, timer, next < r->give_up ? next : r->give_up);
@@ -69,7 +69,7 @@ int main(void)
         now = clock_ms();
         tw_advance_clock(&timers, now);
         while (recv(server, &number, sizeof(number), MSG_DONTWAIT) > 0)
-            if (number < REQUESTS && rand() % 3 > 0) /* else late, or lost */
+            if (number < REQUESTS && rand() % 3 > 0) /* a third is lost */
                 answered += tw_cancel(&timers, &requests[number].timer);
     }
     printf("%u of %d answered\n", answered, REQUESTS);

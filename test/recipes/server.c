@@ -1,8 +1,8 @@
-/* server.c - an echo server on epoll with a timeout for the first line, and one
- * for idleness. A timeout may hit a client that has an event in the same turn.
+/* server.c - an echo server on epoll with a timeout for the first line, and a
+ * timeout for idleness. It skips events of a client that a timer has closed.
  *
  *     cc -std=gnu99 -O2 -Wall -Wextra server.c -o server && ./server
- *     nc 127.0.0.1 7000    (elsewhere: type lines, or wait; Ctrl-C ends both)
+ *     nc 127.0.0.1 7000    (in a second terminal; Ctrl-C ends both)
  *
  * Other values: ./server PORT FIRST_MS IDLE_MS. SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_IMPLEMENTATION
@@ -49,7 +49,7 @@ static bool watch(int fd)
 static void hang_up(struct client *c)
 {
     tw_cancel(&timers, &c->timeout);
-    close(c->fd); /* which also ends the watch */
+    close(c->fd); /* this also ends the watch */
     c->fd = 0;
 }
 
@@ -69,7 +69,7 @@ static void on_connection(void)
 {
     int fd = accept(listener, NULL, NULL);
     if (fd >= MOST_FILES || fd + 1 >= sysconf(_SC_OPEN_MAX) || !watch(fd)) {
-        close(fd); /* full: one stays free, so that accept does not fail */
+        close(fd); /* full: the last number is kept free for accept */
         return;
     }
     clients[fd] = (struct client){fd, TW_TIMER_INIT(on_timeout)};
@@ -82,7 +82,7 @@ static void on_data(struct client *c)
     ssize_t size = recv(c->fd, text, sizeof(text), MSG_DONTWAIT);
     if (size > 0 && send(c->fd, text, (size_t)size, MSG_DONTWAIT) == size)
         tw_postpone(&timers, &c->timeout, tw_after(now, idle_ms));
-    else if (size >= 0) /* it has ended, or does not read */
+    else if (size >= 0) /* the client has gone, or reads nothing */
         hang_up(c);
 }
 
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
         int wait = (int)tw_wait(&timers, clock_ms(), 60000);
         int ready = epoll_wait(poller, events, 64, wait);
         now = clock_ms(); /* every delay of this turn counts from here */
-        tw_advance_clock(&timers, now); /* first: it may close clients */
+        tw_advance_clock(&timers, now); /* first: timers close clients */
         for (int i = 0; i < ready; i++) {
             int fd = events[i].data.fd;
             if (fd == listener)

@@ -1,5 +1,5 @@
-/* threads.c - threads post the timeouts of their jobs to one loop, which fires
- * them; on_end shows when a job may be freed.
+/* threads.c - threads post the timeouts of jobs to one loop, and the loop fires
+ * the timers. on_end shows when a job may be freed.
  *     cc -std=gnu11 -O2 -Wall -Wextra -pthread threads.c -o threads && ./threads
  * SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_THREADS
@@ -12,11 +12,11 @@
 #include <sys/eventfd.h>
 #define MS UINT64_C(1000000) /* all times are in nanoseconds */
 static tw_mailbox mailbox;
-static int jobs = 10; /* that have not ended; used by the loop alone */
+static int jobs = 10; /* not ended yet; for the loop alone */
 struct job {
     tw_remote timeout, end;
     pthread_t thread;
-    bool is_late; /* used by the loop alone */
+    bool is_late; /* for the loop alone */
 };
 
 static uint64_t clock_ns(void)
@@ -32,7 +32,7 @@ static void on_timeout(timingwheel *tw, tw_timer *timer)
     TW_OWNER(timer, struct job, timeout.timer)->is_late = true;
 }
 
-/* The last post. The cancel before it is collected, too: nobody uses the job. */
+/* The last post, after the cancel: both are collected, nobody uses the job. */
 static void on_end(timingwheel *tw, tw_timer *timer)
 {
     struct job *job = TW_OWNER(timer, struct job, end.timer);
@@ -54,7 +54,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-static void wake(void *fd) /* called by a thread that posts */
+static void wake(void *fd) /* called in the thread that posts */
 {
     eventfd_write(*(int *)fd, 1);
 }

@@ -1,5 +1,5 @@
 /* timer.cpp - a class Timer for C++17: std::function, std::chrono, exceptions.
- * It moves, as in a std::vector that grows, and its destructor cancels it.
+ * A Timer can move, as in a std::vector that grows. The destructor cancels.
  *
  *     c++ -std=c++17 -O2 -Wall -Wextra timer.cpp -o timer && ./timer
  * SPDX-License-Identifier: MIT */
@@ -27,7 +27,7 @@ class Timer : tw_timer
     static void fire(timingwheel *, tw_timer *timer)
     {
         auto copy = static_cast<Timer *>(timer)->action;
-        copy(); // not `action`: it may move or destroy its own Timer
+        copy(); // `action` itself may be moved or destroyed in the call
     }
 
   public:
