@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 struct client {
-    int fd;           /* 0: closed */
-    tw_timer timeout; /* of the first line, then of the next */
+    int fd;         /* 0: closed */
+    tw_timer timer; /* the timeout of the first line, then of the next */
 };
 
 enum { MOST_FILES = 10000 };
@@ -48,7 +48,7 @@ static bool watch(int fd)
 
 static void hang_up(struct client *c)
 {
-    tw_cancel(&timers, &c->timeout);
+    tw_cancel(&timers, &c->timer);
     close(c->fd); /* this also ends the watch */
     c->fd = 0;
 }
@@ -56,7 +56,7 @@ static void hang_up(struct client *c)
 static void on_timeout(timingwheel *tw, tw_timer *timer)
 {
     (void)tw;
-    hang_up(TW_OWNER(timer, struct client, timeout));
+    hang_up(TW_OWNER(timer, struct client, timer));
 }
 
 static void on_statistic(timingwheel *tw, tw_timer *timer)
@@ -72,18 +72,18 @@ static void on_connection(void)
         close(fd); /* full: the last number is kept free for accept */
         return;
     }
-    clients[fd] = (struct client){fd, TW_TIMER_INIT(on_timeout)};
-    tw_start(&timers, &clients[fd].timeout, tw_after(now, first_ms));
+    clients[fd] = (struct client){.fd = fd, .timer = TW_TIMER_INIT(on_timeout)};
+    tw_start(&timers, &clients[fd].timer, tw_after(now, first_ms));
 }
 
 static void on_data(struct client *c)
 {
     char text[512];
-    ssize_t size = recv(c->fd, text, sizeof(text), MSG_DONTWAIT);
-    if (size > 0 && send(c->fd, text, (size_t)size, MSG_DONTWAIT) == size)
-        tw_postpone(&timers, &c->timeout, tw_after(now, idle_ms));
-    else if (size >= 0) /* the client has gone, or reads nothing */
-        hang_up(c);
+    ssize_t n = recv(c->fd, text, sizeof(text), MSG_DONTWAIT);
+    if (n > 0)
+        tw_postpone(&timers, &c->timer, tw_after(now, idle_ms));
+    if (n == 0 || (n > 0 && send(c->fd, text, (size_t)n, MSG_DONTWAIT) != n))
+        hang_up(c); /* the client has gone, or reads nothing */
 }
 
 int main(int argc, char **argv)
