@@ -1,6 +1,6 @@
 /* threads.c - threads post the timeouts of jobs to one loop, and the loop fires
  * the timers. on_end shows when a job may be freed.
- *     cc -std=gnu11 -O2 -Wall -Wextra -pthread threads.c -o threads && ./threads
+ *     cc -std=gnu11 -Wall -Wextra -pthread threads.c -o threads && ./threads
  * SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_THREADS
 #define TIMINGWHEEL_IMPLEMENTATION

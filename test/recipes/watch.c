@@ -1,4 +1,4 @@
-/* watch.c - the wheels turn in a terminal: 400 timers fire, and start again with
+/* watch.c - the wheels turn in a terminal: 400 timers fire, and start again for
  * delays of up to 40 s. Watch buckets come nearer, move down and become empty.
  *
  *     cc -std=gnu99 -O2 -Wall -Wextra watch.c -o watch && ./watch 20
