@@ -330,6 +330,10 @@ def recipe(row):
         return [(name, None, package + ' is missing')]
     cases = [('%s: builds as its first lines say' % name,
               said.splitlines(), '')]
+    lines = len(open(HERE + file).readlines())
+    limit = 130 if file == 'server.c' else 80
+    cases.append(('%s: at most %d lines' % (name, limit),
+                  ['%d lines' % lines] if lines > limit else [], ''))
     plans = [(folder, odd, odd or 'plain') for odd in ('',) + odd_clocks]
     said, _ = build(folder + '-strict', file,
                     with_clang)
