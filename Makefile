@@ -20,7 +20,8 @@ ifneq ($(words $(TESTS)),$(words $(sort $(TESTS))))
 $(error two test programs have the same name: $(TEST_SOURCES))
 endif
 
-DEMO = $(BUILD)/demo
+DEMO = $(BUILD)/client $(BUILD)/server
+IS_LINUX = $(filter Linux,$(shell uname))
 
 # Where things are installed: beside the header what leads pkg-config and CMake
 # to it, which is the same on every machine.
@@ -80,10 +81,16 @@ help:
 
 # The demo needs epoll, which Linux has. The engines of the benchmark that need
 # a library are left out without that library.
-all: $(TEST_PROGRAMS) bench/timers $(if $(filter Linux,$(shell uname)),$(DEMO))
+all: $(TEST_PROGRAMS) bench/timers $(if $(IS_LINUX),$(DEMO))
 
+ifneq ($(IS_LINUX),)
 demo: $(DEMO)
 	$(DEMO) $(DEMO_OPTIONS)
+else
+demo:
+	@echo 'make demo needs epoll, which Linux has: try test/recipes/poll.c'
+	@false
+endif
 
 # The compiler takes longer than most of the tests: two of it at a time. A
 # program that does not compile is missing in run.sh, and fails there.
@@ -146,8 +153,14 @@ $(BUILD)/%: %.c
 $(BUILD)/%: %.cpp
 	test/lib/compile.sh $@ $< '$(CC)' $(CFLAGS)
 
-$(DEMO): test/recipes/epoll.c test/recipes/judge.h timingwheel.h $(BUILD)/flags
-	$(CC) -std=c99 $(CFLAGS) -o $@ $<
+# The server is what a user copies; the books come in from outside.
+$(DEMO): test/demo/books.h timingwheel.h $(BUILD)/flags
+$(BUILD)/client: test/demo/client.c
+$(BUILD)/server: test/recipes/server.c
+$(BUILD)/server: BOOKS = -include test/demo/books.h \
+    -D'CALLBACKS(row)=row(on_timeout) row(on_statistic)'
+$(DEMO):
+	$(CC) -std=gnu99 $(CFLAGS) -I. $(BOOKS) -o $@ $(filter %.c,$^)
 
 # bench/engines.sh names the engines that can be built here. The engines with
 # threads need C11 and -pthread.

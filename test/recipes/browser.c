@@ -1,68 +1,77 @@
-/* browser.c - timingwheel.h in a page, or under node, built by emscripten.
+/* browser.c - many timers on one setTimeout, in a page or in node.
  *
- * One setTimeout carries the wheel and moves only when the next deadline
- * changes. The clock is performance.now, in whole milliseconds, as setTimeout
- * counts. A setTimeout beyond INT32_MAX would end at once, so longer waits are
- * cut. A browser wakes a hidden page once a second, or once a minute: timers
- * are late then, and fire in order.
+ * Says when nobody has typed for 250 ms. The one setTimeout moves only when the
+ * next deadline changes. A hidden page wakes once a second: timers are late
+ * then, and fire in order. For a page, build with -o browser.html.
  *
- * The example is in judge.h; an interval stands for messages.
- *
+ *     emcc -std=gnu99 -Wall -Wextra -sSINGLE_FILE browser.c -o browser.js \
+ *         && node browser.js
  * SPDX-License-Identifier: MIT */
-#define MS 1
-#include "judge.h"
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "timingwheel.h"
 #include <emscripten.h>
 #include <emscripten/eventloop.h>
+#include <stdio.h>
 
-static long interval, wake;
-static uint64_t wake_deadline; /* the deadline of `wake`; 0: not set */
+#define MS UINT64_C(1000) /* in microseconds */
 
-static void on_wake(void *context);
+struct session {
+    tw_timer silence;
+    unsigned count;
+};
 
-static void move_wake(void)
+static void on_silence(timingwheel *tw, tw_timer *timer)
 {
-    uint64_t deadline = 0;
-    tw_next_deadline(&wheel, &deadline);
-    if (deadline == wake_deadline)
+    struct session *s = TW_OWNER(timer, struct session, silence);
+    (void)tw;
+    printf("silence %u\n", ++s->count);
+    fflush(stdout);
+}
+
+static timingwheel timers;
+static struct session session = {TW_TIMER_INIT(on_silence), 0};
+static long wake;
+static uint64_t wake_at; /* the deadline of `wake`; 0: not set */
+
+static uint64_t clock_us(void)
+{
+    return (uint64_t)(emscripten_get_now() * 1000); /* a double, in ms */
+}
+
+/* Fires what is due, and sets `wake` for what is next. */
+static void advance(void *gone_off)
+{
+    uint64_t next;
+    tw_advance_clock(&timers, clock_us());
+    if (gone_off != NULL)
+        wake_at = 0;
+    if (!tw_next_deadline(&timers, &next) || next == wake_at)
         return;
+    uint64_t wait = tw_wait(&timers, clock_us(), 86400 * 1000 * MS);
+    double rounded_up = (double)((wait + MS - 1) / MS);
     emscripten_clear_timeout(wake);
-    if (deadline != 0)
-        wake = emscripten_set_timeout(
-            on_wake, (double)tw_wait(&wheel, now, INT32_MAX), NULL);
-    wake_deadline = deadline;
+    wake = emscripten_set_timeout(advance, rounded_up, &wake);
+    wake_at = next;
 }
 
-static void advance(void)
+/* For JavaScript. */
+EMSCRIPTEN_KEEPALIVE void on_input(void)
 {
-    now = steady((uint64_t)emscripten_get_now());
-    tw_advance_clock(&wheel, now);
-}
-
-static void on_wake(void *context)
-{
-    (void)context;
-    advance();
-    wake_deadline = 0; /* gone off */
-    move_wake();
-    if (!judge_turn())
-        emscripten_force_exit(judge_end("browser", true));
-}
-
-static void on_message(void *context)
-{
-    (void)context;
-    advance();
-    judge_event();
-    move_wake();
-    if (judge.events == EVENTS)
-        emscripten_clear_interval(interval);
-    judge_turn();
+    tw_advance_clock(&timers, clock_us());
+    tw_postpone(&timers, &session.silence, tw_after(clock_us(), 250 * MS));
+    advance(NULL);
 }
 
 int main(void)
 {
-    now = steady((uint64_t)emscripten_get_now());
-    tw_init(&wheel, &(tw_config){.start = now});
-    interval = emscripten_set_interval(on_message, 24, NULL);
-    return 0; /* the page lives on */
+    tw_init(&timers, &(tw_config){.tick = MS, .start = clock_us()});
+    if (tw_reserve(&timers, UINT64_MAX) != TW_OK)
+        return 1; /* later starts cannot fail */
+    EM_ASM({
+        if (typeof document == 'object')
+            document.addEventListener('keydown', _on_input);
+        else
+            process.stdin.on('data', _on_input);
+    });
+    emscripten_exit_with_live_runtime(); /* the page lives on */
 }

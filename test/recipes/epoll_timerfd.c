@@ -1,49 +1,78 @@
-/* epoll_timerfd.c - timingwheel.h in a loop around epoll, below a millisecond.
+/* epoll_timerfd.c - timers below a millisecond in a loop around epoll.
  *
- * A timerfd carries the wheel, and is set only when the next deadline changes.
- * The timerfd takes the deadline in nanoseconds of the same clock: the loop
- * computes and rounds no wait. A tick of 50 us saves wake-ups.
+ * Says when you have not typed for 250 ms. A timerfd takes the next deadline in
+ * nanoseconds, in ticks of 50 us, and is set only when the deadline changes.
  *
- *     cc epoll_timerfd.c && ./a.out      (judge.h has the example)
- *
+ *     cc -std=c99 -Wall -Wextra epoll_timerfd.c -o timerfd && ./timerfd
  * SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
-#define MS UINT64_C(1000000)
-#define SECOND (1000 * MS)
-#define SOON (MS / 5)
-#include "judge.h"
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "timingwheel.h"
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS UINT64_C(1000000) /* in nanoseconds */
+#define SECOND (1000 * MS)
+
+struct session {
+    tw_timer silence;
+    unsigned count;
+};
+
+static void on_silence(timingwheel *tw, tw_timer *timer)
+{
+    struct session *s = TW_OWNER(timer, struct session, silence);
+    (void)tw;
+    printf("silence %u\n", ++s->count);
+    fflush(stdout);
+}
+
+static timingwheel timers;
+static struct session session = {TW_TIMER_INIT(on_silence), 0};
+
+static uint64_t clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
+}
+
+/* Returns false at the end of the input, or of the memory. */
+static bool read_input(void)
+{
+    char bytes[4096];
+    return read(0, bytes, sizeof(bytes)) > 0 &&
+           tw_postpone(&timers, &session.silence,
+                       tw_after(clock_ns(), 250 * MS)) == TW_OK;
+}
 
 int main(void)
 {
-    int poller = epoll_create1(EPOLL_CLOEXEC), input = judge_input();
+    struct epoll_event event = {.events = EPOLLIN};
+    int poller = epoll_create1(EPOLL_CLOEXEC);
     int wake = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-    struct epoll_event event = {.events = EPOLLIN, .data.fd = wake};
-    now = read_clock();
-    tw_init(&wheel, &(tw_config){.start = now, .tick = MS / 20});
+    uint64_t next, set = 0; /* the deadline of `wake`; 0: none */
+    bool is_open = epoll_ctl(poller, EPOLL_CTL_ADD, 0, &event) == 0;
+    event = (struct epoll_event){EPOLLIN | EPOLLET, {.fd = wake}};
     epoll_ctl(poller, EPOLL_CTL_ADD, wake, &event);
-    event.data.fd = input;
-    epoll_ctl(poller, EPOLL_CTL_ADD, input, &event);
-    uint64_t wake_deadline = UINT64_MAX; /* the deadline of `wake`, if set */
-    while (judge_turn()) {
-        uint64_t next = UINT64_MAX, at;
-        tw_next_deadline(&wheel, &next);
-        at = next == UINT64_MAX ? 0 : system_time(next); /* 0: never */
-        if (next != wake_deadline)
-            timerfd_settime(
-                wake, TFD_TIMER_ABSTIME,
-                &(struct itimerspec){
-                    {0}, {(time_t)(at / SECOND), (long)(at % SECOND)}},
-                NULL);
-        wake_deadline = next;
-        int ready = epoll_wait(poller, &event, 1, -1);
-        now = read_clock();
-        tw_advance_clock(&wheel, now);
-        if (ready == 1 && event.data.fd == wake)
-            wake_deadline = 0; /* gone off: to be set anew */
-        else if (ready == 1)
-            judge_read(input);
+    tw_init(&timers, &(tw_config){.tick = MS / 20, .start = clock_ns()});
+    while (is_open || tw_count(&timers) > 0) {
+        if (tw_next_deadline(&timers, &next) && next != set) {
+            struct itimerspec at = {
+                .it_value = {(time_t)(next / SECOND), (long)(next % SECOND)}};
+            timerfd_settime(wake, TFD_TIMER_ABSTIME, &at, NULL);
+            set = next;
+        }
+        epoll_wait(poller, &event, 1, -1);
+        tw_advance_clock(&timers, clock_ns());
+        if (event.data.fd == wake)
+            set = 0; /* has gone off */
+        else if (!read_input())
+            is_open = epoll_ctl(poller, EPOLL_CTL_DEL, 0, NULL) != 0;
     }
-    return judge_end("epoll_timerfd", true);
+    tw_destroy(&timers);
+    return close(wake) + close(poller);
 }

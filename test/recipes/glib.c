@@ -1,69 +1,80 @@
-/* glib.c - timingwheel.h in GLib's main loop, as a GSource of its own.
+/* glib.c - many timers in one GSource, in the main loop of GLib.
  *
- * The clock is the source's, g_source_get_time: microseconds, monotonic, read
- * once a turn. GLib sleeps in milliseconds, so the wait is rounded up: rounded
- * down, the loop spins until the deadline. The source is attached first, so the
- * wheel advances before the input is read. A higher priority would be wrong:
- * GLib then leaves the input for later turns.
+ * Says when you have not typed for 250 ms. Shows a source of one's own:
+ * `prepare` says how long GLib may sleep, `check` if a timer is due.
  *
- *     cc glib.c $(pkg-config --cflags --libs glib-2.0) -o glib && ./glib
- *
- * The example is in judge.h.
- *
+ *     cc -std=gnu99 -Wall -Wextra glib.c -o glib \
+ *         $(pkg-config --cflags --libs glib-2.0) && ./glib
  * SPDX-License-Identifier: MIT */
-#define _POSIX_C_SOURCE 200809L
-#define MS 1000
-#include "judge.h"
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "timingwheel.h"
 #include <glib-unix.h>
+#include <stdio.h>
 
-/* Before the sleep. Returns true if a timer is due already. */
-static gboolean prepare(GSource *self, gint *timeout)
+#define MS UINT64_C(1000) /* in microseconds */
+
+struct session {
+    tw_timer silence;
+    unsigned count;
+};
+
+static void on_silence(timingwheel *tw, tw_timer *timer)
 {
-    now = steady((uint64_t)g_source_get_time(self));
-    uint64_t wait = tw_wait(&wheel, now, 60000000);
-    *timeout = (gint)((wait + 999) / 1000);
+    struct session *s = TW_OWNER(timer, struct session, silence);
+    (void)tw;
+    printf("silence %u\n", ++s->count);
+    fflush(stdout);
+}
+
+static timingwheel timers;
+static struct session session = {TW_TIMER_INIT(on_silence), 0};
+static bool is_open = true;
+
+static uint64_t clock_us(void)
+{
+    return (uint64_t)g_get_monotonic_time();
+}
+
+static gboolean prepare(GSource *source, gint *timeout)
+{
+    uint64_t wait = tw_wait(&timers, clock_us(), 60000 * MS);
+    (void)source;
+    *timeout = (gint)((wait + MS - 1) / MS); /* rounded down, the loop spins */
     return wait == 0;
 }
 
-/* After the sleep. Returns true to advance the wheel in each turn. */
-static gboolean check(GSource *self)
+static gboolean check(GSource *source)
 {
-    now = steady((uint64_t)g_source_get_time(self));
-    return TRUE;
+    return prepare(source, &(gint){0});
 }
 
-static gboolean dispatch(GSource *self, GSourceFunc function, gpointer data)
+static gboolean dispatch(GSource *source, GSourceFunc function, gpointer data)
 {
-    (void)self, (void)function, (void)data;
-    tw_advance_clock(&wheel, now);
+    (void)source, (void)function, (void)data;
+    tw_advance_clock(&timers, clock_us());
     return G_SOURCE_CONTINUE;
 }
 
-static gboolean on_readable(gint fd, GIOCondition condition, gpointer data)
+static gboolean on_input(gint fd, GIOCondition condition, gpointer data)
 {
+    char bytes[4096];
     (void)condition, (void)data;
-    judge_read(fd);
-    return G_SOURCE_CONTINUE;
+    tw_advance_clock(&timers, clock_us()); /* before the input */
+    return is_open = read(fd, bytes, sizeof(bytes)) > 0 &&
+                     tw_postpone(&timers, &session.silence,
+                                 tw_after(clock_us(), 250 * MS)) == TW_OK;
 }
 
 int main(void)
 {
-    GSourceFuncs functions = {
-        .prepare = prepare, .check = check, .dispatch = dispatch};
-    GMainContext *context = g_main_context_new();
-    GSource *input = g_unix_fd_source_new(judge_input(), G_IO_IN);
+    GSourceFuncs functions = {prepare, check, dispatch, NULL, NULL, NULL};
     GSource *source = g_source_new(&functions, sizeof(GSource));
-    g_source_set_can_recurse(source, TRUE); /* saves a wake-up per dispatch */
-    g_source_attach(source, context);
-    now = steady((uint64_t)g_source_get_time(source));
-    tw_init(&wheel, &(tw_config){.start = now});
-    g_source_set_callback(input, G_SOURCE_FUNC(on_readable), NULL, NULL);
-    g_source_set_can_recurse(input, TRUE);
-    g_source_attach(input, context);
-    while (judge_turn())
-        g_main_context_iteration(context, TRUE);
-    g_source_unref(input);
+    tw_init(&timers, &(tw_config){.tick = MS, .start = clock_us()});
+    g_source_attach(source, NULL);
+    g_unix_fd_add(0, G_IO_IN | G_IO_HUP, on_input, NULL);
+    while (is_open || tw_count(&timers) > 0)
+        g_main_context_iteration(NULL, TRUE);
     g_source_unref(source);
-    g_main_context_unref(context);
-    return judge_end("glib", true);
+    tw_destroy(&timers);
+    return 0;
 }

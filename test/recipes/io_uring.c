@@ -1,47 +1,73 @@
-/* io_uring.c - timingwheel.h in a loop around io_uring, with liburing.
+/* io_uring.c - timers in a loop around io_uring, with liburing.
  *
- * Submitting, waiting and the time-out of the wait are one system call per
- * turn. The time-out is in nanoseconds, like the clock, and needs no rounding.
- * With a tick of 1 ms, timers due at about the same time share a wake-up.
+ * Says when you have not typed for 250 ms. One system call submits, waits, and
+ * ends at the next deadline, in nanoseconds: nothing is rounded.
  *
- *     cc io_uring.c -luring -o uring && ./uring     (the example is in judge.h)
- *
+ *     cc -std=gnu99 -Wall -Wextra io_uring.c -luring -o uring && ./uring
  * SPDX-License-Identifier: MIT */
-#define _POSIX_C_SOURCE 200809L
-#define MS UINT64_C(1000000)
-#define SECOND (1000 * MS)
-#include "judge.h"
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "timingwheel.h"
 #include <liburing.h>
+#include <stdio.h>
+#include <time.h>
 
-static void start_reading(struct io_uring *ring, int input)
+#define MS UINT64_C(1000000) /* in nanoseconds */
+#define SECOND (1000 * MS)
+
+struct session {
+    tw_timer silence;
+    unsigned count;
+};
+
+static void on_silence(timingwheel *tw, tw_timer *timer)
 {
-    static char byte;
-    io_uring_prep_read(io_uring_get_sqe(ring), input, &byte, 1, 0);
+    struct session *s = TW_OWNER(timer, struct session, silence);
+    (void)tw;
+    printf("silence %u\n", ++s->count);
+    fflush(stdout);
+}
+
+static timingwheel timers;
+static struct session session = {TW_TIMER_INIT(on_silence), 0};
+
+static uint64_t clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
+}
+
+static void start_reading(struct io_uring *ring)
+{
+    static char bytes[4096];
+    io_uring_prep_read(io_uring_get_sqe(ring), 0, bytes, sizeof(bytes), 0);
 }
 
 int main(void)
 {
     struct io_uring ring;
-    int input = judge_input();
-    now = read_clock();
-    tw_init(&wheel, &(tw_config){.start = now, .tick = MS});
+    bool is_open = true;
     if (io_uring_queue_init(8, &ring, 0) < 0)
-        return 1;
-    start_reading(&ring, input);
-    while (judge_turn()) {
-        struct io_uring_cqe *end = NULL;
-        uint64_t wait = tw_wait(&wheel, now, 60 * SECOND);
+        return 1; /* no io_uring in this kernel */
+    start_reading(&ring);
+    tw_init(&timers, &(tw_config){.tick = MS, .start = clock_ns()});
+    while (is_open || tw_count(&timers) > 0) {
+        struct io_uring_cqe *done = NULL;
+        uint64_t wait = tw_wait(&timers, clock_ns(), 60 * SECOND);
         struct __kernel_timespec most = {(long long)(wait / SECOND),
                                          (long long)(wait % SECOND)};
-        io_uring_submit_and_wait_timeout(&ring, &end, 1, &most, NULL);
-        now = read_clock();
-        tw_advance_clock(&wheel, now);
-        if (end == NULL)
+        io_uring_submit_and_wait_timeout(&ring, &done, 1, &most, NULL);
+        tw_advance_clock(&timers, clock_ns());
+        if (done == NULL)
             continue;
-        judge_event();
-        io_uring_cqe_seen(&ring, end);
-        start_reading(&ring, input);
+        is_open = done->res > 0 &&
+                  tw_postpone(&timers, &session.silence,
+                              tw_after(clock_ns(), 250 * MS)) == TW_OK;
+        io_uring_cqe_seen(&ring, done);
+        if (is_open)
+            start_reading(&ring);
     }
+    tw_destroy(&timers);
     io_uring_queue_exit(&ring);
-    return judge_end("io_uring", true);
+    return 0;
 }

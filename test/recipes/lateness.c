@@ -1,94 +1,79 @@
-/* lateness.c - finds the callbacks that delay a loop. TW_CALL fills histograms
- * of lateness and of callback time, and keeps the longest time per callback.
+/* lateness.c - finds the callbacks that make a loop late.
  *
- * Lateness counts from the deadline to the start of the callback: a callback of
- * 5 ms makes every timer late that is due meanwhile. dladdr finds names that
- * -rdynamic exports. For the rest, use `addr2line -f -e PROGRAM OFFSET`.
+ * TW_CALL measures how late each timer fires and how long its callback takes,
+ * and names the slowest. dladdr finds what -rdynamic exports; for the rest use
+ * `addr2line -f -e PROGRAM OFFSET`.
  *
- *     cc -rdynamic lateness.c && ./a.out
- *
- * The example: a quick and a slow timer; on_slow must be named as the slowest.
- *
+ *     cc -std=gnu99 -Wall -Wextra -rdynamic lateness.c -o late -ldl && ./late
  * SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* dladdr, usleep */
+#define _GNU_SOURCE /* dladdr */
 struct timingwheel;
 struct tw_timer;
 static void measure(struct timingwheel *tw, struct tw_timer *timer);
 #define TW_CALL(tw, timer) measure((tw), (timer))
-#define MS 1000
-#define MOST_LATE (19 * MS)
-#include "judge.h"
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "timingwheel.h"
 #include <dlfcn.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
 
 #define LOG2(us) (63 - __builtin_clzll((us) | 1)) /* rounded down */
-#define ENTRIES 64 /* of callbacks that share an entry, the slowest is kept */
-static struct {
-    tw_callback *callback;
-    uint64_t longest; /* in us */
-} entries[ENTRIES];
-static unsigned lateness[64], duration[64]; /* [i]: calls of 2^i us or more */
 
-/* Fires `timer`. Reads the timer first: the callback may free the timer. */
+static unsigned late[64], took[64]; /* [i]: calls of 2^i us or more */
+static tw_callback *slowest;
+static uint64_t longest;
+
+static uint64_t clock_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* Reads the timer first: the callback may free the timer. */
 static void measure(timingwheel *tw, tw_timer *timer)
 {
     tw_callback *callback = timer->callback;
-    size_t i = (uintptr_t)callback / 16 % ENTRIES;
-    uint64_t start = now = read_clock();
-    lateness[LOG2(start - tw_deadline(timer))]++;
+    uint64_t start = clock_us(), deadline = tw_deadline(timer);
+    late[LOG2(start > deadline ? start - deadline : 0)]++;
     callback(tw, timer);
-    uint64_t took = read_clock() - start;
-    duration[LOG2(took)]++;
-    if (took >= entries[i].longest)
-        entries[i].callback = callback, entries[i].longest = took;
+    uint64_t time = clock_us() - start;
+    took[LOG2(time)]++;
+    if (time > longest)
+        slowest = callback, longest = time;
 }
 
-static void on_quick(timingwheel *tw, tw_timer *timer)
+void on_quick(timingwheel *tw, tw_timer *timer)
 {
-    judge_timer(tw, timer);
-    if (++judge.events < 4 * EVENTS)
-        judge_start(timer, tw_after(now, 10 * MS));
+    tw_start(tw, timer, tw_after(clock_us(), 10000));
 }
 
 void on_slow(timingwheel *tw, tw_timer *timer)
 {
-    usleep(5000);
+    usleep(5000); /* makes `quick` late, if it is due meanwhile */
     on_quick(tw, timer);
-}
-
-/* Prints the histograms and the callbacks. Returns true if on_slow is the
- * slowest. */
-static bool report(void)
-{
-    size_t slowest = 0;
-    for (int i = 0; i < 64; i++)
-        if (lateness[i] + duration[i] > 0)
-            printf("# 2^%d us: %u late, %u long\n", i, lateness[i],
-                   duration[i]);
-    for (size_t i = 0; i < ENTRIES; i++) {
-        char *address = (char *)(uintptr_t)entries[i].callback;
-        Dl_info info;
-        if (dladdr(address, &info) == 0)
-            continue;
-        printf("# at most %.1f ms: %s, offset %#tx\n",
-               (double)entries[i].longest / MS,
-               info.dli_sname ? info.dli_sname : "a static function",
-               address - (char *)info.dli_fbase);
-        if (entries[i].longest > entries[slowest].longest)
-            slowest = i;
-    }
-    return entries[slowest].callback == on_slow;
 }
 
 int main(void)
 {
-    tw_timer a = TW_TIMER_INIT(on_quick), b = TW_TIMER_INIT(on_slow);
-    now = read_clock();
-    tw_init(&wheel, &(tw_config){.start = now});
-    judge_start(&a, now), judge_start(&b, now);
-    while (judge_turn()) {
-        now = read_clock();
-        tw_advance_clock(&wheel, now);
-        usleep((useconds_t)tw_wait(&wheel, now = read_clock(), 999999));
-    }
-    return judge_end("lateness", report());
+    timingwheel timers;
+    tw_timer quick = TW_TIMER_INIT(on_quick), slow = TW_TIMER_INIT(on_slow);
+    uint64_t end = tw_after(clock_us(), 1000000);
+    Dl_info info;
+    tw_init(&timers, &(tw_config){.start = clock_us()});
+    if (tw_reserve(&timers, UINT64_MAX) != TW_OK)
+        return 1; /* later starts cannot fail */
+    tw_start(&timers, &quick, 0);
+    tw_start(&timers, &slow, 0);
+    for (; clock_us() < end; tw_advance_clock(&timers, clock_us()))
+        usleep((useconds_t)tw_wait(&timers, clock_us(), 100000));
+    for (int i = 0; i < 64; i++)
+        if (late[i] + took[i] > 0)
+            printf("2^%-2d us: %4u late, %4u long\n", i, late[i], took[i]);
+    if (dladdr((void *)(uintptr_t)slowest, &info) != 0)
+        printf("at most %.1f ms: %s\n", (double)longest / 1000,
+               info.dli_sname ? info.dli_sname : "a static function");
+    tw_destroy(&timers);
+    return 0;
 }

@@ -1,65 +1,80 @@
-/* libev.c - timingwheel.h in libev's loop, carried by one ev_timer.
+/* libev.c - many timers on one ev_timer, in the loop of libev.
  *
- * An ev_check before all handlers reads the program's own clock and advances
- * the wheel, once per turn. The loop's reading, ev_now, is wall-clock time,
- * which can be set.
+ * Says when you have not typed for 250 ms. An ev_prepare sets the one timer of
+ * libev before each sleep; ev_now is wall-clock time, so the clock is our own.
  *
- *     cc libev.c -lev -o libev && ./libev      (the example is in judge.h)
- *
+ *     cc -std=gnu99 -Wall -Wextra libev.c -lev -o libev && ./libev
  * SPDX-License-Identifier: MIT */
-#define _POSIX_C_SOURCE 200809L
-#define MS 1
-#include "judge.h"
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "timingwheel.h"
 #include <ev.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
 
-static ev_timer wake; /* only ends the sleep */
+#define MS UINT64_C(1000000) /* in nanoseconds */
 
-static void on_check(struct ev_loop *loop, ev_check *watcher, int events)
+struct session {
+    tw_timer silence;
+    unsigned count;
+};
+
+static void on_silence(timingwheel *tw, tw_timer *timer)
 {
-    (void)loop, (void)watcher, (void)events;
-    now = read_clock();
-    tw_advance_clock(&wheel, now);
+    struct session *s = TW_OWNER(timer, struct session, silence);
+    (void)tw;
+    printf("silence %u\n", ++s->count);
+    fflush(stdout);
+}
+
+static timingwheel timers;
+static struct session session = {TW_TIMER_INIT(on_silence), 0};
+static ev_timer wake;
+
+static uint64_t clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
 }
 
 static void on_wake(struct ev_loop *loop, ev_timer *watcher, int events)
 {
     (void)loop, (void)watcher, (void)events;
+    tw_advance_clock(&timers, clock_ns());
 }
 
-/* Before each sleep. */
 static void on_prepare(struct ev_loop *loop, ev_prepare *watcher, int events)
 {
+    uint64_t wait = tw_wait(&timers, clock_ns(), 60000 * MS);
     (void)watcher, (void)events;
-    ev_now_update(loop); /* `wake` counts from ev_now, not from before `now` */
-    ev_timer_stop(loop, &wake);
-    ev_timer_set(&wake, (double)tw_wait(&wheel, now, 60000) / 1e3, 0);
-    ev_timer_start(loop, &wake);
+    ev_now_update(loop); /* the wait counts from ev_now */
+    wake.repeat = tw_count(&timers) == 0 ? 0 : (double)(wait + 1) / 1e9;
+    ev_timer_again(loop, &wake); /* 0 stops it, and the loop may end */
 }
 
-static void on_readable(struct ev_loop *loop, ev_io *watcher, int events)
+static void on_input(struct ev_loop *loop, ev_io *watcher, int events)
 {
-    (void)loop, (void)events;
-    judge_read(watcher->fd);
+    char bytes[4096];
+    on_wake(loop, &wake, events); /* before the input: its clock is old */
+    if (read(0, bytes, sizeof(bytes)) <= 0 ||
+        tw_postpone(&timers, &session.silence,
+                    tw_after(clock_ns(), 250 * MS)) != TW_OK)
+        ev_io_stop(loop, watcher);
 }
 
 int main(void)
 {
-    struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
     ev_prepare prepare;
-    ev_check check;
     ev_io input;
-    now = read_clock();
-    tw_init(&wheel, &(tw_config){.start = now});
+    tw_init(&timers, &(tw_config){.tick = MS, .start = clock_ns()});
     ev_timer_init(&wake, on_wake, 0, 0);
-    ev_check_init(&check, on_check);
-    ev_set_priority(&check, EV_MAXPRI);
-    ev_check_start(loop, &check);
     ev_prepare_init(&prepare, on_prepare);
-    ev_prepare_start(loop, &prepare);
-    ev_io_init(&input, on_readable, judge_input(), EV_READ);
-    ev_io_start(loop, &input);
-    while (judge_turn())
-        ev_run(loop, EVRUN_ONCE);
-    ev_loop_destroy(loop);
-    return judge_end("libev", true);
+    ev_prepare_start(EV_DEFAULT, &prepare);
+    ev_unref(EV_DEFAULT); /* no loop lives for `prepare` alone */
+    ev_io_init(&input, on_input, 0, EV_READ);
+    ev_io_start(EV_DEFAULT, &input);
+    ev_run(EV_DEFAULT, 0);
+    tw_destroy(&timers);
+    return 0;
 }

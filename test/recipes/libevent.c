@@ -1,48 +1,76 @@
-/* libevent.c - timingwheel.h in libevent's loop, carried by one event.
+/* libevent.c - many timers on one event, in the loop of libevent.
  *
- * The program has its own clock, since libevent's reading is wall-clock time,
- * which can be set. Each callback reads the clock and advances the wheel first.
- * With EVENT_BASE_FLAG_PRECISE_TIMER, libevent's timers use the program's
- * clock. A coarser clock could wake the loop before the deadline.
+ * Says when you have not typed for 250 ms. PRECISE_TIMER gives libevent the
+ * clock of this program: its usual clock is coarser, and may wake too early.
  *
- *     cc libevent.c -levent -o libevent && ./libevent
- *
- * The example is in judge.h.
- *
+ *     cc -std=c99 -Wall -Wextra libevent.c -levent -o libevent && ./libevent
  * SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
-#define MS 1000
-#include "judge.h"
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "timingwheel.h"
 #include <event2/event.h>
-#include <event2/event_struct.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
 
+#define MS UINT64_C(1000000) /* in nanoseconds */
+
+struct session {
+    tw_timer silence;
+    unsigned count;
+};
+
+static void on_silence(timingwheel *tw, tw_timer *timer)
+{
+    struct session *s = TW_OWNER(timer, struct session, silence);
+    (void)tw;
+    printf("silence %u\n", ++s->count);
+    fflush(stdout);
+}
+
+static timingwheel timers;
+static struct session session = {TW_TIMER_INIT(on_silence), 0};
+static struct event *wake, *input;
+
+static uint64_t clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
+}
+
+/* Both events come here. */
 static void on_event(evutil_socket_t fd, short events, void *context)
 {
-    (void)context;
-    now = read_clock();
-    tw_advance_clock(&wheel, now);
-    if (events & EV_READ)
-        judge_read(fd);
+    char bytes[4096];
+    (void)fd, (void)context;
+    tw_advance_clock(&timers, clock_ns());
+    if (events & EV_READ &&
+        (read(0, bytes, sizeof(bytes)) <= 0 ||
+         tw_postpone(&timers, &session.silence,
+                     tw_after(clock_ns(), 250 * MS)) != TW_OK))
+        event_del(input);
+    if (tw_count(&timers) > 0) { /* otherwise the loop may end */
+        uint64_t wait = tw_wait(&timers, clock_ns(), 60000 * MS);
+        long us = (long)((wait + 999) / 1000);
+        event_add(wake, &(struct timeval){us / 1000000, us % 1000000});
+    }
 }
 
 int main(void)
 {
-    struct event wake, input;
     struct event_config *config = event_config_new();
     event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER);
     struct event_base *loop = event_base_new_with_config(config);
     event_config_free(config);
-    now = read_clock();
-    tw_init(&wheel, &(tw_config){.start = now});
-    event_assign(&wake, loop, -1, 0, on_event, NULL);
-    event_assign(&input, loop, judge_input(), EV_READ | EV_PERSIST, on_event,
-                 NULL);
-    event_add(&input, NULL);
-    while (judge_turn()) {
-        long wait = (long)tw_wait(&wheel, now, 60000000);
-        event_add(&wake, &(struct timeval){wait / 1000000, wait % 1000000});
-        event_base_loop(loop, EVLOOP_ONCE);
-    }
+    wake = event_new(loop, -1, 0, on_event, NULL);
+    input = event_new(loop, 0, EV_READ | EV_PERSIST, on_event, NULL);
+    tw_init(&timers, &(tw_config){.tick = MS, .start = clock_ns()});
+    event_add(input, NULL);
+    event_base_dispatch(loop);
+    tw_destroy(&timers);
+    event_free(input);
+    event_free(wake);
     event_base_free(loop);
-    return judge_end("libevent", true);
+    return 0;
 }

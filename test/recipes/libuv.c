@@ -1,62 +1,76 @@
-/* libuv.c - timingwheel.h in libuv's loop, carried by one uv_timer_t.
+/* libuv.c - many timers on one uv_timer_t, in the loop of libuv.
  *
- * The clock is the loop's own, uv_now: milliseconds, monotonic, read once a
- * turn. Long work in a callback leaves uv_now behind; then call uv_update_time.
- * Each event advances the wheel first, which costs little for a second event.
+ * Says when you have not typed for 250 ms. A uv_prepare_t sets the one timer of
+ * libuv before each sleep: it repeats, so that the loop lives while it is set.
  *
- *     cc libuv.c -luv -o libuv && ./libuv      (the example is in judge.h)
- *
+ *     cc -std=c99 -Wall -Wextra libuv.c -luv -o libuv && ./libuv
  * SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
-#define MS 1
-#include "judge.h"
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "timingwheel.h"
+#include <stdio.h>
+#include <unistd.h>
 #include <uv.h>
 
-static uv_loop_t loop;
+#define MS UINT64_C(1000000) /* in nanoseconds */
+
+struct session {
+    tw_timer silence;
+    unsigned count;
+};
+
+static void on_silence(timingwheel *tw, tw_timer *timer)
+{
+    struct session *s = TW_OWNER(timer, struct session, silence);
+    (void)tw;
+    printf("silence %u\n", ++s->count);
+    fflush(stdout);
+}
+
+static timingwheel timers;
+static struct session session = {TW_TIMER_INIT(on_silence), 0};
 static uv_timer_t wake;
 
 static void on_wake(uv_timer_t *handle)
 {
     (void)handle;
-    now = steady(uv_now(&loop));
-    tw_advance_clock(&wheel, now);
+    tw_advance_clock(&timers, uv_hrtime());
 }
 
-/* Before each sleep. */
 static void on_prepare(uv_prepare_t *handle)
 {
-    (void)handle;
-    now = steady(uv_now(&loop));
-    uv_timer_start(&wake, on_wake, tw_wait(&wheel, now, 60000), 0);
+    uint64_t wait = tw_wait(&timers, uv_hrtime(), 60000 * MS);
+    uv_update_time(handle->loop); /* the wait counts from uv_now */
+    uv_timer_start(&wake, on_wake, (wait + MS - 1) / MS, 1);
+    if (tw_count(&timers) == 0)
+        uv_timer_stop(&wake);
 }
 
-static void on_readable(uv_poll_t *handle, int status, int events)
+static void on_input(uv_poll_t *handle, int status, int events)
 {
-    uv_os_fd_t fd;
-    (void)status, (void)events;
-    on_wake(&wake);
-    uv_fileno((uv_handle_t *)handle, &fd);
-    judge_read(fd);
+    char bytes[4096];
+    (void)events;
+    on_wake(&wake); /* timers first: their clock is that of the last sleep */
+    if (status < 0 || read(0, bytes, sizeof(bytes)) <= 0 ||
+        tw_postpone(&timers, &session.silence,
+                    tw_after(uv_hrtime(), 250 * MS)) != TW_OK)
+        uv_close((uv_handle_t *)handle, NULL);
 }
 
 int main(void)
 {
-    uv_prepare_t prepare;
+    uv_loop_t *loop = uv_default_loop();
     uv_poll_t input;
-    uv_loop_init(&loop);
-    now = steady(uv_now(&loop));
-    tw_init(&wheel, &(tw_config){.start = now});
-    uv_timer_init(&loop, &wake);
-    uv_prepare_init(&loop, &prepare);
+    uv_prepare_t prepare;
+    tw_init(&timers, &(tw_config){.tick = MS, .start = uv_hrtime()});
+    uv_timer_init(loop, &wake);
+    uv_prepare_init(loop, &prepare);
     uv_prepare_start(&prepare, on_prepare);
-    uv_poll_init(&loop, &input, judge_input());
-    uv_poll_start(&input, UV_READABLE, on_readable);
-    while (judge_turn())
-        uv_run(&loop, UV_RUN_ONCE);
-    uv_close((uv_handle_t *)&wake, NULL);
-    uv_close((uv_handle_t *)&prepare, NULL);
-    uv_close((uv_handle_t *)&input, NULL);
-    uv_run(&loop, UV_RUN_DEFAULT);
-    uv_loop_close(&loop);
-    return judge_end("libuv", true);
+    uv_unref((uv_handle_t *)&prepare);
+    if (uv_poll_init(loop, &input, 0) != 0)
+        return 1; /* libuv polls no file */
+    uv_poll_start(&input, UV_READABLE, on_input);
+    uv_run(loop, UV_RUN_DEFAULT);
+    tw_destroy(&timers);
+    return 0;
 }

@@ -1,33 +1,63 @@
-/* poll.c - timingwheel.h in a loop around poll, on any POSIX system.
+/* poll.c - timers in a loop around poll, on any POSIX system.
  *
- * The loop reads the clock once per turn, right after the sleep, and advances
- * the wheel before the events. Delays count from the reading. A wheel whose
- * clock is behind would place a timer too far ahead, and move it once more.
+ * Says when you have not typed for 250 ms. Shows the turn of a loop: sleep
+ * until the next deadline, fire what is due, and then handle the input.
  *
- * The clock counts milliseconds, as poll does, so that no wait needs rounding.
- * In a finer unit, round the wait up: rounded down, the loop spins.
- *
- *     cc poll.c && ./a.out
- *
- * judge.h has the wheel, the clock and the example of this and other recipes.
- *
+ *     cc -std=c99 -Wall -Wextra poll.c -o poll && ./poll
  * SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
-#define MS 1
-#include "judge.h"
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "timingwheel.h"
 #include <poll.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS UINT64_C(1000000) /* in nanoseconds */
+
+struct session {
+    tw_timer silence;
+    unsigned count;
+};
+
+static void on_silence(timingwheel *tw, tw_timer *timer)
+{
+    struct session *s = TW_OWNER(timer, struct session, silence);
+    (void)tw;
+    printf("silence %u\n", ++s->count);
+    fflush(stdout);
+}
+
+static timingwheel timers;
+static struct session session = {TW_TIMER_INIT(on_silence), 0};
+
+static uint64_t clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
+}
+
+/* Returns false at the end of the input, or of the memory. */
+static bool read_input(void)
+{
+    char bytes[4096];
+    return read(0, bytes, sizeof(bytes)) > 0 &&
+           tw_postpone(&timers, &session.silence,
+                       tw_after(clock_ns(), 250 * MS)) == TW_OK;
+}
 
 int main(void)
 {
-    struct pollfd input = {judge_input(), POLLIN, 0};
-    now = read_clock();
-    tw_init(&wheel, &(tw_config){.start = now});
-    while (judge_turn()) {
-        int ready = poll(&input, 1, (int)tw_wait(&wheel, now, 60000));
-        now = read_clock();
-        tw_advance_clock(&wheel, now);
-        if (ready > 0)
-            judge_read(input.fd);
+    struct pollfd input = {.fd = 0, .events = POLLIN}; /* -1 after its end */
+    tw_init(&timers, &(tw_config){.tick = MS, .start = clock_ns()});
+    while (input.fd == 0 || tw_count(&timers) > 0) {
+        uint64_t wait = tw_wait(&timers, clock_ns(), 60000 * MS);
+        int ready = poll(&input, 1, (int)((wait + MS - 1) / MS)); /* up */
+        tw_advance_clock(&timers, clock_ns());
+        if (ready > 0 && !read_input())
+            input.fd = -1;
     }
-    return judge_end("poll", true);
+    tw_destroy(&timers);
+    return 0;
 }

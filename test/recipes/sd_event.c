@@ -1,61 +1,80 @@
-/* sd_event.c - timingwheel.h in systemd's loop, carried by one time source.
+/* sd_event.c - many timers on one time source, in the loop of systemd.
  *
- * The clock is the loop's own, sd_event_now: microseconds of CLOCK_MONOTONIC,
- * read once a turn. The source takes the deadline as it is, in the same clock:
- * no wait is computed. Its accuracy is set to 1 us; the default is 250 ms.
+ * Says when you have not typed for 250 ms. The source takes the next deadline
+ * as it is, to 1 us: its default accuracy of 250 ms would be late.
  *
- *     cc sd_event.c -lsystemd -o sd && ./sd    (the example is in judge.h)
- *
+ *     cc -std=gnu99 -Wall -Wextra sd_event.c -lsystemd -o sd && ./sd
  * SPDX-License-Identifier: MIT */
-#define _POSIX_C_SOURCE 200809L
-#define MS 1000
-#include "judge.h"
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "timingwheel.h"
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <systemd/sd-event.h>
+#include <time.h>
+#include <unistd.h>
 
-static int on_wake(sd_event_source *source, uint64_t at, void *loop)
+#define MS UINT64_C(1000) /* in microseconds */
+
+struct session {
+    tw_timer silence;
+    unsigned count;
+};
+
+static void on_silence(timingwheel *tw, tw_timer *timer)
 {
-    (void)source;
-    sd_event_now((sd_event *)loop, CLOCK_MONOTONIC, &at);
-    now = steady(at);
-    tw_advance_clock(&wheel, now);
+    struct session *s = TW_OWNER(timer, struct session, silence);
+    (void)tw;
+    printf("silence %u\n", ++s->count);
+    fflush(stdout);
+}
+
+static timingwheel timers;
+static struct session session = {TW_TIMER_INIT(on_silence), 0};
+static bool is_open = true;
+
+static uint64_t clock_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec / 1000;
+}
+
+static int on_wake(sd_event_source *source, uint64_t at, void *context)
+{
+    (void)source, (void)at, (void)context;
+    tw_advance_clock(&timers, clock_us());
     return 0;
 }
 
-/* Before each sleep. */
-static int on_prepare(sd_event_source *wake, void *loop)
+static int on_input(sd_event_source *source, int fd, uint32_t ev, void *context)
 {
-    uint64_t deadline = UINT64_MAX; /* never */
-    (void)loop;
-    tw_next_deadline(&wheel, &deadline);
-    return sd_event_source_set_time(wake, system_time(deadline));
-}
-
-static int on_readable(sd_event_source *source, int fd, uint32_t events,
-                       void *loop)
-{
-    (void)events;
-    on_wake(source, 0, loop); /* costs little for a second event */
-    judge_read(fd);
-    return 0;
+    char bytes[4096];
+    (void)ev;
+    on_wake(source, 0, context); /* before the input: the clock is old */
+    is_open = read(fd, bytes, sizeof(bytes)) > 0 &&
+              tw_postpone(&timers, &session.silence,
+                          tw_after(clock_us(), 250 * MS)) == TW_OK;
+    return is_open ? 0 : sd_event_source_set_enabled(source, SD_EVENT_OFF);
 }
 
 int main(void)
 {
-    sd_event *loop;
-    sd_event_source *wake, *input;
-    sd_event_new(&loop);
-    now = read_clock();
-    tw_init(&wheel, &(tw_config){.start = now});
-    sd_event_add_time(loop, &wake, CLOCK_MONOTONIC, UINT64_MAX, 1, on_wake,
-                      loop);
-    sd_event_source_set_enabled(wake, SD_EVENT_ON);
-    sd_event_source_set_prepare(wake, on_prepare);
-    sd_event_add_io(loop, &input, judge_input(), EPOLLIN, on_readable, loop);
-    while (judge_turn())
+    sd_event *loop = NULL;
+    sd_event_source *wake;
+    tw_init(&timers, &(tw_config){.tick = MS, .start = clock_us()});
+    if (sd_event_new(&loop) < 0 ||
+        sd_event_add_time(loop, &wake, CLOCK_MONOTONIC, 0, 1, on_wake, 0) < 0 ||
+        sd_event_add_io(loop, NULL, 0, EPOLLIN, on_input, NULL) < 0)
+        return 1; /* for example, input is a file */
+    while (is_open || tw_count(&timers) > 0) {
+        uint64_t deadline = UINT64_MAX; /* never */
+        tw_next_deadline(&timers, &deadline);
+        sd_event_source_set_time(wake, deadline);
+        sd_event_source_set_enabled(wake, SD_EVENT_ONESHOT);
         sd_event_run(loop, UINT64_MAX);
-    sd_event_source_unref(input);
+    }
     sd_event_source_unref(wake);
     sd_event_unref(loop);
-    return judge_end("sd_event", true);
+    tw_destroy(&timers);
+    return 0;
 }

@@ -1,72 +1,80 @@
-/* superloop.c - timingwheel.h in the main loop of a microcontroller without a
- * system, here a Cortex-M3. The loop needs an interrupt every millisecond
- * (on_tick) and the interrupt of a device (on_device). The vector table of the
- * board must name both. An interrupt must not call the library: the interrupt
- * sets a flag for the main loop.
+/* superloop.c - timers in the main loop of a microcontroller, without a system.
  *
- * The tick counter has 32 bits and wraps after 49 days, here within the run.
- * Each turn widens the counter to the 64 bits of the wheel. Half the range or
- * more counts as a step back: without that rule, a counter that steps back by
- * one would move the clock by 49 days. The loop must turn once in 24 days.
+ * Says when you have not typed for 250 ms. Widens a counter that wraps after 49
+ * days (here after a second), and sleeps so that no interrupt is missed.
  *
- * The example is in judge.h; static.c shows the library without malloc.
- *
+ *     arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -O2 -Wall -Wextra superloop.c \
+ *         --specs=nosys.specs -Wl,--section-start=.vectors=0 -o tw.elf && \
+ *         qemu-system-arm -M mps2-an385 -nographic -monitor none -kernel tw.elf
  * SPDX-License-Identifier: MIT */
-#define MS 1
-#include "judge.h"
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "timingwheel.h"
+#include <stdio.h>
 
-#define FIRST_TICK (UINT32_MAX - 250) /* the counter wraps during the run */
 #define REGISTER(address) (*(volatile uint32_t *)(uintptr_t)(address))
 
-void on_tick(void);
-void on_device(void);
-static volatile uint32_t ticks;
-static volatile bool device_ready;
+struct session {
+    tw_timer silence;
+    unsigned count;
+};
 
-void on_tick(void)
+static volatile uint32_t ticks = UINT32_MAX - 1000; /* milliseconds */
+static volatile bool has_input; /* interrupts must not call the library */
+
+static void on_tick(void)
 {
     ticks++;
 }
 
-void on_device(void)
+static void on_byte(void)
 {
-    device_ready = true;
+    REGISTER(0x4000400c) = 2; /* handled, and before the next byte comes */
+    has_input = REGISTER(0x40004000) != 0;
 }
 
+/* Half the range or more is a step back of the counter, and changes nothing. */
 static uint64_t read_clock(void)
 {
-    uint32_t counter = FIRST_TICK + (uint32_t)judge_odd(ticks);
-    uint32_t passed = counter - (uint32_t)now;
-    return passed <= UINT32_MAX / 2 ? now + passed : now;
+    static uint64_t now = UINT32_MAX - 1000;
+    uint32_t passed = ticks - (uint32_t)now;
+    return now += passed <= UINT32_MAX / 2 ? passed : 0;
 }
 
-/* Interrupts are off during the decision: `wfi` would sleep through an earlier
- * interrupt. A pending interrupt ends `wfi`, too. */
-static void doze(uint64_t wait)
+static void on_silence(timingwheel *tw, tw_timer *timer)
 {
-    uint64_t end = tw_after(now, wait);
-    __asm__ volatile("cpsid i");
-    while (!device_ready && read_clock() < end)
-        __asm__ volatile("wfi\n cpsie i\n isb\n cpsid i" ::: "memory");
-    __asm__ volatile("cpsie i");
+    struct session *s = TW_OWNER(timer, struct session, silence);
+    char text[32];
+    (void)tw;
+    snprintf(text, sizeof(text), "silence %u\n", ++s->count);
+    for (const char *c = text; *c != 0; c++)
+        REGISTER(0x40004000) = (unsigned char)*c;
 }
 
 int main(void)
 {
-    now = FIRST_TICK;
-    tw_init(&wheel, &(tw_config){.start = now, .wheel_size = 32});
-    if (tw_reserve(&wheel, tw_after(now, 60000)) != TW_OK)
-        return 1;
-    REGISTER(0xE000E014) = 25000 - 1; /* SysTick: 1 ms at 25 MHz */
-    REGISTER(0xE000E010) = 7;         /* processor clock, interrupt, on */
-    while (judge_turn()) {
-        doze(tw_wait(&wheel, now, UINT32_MAX / 4));
-        now = read_clock();
-        tw_advance_clock(&wheel, now);
-        if (device_ready) {
-            device_ready = false;
-            judge_event();
+    static timingwheel timers;
+    static struct session session = {TW_TIMER_INIT(on_silence), 0};
+    tw_init(&timers, &(tw_config){.start = read_clock(), .wheel_size = 32});
+    if (tw_reserve(&timers, UINT64_MAX) != TW_OK)
+        return 1;                     /* later starts cannot fail */
+    REGISTER(0xe000e014) = 25000 - 1; /* SysTick: a millisecond at 25 MHz */
+    REGISTER(0xe000e010) = 7;         /* processor clock, interrupt, on */
+    REGISTER(0x40004010) = 16;        /* UART: the rate */
+    REGISTER(0x40004008) = 11;        /* send, receive, interrupt */
+    REGISTER(0xe000e100) = 1;         /* interrupt 0 is the UART's */
+    for (;;) {
+        uint64_t end = read_clock() + tw_wait(&timers, read_clock(), 60000);
+        __asm__ volatile("cpsid i"); /* a pending interrupt ends wfi, too */
+        while (!has_input && read_clock() < end)
+            __asm__ volatile("wfi\n cpsie i\n isb\n cpsid i" ::: "memory");
+        __asm__ volatile("cpsie i");
+        tw_advance_clock(&timers, read_clock());
+        if (has_input) {
+            has_input = false; /* 1 ms more: the reading was cut off */
+            tw_start(&timers, &session.silence, tw_after(read_clock(), 251));
         }
     }
-    return judge_end("superloop", true);
 }
+
+__attribute__((section(".vectors"), used)) static const uintptr_t vectors[] = {
+    0x400000, (uintptr_t)main, [15] = (uintptr_t)on_tick, (uintptr_t)on_byte};

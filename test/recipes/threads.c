@@ -1,87 +1,80 @@
-/* threads.c - one epoll loop keeps the time-outs of worker threads. The workers
- * start and cancel timers through a mailbox. An eventfd wakes the loop.
- *
- *     cc -std=c11 -pthread threads.c -o threads && ./threads
- *
- * The example: the jobs of four workers; every tenth job is too slow.
- *
+/* threads.c - threads post the timeouts of jobs to one loop, and the loop fires
+ * the timers. on_end shows when a job may be freed.
+ *     cc -std=gnu11 -Wall -Wextra -pthread threads.c -o threads && ./threads
  * SPDX-License-Identifier: MIT */
-#define _POSIX_C_SOURCE 200809L
 #define TIMINGWHEEL_THREADS
-#define MS UINT64_C(1000000)
-#include "judge.h"
-#include <pthread.h>
-#include <sys/epoll.h>
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "timingwheel.h"
+#include <poll.h>
+#include <pthread.h> /* and with it time.h */
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
-
-#define WORKERS 4
-#define JOBS 50 /* of each worker */
-
-struct worker {
-    tw_remote timeout; /* of the worker's job */
-    tw_remote end;     /* started for "at once" when the worker ends */
+#define MS UINT64_C(1000000) /* all times are in nanoseconds */
+static tw_mailbox mailbox;
+static int jobs = 10; /* not ended yet; for the loop alone */
+struct job {
+    tw_remote timeout, end;
     pthread_t thread;
+    bool is_late; /* for the loop alone */
 };
 
-static tw_mailbox mailbox;
-static int running = WORKERS; /* used by the loop alone */
-
-static void *work(void *argument)
+static uint64_t clock_ns(void)
 {
-    struct worker *me = (struct worker *)argument;
-    struct timespec quick = {0, (long)MS / 2}, slow = {0, 60 * (long)MS};
-    for (int job = 1; job <= JOBS; job++) {
-        tw_post_start(&mailbox, &me->timeout,
-                      tw_after(system_clock(), 20 * MS));
-        nanosleep(job % 10 == 0 ? &slow : &quick, NULL);
-        tw_post_cancel(&mailbox, &me->timeout);
-    }
-    tw_post_start(&mailbox, &me->end, 0);
-    return NULL;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
 }
 
 static void on_timeout(timingwheel *tw, tw_timer *timer)
 {
-    judge.fired++; /* a real program tells the worker to give up */
-    judge.early += tw_now(tw) < tw_deadline(timer);
+    (void)tw; /* a real program would tell the thread */
+    TW_OWNER(timer, struct job, timeout.timer)->is_late = true;
 }
 
+/* The last post, after the cancel: both are collected, nobody uses the job. */
 static void on_end(timingwheel *tw, tw_timer *timer)
 {
-    (void)tw, (void)timer;
-    running--;
+    struct job *job = TW_OWNER(timer, struct job, end.timer);
+    (void)tw;
+    pthread_join(job->thread, NULL);
+    printf("%s, %d left\n", job->is_late ? "too late" : "in time", --jobs);
+    free(job);
 }
 
-static void wake(void *context)
+static void *work(void *argument)
 {
-    (void)!write(*(int *)context, &(uint64_t){1}, sizeof(uint64_t));
+    struct job *job = argument;
+    tw_remote_init(&job->timeout, on_timeout);
+    tw_remote_init(&job->end, on_end);
+    tw_post_start(&mailbox, &job->timeout, tw_after(clock_ns(), 100 * MS));
+    poll(NULL, 0, rand() % 200); /* the work */
+    tw_post_cancel(&mailbox, &job->timeout);
+    tw_post_start(&mailbox, &job->end, 0); /* at once */
+    return NULL;
+}
+
+static void wake(void *fd) /* called in the thread that posts */
+{
+    eventfd_write(*(int *)fd, 1);
 }
 
 int main(void)
 {
-    static struct worker workers[WORKERS];
-    int woken = eventfd(0, EFD_NONBLOCK), epoll = epoll_create1(0);
-    struct epoll_event event = {.events = EPOLLIN};
-    epoll_ctl(epoll, EPOLL_CTL_ADD, woken, &event);
-    now = read_clock();
-    tw_init(&wheel, &(tw_config){.tick = MS, .start = now});
-    tw_mailbox_init(&mailbox, &wheel, wake, &woken);
-    for (struct worker *w = workers; w < workers + WORKERS; w++) {
-        tw_remote_init(&w->timeout, on_timeout);
-        tw_remote_init(&w->end, on_end);
-        if (pthread_create(&w->thread, NULL, work, w) != 0)
+    struct pollfd input = {eventfd(0, EFD_NONBLOCK), POLLIN, 0};
+    timingwheel timers;
+    tw_init(&timers, &(tw_config){.tick = MS, .start = clock_ns()});
+    tw_mailbox_init(&mailbox, &timers, wake, &input.fd);
+    for (int i = 0; i < 10; i++) {
+        struct job *job = calloc(1, sizeof(*job));
+        if (job == NULL || pthread_create(&job->thread, NULL, work, job) != 0)
             return 1;
     }
-    for (size_t waiting = 0; running > 0;) {
-        uint64_t longest = waiting > 0 ? 10 * MS : 60000 * MS;
-        uint64_t wait = tw_wait(&wheel, now, longest);
-        if (epoll_wait(epoll, &event, 1, (int)((wait + MS - 1) / MS)) > 0)
-            (void)!read(woken, &wait, sizeof(wait)); /* before tw_collect */
-        now = read_clock();
-        tw_advance_clock(&wheel, now);
-        waiting = tw_collect(&mailbox);
+    for (size_t refused = 0; jobs > 0; refused = tw_collect(&mailbox)) {
+        uint64_t wait = tw_wait(&timers, clock_ns(), (refused ? 9 : 999) * MS);
+        poll(&input, 1, (int)((wait + MS - 1) / MS));
+        eventfd_read(input.fd, &wait); /* before tw_collect: later posts wake */
+        tw_advance_clock(&timers, clock_ns());
     }
-    for (struct worker *w = workers; w < workers + WORKERS; w++)
-        pthread_join(w->thread, NULL);
-    return judge_end("threads", judge.fired > 0 && tw_collect(&mailbox) == 0);
+    tw_destroy(&timers);
 }

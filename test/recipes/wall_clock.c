@@ -1,93 +1,80 @@
-/* wall_clock.c - timingwheel.h by a wall clock, which people set.
+/* wall_clock.c - alarms at a time of day, by a clock that people set.
  *
- * A delay must not count from a clock that can be set. Set back by an hour, the
- * clock of the wheel would stand for an hour; one wrong reading far ahead would
- * fire every timer. Where no monotonic clock exists, `now` adds up the steps of
- * the wall clock, except steps back and steps that no sleep takes.
+ * Each line is a time, from `date -d 17:30 +%s`. A clock set ahead rings what
+ * is in between at once. A clock set back would stop a timingwheel until its
+ * time comes again, so the timers move to a new one.
  *
- * An alarm at a time of day must follow the wall clock, in a wheel of its own.
- * After the clock was set, set the wheel to another time: drain and initialise
- * the wheel, and start the timers again. Timers of one tick keep their order.
- *
- * The example: three alarms, a time-out that starts itself again, and a clock
- * that is set back by an hour, and later ahead by two.
- *
+ *     cc -std=gnu99 -Wall -Wextra wall_clock.c -o alarms && ./alarms
  * SPDX-License-Identifier: MIT */
-#define _POSIX_C_SOURCE 200809L
-#define MS 1
-#include "judge.h" /* `now`: milliseconds that have passed */
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "timingwheel.h"
 #include <poll.h>
+#include <stdio.h>
+#include <time.h>
 
-#define LONGEST 20 /* of a sleep; a real program takes a second */
-#define HOUR 3600000
-static uint64_t wall;  /* the reading of this turn, for alarms */
-static int64_t set_by; /* the example sets the clock */
-static timingwheel calendar;
-static tw_timer alarms[3];
+struct alarm {
+    tw_timer timer;
+    unsigned long time;
+};
 
-static void keep(tw_timer *timer, void *context)
-{
-    tw_timer ***end = (tw_timer ***)context;
-    *(*end)++ = timer;
-}
+static timingwheel pair[2], *timers = pair; /* one is in use */
 
-static void set_calendar(uint64_t time)
-{
-    tw_timer *drained[3], **end = drained;
-    tw_drain(&calendar, keep, &end);
-    tw_destroy(&calendar);
-    tw_init(&calendar, &(tw_config){.start = time});
-    for (tw_timer **timer = drained; timer < end; timer++)
-        tw_start(&calendar, *timer, tw_deadline(*timer));
-}
-
-static void read_clocks(void)
+static uint64_t clock_ms(void)
 {
     struct timespec t;
-    uint64_t before = wall;
     clock_gettime(CLOCK_REALTIME, &t);
-    wall = (uint64_t)(t.tv_sec * 1000 + t.tv_nsec / 1000000 + set_by);
-    if (wall - before <= LONGEST + 1000)
-        now += wall - before;
-    else /* the clock was set, back or ahead */
-        set_calendar(wall);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 static void on_alarm(timingwheel *tw, tw_timer *timer)
 {
-    static int rung;
+    struct alarm *a = TW_OWNER(timer, struct alarm, timer);
     (void)tw;
-    judge.fired++, judge.armed -= timer == &alarms[rung++]; /* in order */
-    judge.early += wall < tw_deadline(timer) || judge.events < 10;
+    printf("%lu\n", a->time);
+    fflush(stdout);
+    free(a);
 }
 
-static void on_timeout(timingwheel *tw, tw_timer *timer)
+static bool read_alarm(void)
 {
-    judge_timer(tw, timer);
-    judge.events++;
-    set_by = judge.events < 5 ? 0 : judge.events < 10 ? -HOUR : HOUR;
-    if (judge.events < EVENTS)
-        judge_start(timer, tw_after(now, 20 * MS));
+    struct alarm *a = malloc(sizeof(*a));
+    if (a == NULL || scanf("%10lu%*c", &a->time) != 1) {
+        free(a);
+        return false;
+    }
+    tw_timer_init(&a->timer, on_alarm);
+    return tw_start(timers, &a->timer, a->time * UINT64_C(1000)) == TW_OK;
+}
+
+static void move(tw_timer *timer, void *to)
+{
+    if (tw_start(to, timer, tw_deadline(timer)) != TW_OK)
+        exit(1); /* no memory */
+}
+
+static void set_back(uint64_t now)
+{
+    timingwheel *from = timers;
+    timers = from == pair ? pair + 1 : pair;
+    tw_init(timers, &(tw_config){.start = now});
+    tw_drain(from, move, timers); /* in order */
+    tw_destroy(from);
 }
 
 int main(void)
 {
-    tw_timer timeout = TW_TIMER_INIT(on_timeout);
-    tw_init(&wheel, NULL);
-    tw_init(&calendar, NULL);
-    read_clocks(); /* sets the calendar for the first time */
-    for (int i = 0; i < 3; i++, judge.armed++) {
-        tw_timer_init(&alarms[i], on_alarm);
-        tw_start(&calendar, &alarms[i], wall + HOUR / 2);
+    struct pollfd input = {.fd = 0, .events = POLLIN};
+    setvbuf(stdin, NULL, _IONBF, 0); /* a buffer would hide lines from poll */
+    tw_init(timers, &(tw_config){.start = clock_ms()});
+    while (input.fd == 0 || tw_count(timers) > 0) {
+        int ready = poll(&input, 1, (int)tw_wait(timers, clock_ms(), 100));
+        uint64_t now = clock_ms();
+        if (now < tw_now(timers))
+            set_back(now);
+        tw_advance_clock(timers, now);
+        if (ready > 0 && !read_alarm())
+            input.fd = -1;
     }
-    judge_start(&timeout, 20 * MS);
-    while (judge_turn()) {
-        uint64_t wait = tw_wait(&wheel, now, LONGEST);
-        poll(NULL, 0, (int)tw_wait(&calendar, wall, wait));
-        read_clocks();
-        tw_advance_clock(&calendar, wall);
-        tw_advance_clock(&wheel, now);
-    }
-    tw_destroy(&calendar);
-    return judge_end("wall_clock", true);
+    tw_destroy(timers);
+    return 0;
 }

@@ -1,20 +1,33 @@
-/* windows.c - timingwheel.h in a loop around WaitForMultipleObjects.
+/* windows.c - timers in a loop around WaitForMultipleObjects.
  *
- * A waitable timer carries the wheel and moves only when the next deadline
- * changes. A high-resolution timer is exact to a millisecond; other sleeps may
- * end 16 ms late. For more than 63 handles use a completion port: give
- * SetWaitableTimer a completion routine, and wait for both, alertable, in
- * GetQueuedCompletionStatusEx. The tests run under wine, not on Windows.
+ * Says when you have not typed for 250 ms. A high-resolution waitable timer
+ * carries the next deadline: other sleeps may end 16 ms late. For more than 63
+ * handles see CreateIoCompletionPort. The tests run this file under wine.
  *
- * The example is in judge.h; a thread stands for the input.
- *
+ *     x86_64-w64-mingw32-gcc -Wall -Wextra windows.c -o windows.exe \
+ *         && ./windows.exe
  * SPDX-License-Identifier: MIT */
 #define _WIN32_WINNT 0x0600 /* Vista and later */
-#define MS UINT64_C(10000)  /* in units of 100 ns, as a waitable timer's */
-#include "judge.h"
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "timingwheel.h"
+#include <stdio.h>
 #include <windows.h>
 
-#define PRECISE 2 /* a flag of Windows 10 and later; before: 0 */
+#define MS UINT64_C(10000) /* in units of 100 ns, as a waitable timer's */
+#define PRECISE 2          /* a flag of Windows 10 and later; before: 0 */
+
+struct session {
+    tw_timer silence;
+    unsigned count;
+};
+
+static void on_silence(timingwheel *tw, tw_timer *timer)
+{
+    struct session *s = TW_OWNER(timer, struct session, silence);
+    (void)tw;
+    printf("silence %u\n", ++s->count);
+    fflush(stdout);
+}
 
 static uint64_t read_clock(void)
 {
@@ -22,39 +35,44 @@ static uint64_t read_clock(void)
     QueryPerformanceCounter(&count);
     QueryPerformanceFrequency(&per_second);
     uint64_t c = (uint64_t)count.QuadPart, f = (uint64_t)per_second.QuadPart;
-    return steady(c / f * 1000 * MS + c % f * 1000 * MS / f);
+    return c / f * 1000 * MS + c % f * 1000 * MS / f;
 }
 
-static DWORD WINAPI send_events(void *semaphore)
+/* A thread, since no wait takes a pipe. Ends with the input. */
+static DWORD WINAPI read_input(void *event)
 {
-    for (int i = 0; i < EVENTS; i++, Sleep(24))
-        ReleaseSemaphore(semaphore, 1, NULL);
+    char bytes[4096];
+    DWORD count;
+    HANDLE input = GetStdHandle(STD_INPUT_HANDLE);
+    while (ReadFile(input, bytes, sizeof(bytes), &count, NULL) && count > 0)
+        SetEvent(event);
     return 0;
 }
 
 int main(void)
 {
-    HANDLE input = CreateSemaphoreW(NULL, 0, EVENTS, NULL);
+    timingwheel timers;
+    struct session session = {TW_TIMER_INIT(on_silence), 0};
     HANDLE wake = CreateWaitableTimerExW(NULL, NULL, PRECISE, TIMER_ALL_ACCESS);
-    HANDLE both[] = {input, wake};
-    uint64_t wake_deadline = 0, deadline; /* the deadline of `wake`; 0: none */
-    now = read_clock();
-    tw_init(&wheel, &(tw_config){.start = now, .tick = MS / 2});
-    CreateThread(NULL, 0, send_events, input, 0, NULL);
-    while (judge_turn()) {
-        if (tw_next_deadline(&wheel, &deadline) && deadline != wake_deadline) {
-            uint64_t wait = tw_wait(&wheel, now, INT64_MAX);
-            LARGE_INTEGER delay = {.QuadPart = -(LONGLONG)wait}; /* no date */
-            SetWaitableTimer(wake, &delay, 0, NULL, NULL, FALSE);
-            wake_deadline = deadline;
-        }
-        DWORD ready = WaitForMultipleObjects(2, both, FALSE, INFINITE);
-        now = read_clock();
-        tw_advance_clock(&wheel, now);
-        if (ready == WAIT_OBJECT_0)
-            judge_event();
-        else
-            wake_deadline = 0; /* gone off: to be set anew */
+    HANDLE input = CreateEventW(NULL, FALSE, FALSE, NULL);
+    HANDLE reader = CreateThread(NULL, 0, read_input, input, 0, NULL);
+    HANDLE all[] = {wake, input, reader}; /* in this order */
+    DWORD ready = 0, watched = 3;
+    tw_init(&timers, &(tw_config){.tick = MS, .start = read_clock()});
+    while (watched == 3 || tw_count(&timers) > 0) {
+        uint64_t wait = tw_wait(&timers, read_clock(), 60000 * MS);
+        LARGE_INTEGER delay = {.QuadPart = -(LONGLONG)wait}; /* no date */
+        SetWaitableTimer(wake, &delay, 0, NULL, NULL, FALSE);
+        ready = WaitForMultipleObjects(watched, all, FALSE, INFINITE);
+        tw_advance_clock(&timers, read_clock());
+        if (ready == WAIT_OBJECT_0 + 1 &&
+            tw_postpone(&timers, &session.silence,
+                        tw_after(read_clock(), 250 * MS)) != TW_OK)
+            return 1;
+        if (ready == WAIT_OBJECT_0 + 2)
+            watched = 2;
     }
-    return judge_end("windows", true);
+    tw_destroy(&timers);
+    CloseHandle(reader), CloseHandle(input), CloseHandle(wake);
+    return 0;
 }

@@ -1,0 +1,79 @@
+/* request.c - 1,000 UDP requests in flight. A request is sent again after 100,
+ * 200, 400, ... ms until the answer comes, and is given up after 2 s.
+ *
+ *     cc -std=gnu99 -O2 -Wall -Wextra request.c -o request && ./request
+ *
+ * Requests come back as answers, or are lost. SPDX-License-Identifier: MIT */
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "timingwheel.h"
+#include <arpa/inet.h>
+#include <err.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { REQUESTS = 1000, GIVE_UP_MS = 2000 };
+static timingwheel timers;
+static struct request {
+    tw_timer timer;
+    uint64_t give_up; /* when */
+    unsigned number, sent;
+} requests[REQUESTS];
+static uint64_t now;
+static int server; /* a socket, here connected to its own address */
+
+static uint64_t clock_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static void on_timer(timingwheel *tw, tw_timer *timer)
+{
+    struct request *r = TW_OWNER(timer, struct request, timer);
+    if (now >= r->give_up) {
+        printf("request %u: no answer to %u datagrams\n", r->number, r->sent);
+        return;
+    }
+    send(server, &r->number, sizeof(r->number), MSG_DONTWAIT); /* may fail */
+    /* Partly random, or requests lost together would be sent together. */
+    uint64_t pause = UINT64_C(100) << r->sent++;
+    uint64_t next = tw_after(now, pause + (uint64_t)rand() % pause / 2);
+    tw_start(tw, timer, next < r->give_up ? next : r->give_up);
+}
+
+int main(void)
+{
+    struct sockaddr_in address = {AF_INET, 0, {htonl(INADDR_LOOPBACK)}, {0}};
+    struct sockaddr *own = (struct sockaddr *)&address;
+    socklen_t size = sizeof(address);
+    unsigned answered = 0, number;
+    server = socket(AF_INET, SOCK_DGRAM, 0);
+    now = clock_ms();
+    tw_init(&timers, &(tw_config){.start = now});
+    if (bind(server, own, size) != 0 || getsockname(server, own, &size) != 0 ||
+        connect(server, own, size) != 0 ||
+        tw_reserve(&timers, UINT64_MAX) != TW_OK) /* no tw_start can fail */
+        err(1, "request");
+    for (unsigned i = 0; i < REQUESTS; i++) {
+        requests[i] = (struct request){TW_TIMER_INIT(on_timer),
+                                       tw_after(now, GIVE_UP_MS), i, 0};
+        tw_start(&timers, &requests[i].timer, now);
+    }
+    while (tw_count(&timers) > 0) {
+        struct pollfd input = {.fd = server, .events = POLLIN};
+        poll(&input, 1, (int)tw_wait(&timers, clock_ms(), 60000));
+        now = clock_ms();
+        tw_advance_clock(&timers, now);
+        while (recv(server, &number, sizeof(number), MSG_DONTWAIT) > 0)
+            if (number < REQUESTS && rand() % 3 > 0) /* a third is lost */
+                answered += tw_cancel(&timers, &requests[number].timer);
+    }
+    printf("%u of %d answered\n", answered, REQUESTS);
+    tw_destroy(&timers);
+    close(server);
+    return 0;
+}

@@ -1,0 +1,130 @@
+/* server.c - an echo server on epoll with a timeout for the first line, and a
+ * timeout for idleness. It skips events of a client that a timer has closed.
+ *
+ *     cc -std=gnu99 -O2 -Wall -Wextra server.c -o server && ./server
+ *     nc 127.0.0.1 7000    (in a second terminal; Ctrl-C ends both)
+ *
+ * Other values: ./server PORT FIRST_MS IDLE_MS. SPDX-License-Identifier: MIT */
+#define TIMINGWHEEL_IMPLEMENTATION
+#include "timingwheel.h"
+#include <arpa/inet.h>
+#include <err.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+struct client {
+    int fd;         /* 0: closed */
+    tw_timer timer; /* the timeout of the first line, then of the next */
+};
+
+enum { MOST_FILES = 10000 };
+static struct client clients[MOST_FILES]; /* by file descriptor */
+static timingwheel timers;
+static uint64_t now, first_ms = 5000, idle_ms = 30000;
+static int poller, listener;
+static volatile sig_atomic_t is_stopped;
+
+static void on_signal(int number)
+{
+    is_stopped = number;
+}
+
+static uint64_t clock_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static bool watch(int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+    return epoll_ctl(poller, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+static void hang_up(struct client *c)
+{
+    tw_cancel(&timers, &c->timer);
+    close(c->fd); /* this also ends the watch */
+    c->fd = 0;
+}
+
+static void on_timeout(timingwheel *tw, tw_timer *timer)
+{
+    (void)tw;
+    hang_up(TW_OWNER(timer, struct client, timer));
+}
+
+static void on_statistic(timingwheel *tw, tw_timer *timer)
+{
+    printf("%zu clients\n", tw_count(tw)); /* each has one timer */
+    tw_start(tw, timer, tw_next_period(tw_deadline(timer), 1000, now, NULL));
+}
+
+static void on_connection(void)
+{
+    int fd = accept(listener, NULL, NULL);
+    if (fd >= MOST_FILES || fd + 1 >= sysconf(_SC_OPEN_MAX) || !watch(fd)) {
+        close(fd); /* full: the last number is kept free for accept */
+        return;
+    }
+    clients[fd] = (struct client){.fd = fd, .timer = TW_TIMER_INIT(on_timeout)};
+    tw_start(&timers, &clients[fd].timer, tw_after(now, first_ms));
+}
+
+static void on_data(struct client *c)
+{
+    char text[512];
+    ssize_t n = recv(c->fd, text, sizeof(text), MSG_DONTWAIT);
+    if (n > 0)
+        tw_postpone(&timers, &c->timer, tw_after(now, idle_ms));
+    if (n == 0 || (n > 0 && send(c->fd, text, (size_t)n, MSG_DONTWAIT) != n))
+        hang_up(c); /* the client has gone, or reads nothing */
+}
+
+int main(int argc, char **argv)
+{
+    struct sockaddr_in address = {AF_INET, 0, {htonl(INADDR_LOOPBACK)}, {0}};
+    struct epoll_event events[64];
+    tw_timer statistic = TW_TIMER_INIT(on_statistic);
+    address.sin_port = htons((uint16_t)(argc > 1 ? atoi(argv[1]) : 7000));
+    first_ms = argc > 2 ? strtoull(argv[2], NULL, 10) : first_ms;
+    idle_ms = argc > 3 ? strtoull(argv[3], NULL, 10) : idle_ms;
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    setlinebuf(stdout);
+    tw_init(&timers, &(tw_config){.start = clock_ms()});
+    poller = epoll_create1(EPOLL_CLOEXEC);
+    listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
+    if (bind(listener, (struct sockaddr *)&address, sizeof(address)) != 0 ||
+        listen(listener, SOMAXCONN) != 0 || !watch(listener) ||
+        tw_reserve(&timers, UINT64_MAX) != TW_OK) /* no tw_start can fail */
+        err(1, "server");
+    tw_start(&timers, &statistic, tw_after(clock_ms(), 1000));
+    while (!is_stopped) {
+        int wait = (int)tw_wait(&timers, clock_ms(), 60000);
+        int ready = epoll_wait(poller, events, 64, wait);
+        now = clock_ms(); /* every delay of this turn counts from here */
+        tw_advance_clock(&timers, now); /* first: timers close clients */
+        for (int i = 0; i < ready; i++) {
+            int fd = events[i].data.fd;
+            if (fd == listener)
+                on_connection();
+            else if (clients[fd].fd > 0)
+                on_data(&clients[fd]);
+        }
+    }
+    for (int fd = 0; fd < MOST_FILES; fd++)
+        if (clients[fd].fd > 0)
+            hang_up(&clients[fd]);
+    tw_destroy(&timers);
+    close(listener);
+    close(poller);
+    return 0;
+}
