@@ -66,7 +66,8 @@ int main(void)
             timerfd_settime(wake, TFD_TIMER_ABSTIME, &at, NULL);
             set = next;
         }
-        epoll_wait(poller, &event, 1, -1);
+        if (epoll_wait(poller, &event, 1, -1) != 1)
+            continue; /* interrupted */
         tw_advance_clock(&timers, clock_ns());
         if (event.data.fd == wake)
             set = 0; /* has gone off */

@@ -64,8 +64,8 @@ int main(void)
     tw_init(&timers, &(tw_config){.start = clock_us()});
     if (tw_reserve(&timers, UINT64_MAX) != TW_OK)
         return 1; /* later starts cannot fail */
-    tw_start(&timers, &quick, 0);
-    tw_start(&timers, &slow, 0);
+    tw_start(&timers, &quick, clock_us());
+    tw_start(&timers, &slow, clock_us());
     for (; clock_us() < end; tw_advance_clock(&timers, clock_us()))
         usleep((useconds_t)tw_wait(&timers, clock_us(), 100000));
     for (int i = 0; i < 64; i++)

@@ -72,5 +72,8 @@ int main(void)
     uv_poll_start(&input, UV_READABLE, on_input);
     uv_run(loop, UV_RUN_DEFAULT);
     tw_destroy(&timers);
-    return 0;
+    uv_close((uv_handle_t *)&prepare, NULL);
+    uv_close((uv_handle_t *)&wake, NULL);
+    uv_run(loop, UV_RUN_DEFAULT); /* closes both */
+    return uv_loop_close(loop);
 }

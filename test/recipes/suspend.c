@@ -62,7 +62,8 @@ int main(void)
         struct itimerspec at = {
             .it_value = {(time_t)(next / SECOND), (long)(next % SECOND)}};
         timerfd_settime(wake, TFD_TIMER_ABSTIME, &at, NULL);
-        poll(fds, 2, -1);
+        if (poll(fds, 2, -1) < 0)
+            continue; /* interrupted */
         tw_advance_clock(&timers, clock_ns());
         if (fds[0].revents != 0 && !read_input())
             fds[0].fd = -1;

@@ -42,6 +42,7 @@ class Run:
 
     def __init__(self, folder, command, odd=''):
         self.report = '%s/sleeps%s' % (folder, odd)
+        self.program_file = os.path.join(folder, command.split()[0])
         env = dict(os.environ, LD_PRELOAD=BUILD + 'odd.so',
                    ODD_REPORT=self.report,
                    ASAN_OPTIONS='verify_asan_link_order=0')
@@ -158,9 +159,14 @@ def silences(run, most=LATE, jump=LATE, start=0, stop=False):
     return faults, soft, 'late by %.1f ms, %d turns' % (usual, run.sleeps())
 
 
-def says(run, patterns):
-    """A program without input: what it prints must match each pattern."""
+def says(run, patterns, never=()):
+    """A program without input: what it prints must match each pattern, and it
+    must not call the functions `never`."""
     faults = run.end()
+    called = subprocess.run(['nm', '-u', run.program_file],
+                            stdout=subprocess.PIPE).stdout.decode()
+    faults += ['it calls ' + name for name in never
+               if re.search(r'\b%s\b' % name, called)]
     faults += ['it prints no %s' % p for p in patterns
                if not re.search(p, run.text(), re.M)]
     return faults, [], run.lines[-1][1] if run.lines else ''
@@ -231,8 +237,9 @@ RECIPES = [
     ('suspend.c', '', silences, WAKES, ODD),
     ('io_uring.c', 'liburing-dev', silences, {}, ODD),
     ('wall_clock.c', '', alarms, {}, ('set',)),
-    ('static.c', '', says, {'patterns': (
-        r'^tick 100000: 50423 blinks', r'^2 wheels, \d+ bytes')}, ()),
+    ('static.c', '', says,
+     {'patterns': (r'^tick 100000: 50423 blinks', r'^2 wheels, \d+ bytes'),
+      'never': ('malloc', 'calloc', 'realloc', 'free')}, ()),
     ('simulation.c', '', simulation, {}, ()),
     ('fixed_step.c', '', game, {}, ODD),
     ('lateness.c', '', says,
