@@ -1227,31 +1227,34 @@ static void twi_queue_sift(timingwheel *tw, uint32_t i)
     twi_queue_put(tw, i, wheel);
 }
 
-/* Changes the key of a wheel in the delay queue. */
-static inline void twi_queue_set(timingwheel *tw, twi_wheel *wheel,
-                                 uint64_t tick)
-{
-    wheel->queue_tick = tick;
-    if (wheel->queue_index != 0 || tick >= tw->queue[1]->queue_tick ||
-        tick >= tw->queue[2]->queue_tick) /* else the head stays the head */
-        twi_queue_sift(tw, wheel->queue_index);
-}
-
-/* Adds a wheel without timers to the delay queue. */
-static void twi_queue_add(timingwheel *tw, twi_wheel *wheel)
-{
-    twi_queue_put(tw, tw->queued++, wheel);
-    twi_queue_set(tw, wheel, UINT64_MAX);
-}
-
+/* Takes a wheel out of the delay queue. */
 static void twi_queue_remove(timingwheel *tw, const twi_wheel *wheel)
 {
     twi_wheel *last = tw->queue[--tw->queued];
     tw->queue[tw->queued] = &tw->waiting;
-    if (wheel == last)
+    if (last != wheel) {
+        twi_queue_put(tw, wheel->queue_index, last);
+        twi_queue_sift(tw, last->queue_index);
+    }
+}
+
+/* Sets the key of a wheel, which enters, moves in or leaves the delay queue. */
+static inline void twi_queue_set(timingwheel *tw, twi_wheel *wheel,
+                                 uint64_t tick)
+{
+    uint64_t before = wheel->queue_tick;
+    wheel->queue_tick = tick;
+    if (before == tick)
         return;
-    twi_queue_put(tw, wheel->queue_index, last);
-    twi_queue_sift(tw, last->queue_index);
+    if (tick == UINT64_MAX) {
+        twi_queue_remove(tw, wheel);
+        return;
+    }
+    if (before == UINT64_MAX)
+        twi_queue_put(tw, tw->queued++, wheel);
+    if (wheel->queue_index != 0 || tick >= tw->queue[1]->queue_tick ||
+        tick >= tw->queue[2]->queue_tick) /* else the head stays the head */
+        twi_queue_sift(tw, wheel->queue_index);
 }
 
 /* Returns a lower bound for the tick of every timer in a wheel or in
@@ -1261,22 +1264,20 @@ static inline uint64_t twi_next_tick(const timingwheel *tw)
     return tw->queue[0]->queue_tick;
 }
 
-/* Returns the coarsest wheel with a timer for UINT64_MAX, the last tick of all;
- * NULL if there is none. Asked when all keys are UINT64_MAX, which is the key of
- * a wheel without timers, too. */
+/* Returns a wheel with a timer for the last tick of all, UINT64_MAX; NULL if
+ * there is none. Asked when no key is below UINT64_MAX, so that no wheel is in
+ * the delay queue. */
 TWI_NOINLINE twi_wheel *twi_last_wheel(const timingwheel *tw)
 {
-    twi_wheel *last = NULL;
-    for (uint32_t i = 0; i < tw->queued; i++) {
-        twi_wheel *wheel = tw->queue[i];
-        const twi_bucket *bucket = wheel == &tw->waiting
-                                       ? &tw->lists[TWI_WAITING]
-                                       : twi_bucket_of(tw, wheel, UINT64_MAX);
-        if (!twi_is_empty(bucket) &&
-            (last == NULL || wheel->shift > last->shift))
-            last = wheel;
+    if (!twi_is_empty(&tw->lists[TWI_WAITING]))
+        return tw->queue[0]; /* `waiting`, behind an empty queue */
+    for (unsigned level = TWI_LEVELS; level != 0; level--) {
+        twi_wheel *wheel = tw->wheels[level - 1];
+        if (wheel != NULL &&
+            !twi_is_empty(twi_bucket_of(tw, wheel, UINT64_MAX)))
+            return wheel;
     }
-    return last;
+    return NULL;
 }
 
 /* --------------------------------------------------------------- wheels --- */
@@ -1443,8 +1444,8 @@ static bool twi_add_wheel(timingwheel *tw, unsigned level)
     wheel->shift = level * tw->size_bits;
     for (size_t i = 0; i < buckets; i++)
         twi_empty_ring(&wheel->buckets[i]);
+    wheel->queue_tick = UINT64_MAX;
     twi_set_wheel(tw, level, wheel);
-    twi_queue_add(tw, wheel);
     return true;
 }
 
@@ -1491,7 +1492,7 @@ static void twi_free_wheels(timingwheel *tw)
             continue;
         if (twi_clear_emptied(tw, wheel) != NULL)
             break;
-        twi_queue_remove(tw, wheel);
+        twi_queue_set(tw, wheel, UINT64_MAX);
         twi_set_wheel(tw, level - 1, NULL);
         TW_FREE(wheel, tw->alloc_context);
     }
@@ -1533,7 +1534,7 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     tw->waiting.shift = 64; /* as if coarser than every wheel */
     for (unsigned i = 0; i <= TWI_LEVELS; i++)
         tw->queue[i] = &tw->waiting;
-    twi_queue_add(tw, &tw->waiting);
+    tw->waiting.queue_tick = UINT64_MAX;
     tw->activity = TWI_LIVE;
     return TW_OK;
 }
@@ -2395,15 +2396,15 @@ TWI_WRAPS static bool twi_bucket_is_sound(const timingwheel *tw,
             step <= wheel->large_tick >> wheel->shift);
 }
 
-/* True if the delay queue is a heap of all `wheels` wheels, and busy_tick is 0,
+/* True if the delay queue is a heap of `queued` wheels, and busy_tick is 0,
  * or so early that idle calls miss nothing. */
-static bool twi_queue_is_sound(const timingwheel *tw, size_t wheels)
+static bool twi_queue_is_sound(const timingwheel *tw, size_t queued)
 {
     for (uint32_t i = 0; i < tw->queued; i++)
         if (tw->queue[i]->queue_index != i ||
             (i != 0 && twi_is_before(tw->queue[i], tw->queue[(i - 1) / 2])))
             return false;
-    return tw->queued == wheels && twi_next_tick(tw) >= tw->clock_tick &&
+    return tw->queued == queued && twi_next_tick(tw) >= tw->clock_tick &&
            (tw->busy_tick == 0 ||
             (tw->busy_tick <= twi_next_tick(tw) &&
              tw->busy_tick <= tw->ahead_tick && !tw->unfinished &&
@@ -2413,14 +2414,15 @@ static bool twi_queue_is_sound(const timingwheel *tw, size_t wheels)
 
 TW_DEF bool tw_check(const timingwheel *tw)
 {
-    size_t timers = 0, wheels = 1; /* with `waiting` */
+    size_t timers = 0,
+           queued = tw != NULL && tw->waiting.queue_tick != UINT64_MAX;
     if (tw == NULL || tw->activity == TWI_DESTROYED)
         return false;
     for (unsigned level = 0; level < TWI_LEVELS; level++) {
         const twi_wheel *wheel = tw->wheels[level];
         if (wheel != NULL && level != 0 && tw->wheels[level - 1] == NULL)
             return false;
-        wheels += wheel != NULL;
+        queued += wheel != NULL && wheel->queue_tick != UINT64_MAX;
         for (uint32_t i = 0; wheel != NULL && i <= tw->bucket_mask; i++)
             if (!twi_bucket_is_sound(tw, wheel, i) ||
                 !twi_ring_is_sound(tw, &wheel->buckets[i],
@@ -2433,7 +2435,7 @@ TW_DEF bool tw_check(const timingwheel *tw)
         if (!twi_ring_is_sound(tw, list, not_before, &timers))
             return false;
     }
-    return timers == tw->count && twi_queue_is_sound(tw, wheels);
+    return timers == tw->count && twi_queue_is_sound(tw, queued);
 }
 
 /* -------------------------------------------------------------- mailbox ---
