@@ -407,12 +407,13 @@ typedef struct twi_wheel {
     uint64_t queue_tick;  /* the key in the delay queue: a lower bound for the
                              tick of every timer; in the step of the first
                              bucket, whose timers may all have left;
-                             UINT64_MAX if no bucket has timers */
+                             UINT64_MAX: not in the queue, all timers (if
+                             any) have this last tick */
     twi_bucket *buckets;  /* 2 * wheel_size buckets */
     uint64_t *marks;      /* one bit per bucket: the bucket may hold timers */
     uint64_t large_tick;  /* the last tick of the last bucket that became
                              large; 0 in wheel 0, where nothing moves down */
-    uint32_t queue_index; /* position in the delay queue */
+    uint32_t queue_index; /* position in the delay queue, if there */
     unsigned shift;       /* a bucket spans 2^shift ticks */
 } twi_wheel;
 
@@ -455,14 +456,14 @@ struct timingwheel {
     uint64_t cascaded;   /* timers cascaded since tw_init */
     /* Wheels and lists */
     twi_wheel *queue[TWI_LEVELS + 1]; /* the delay queue: a min-heap by
-                                         queue_tick; behind it all `waiting` */
+                                         queue_tick; the rest is `waiting` */
     twi_wheel waiting;             /* no real wheel: the key of TWI_WAITING */
     twi_wheel *wheels[TWI_LEVELS]; /* by level, 0 the finest; NULL: missing */
     twi_wheel *certain[64];        /* [i]: the wheel for all ticks 2^i to
                                       2^(i+1) - 1 ahead of the clock; NULL: it
                                       is missing, or the clock decides */
     twi_bucket lists[TWI_LISTS];   /* by enum twi_list */
-    uint32_t queued; /* wheels in the delay queue, and `waiting` */
+    uint32_t queued;               /* wheels in the delay queue */
     enum twi_activity activity;
     /* The call in progress, or the call that a limit has stopped */
     bool unfinished;      /* there is such a call */
@@ -801,8 +802,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    1. A timer stands in the finest wheel that reaches the timer's tick. The
       steps within reach fit into 2 * wheel_size buckets.
    2. A bucket is a ring in start order. Its number is a digit of the tick.
-   3. Each wheel stands in the delay queue, with a lower bound for the ticks of
-      its timers as key. Cancel and postpone never touch the queue.
+   3. Each wheel with timers stands in the delay queue. Its key is a lower bound
+      for the ticks of its timers. Cancel and postpone never touch the queue.
    4. So a wheel may come up for nothing. The clock moves to the key, the bucket
       of the key is looked at, and the key is raised.
    5. A bucket of a coarse wheel with at most TWI_FEW timers fires from where it
@@ -900,8 +901,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
       bucket's step, one of the 2 * wheel_size steps from the clock's own on.
    3. A bucket with timers has its mark. An empty bucket has at_most 0.
    4. queue_tick is not after not_before of any bucket of the wheel.
-   5. The delay queue is a heap of all wheels and `waiting`. No key is before
-      the clock.
+   5. The delay queue is a heap of the wheels (and `waiting`) whose keys are
+      below UINT64_MAX. No key is before the clock.
    6. busy_tick is 0, or no call is unfinished, no timer is overdue or late, and
       neither a key nor ahead_tick is before busy_tick.
    7. If a wheel exists, all finer wheels exist. A wheel has no large bucket
@@ -1239,8 +1240,8 @@ static void twi_queue_remove(timingwheel *tw, const twi_wheel *wheel)
 }
 
 /* Sets the key of a wheel, which enters, moves in or leaves the delay queue. */
-static inline void twi_queue_set(timingwheel *tw, twi_wheel *wheel,
-                                 uint64_t tick)
+static void twi_queue_set(timingwheel *tw, twi_wheel *wheel,
+                                uint64_t tick)
 {
     uint64_t before = wheel->queue_tick;
     wheel->queue_tick = tick;
