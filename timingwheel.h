@@ -169,7 +169,7 @@
 
    COSTS
 
-   A timer takes 40 bytes on a 64-bit machine, a timingwheel 1.5 KB, a wheel 33
+   A timer takes 40 bytes on a 64-bit machine, a timingwheel 2 KB, a wheel 33
    KB. With ticks of 1 ms, timeouts up to a minute need two wheels, an hour
    three, 100 years six, all of 64 bits eight. A heap takes less memory, and up
    to a few hundred timers is often as fast or faster. Buckets cascade early
@@ -1240,8 +1240,7 @@ static void twi_queue_remove(timingwheel *tw, const twi_wheel *wheel)
 }
 
 /* Sets the key of a wheel, which enters, moves in or leaves the delay queue. */
-static void twi_queue_set(timingwheel *tw, twi_wheel *wheel,
-                                uint64_t tick)
+static void twi_queue_set(timingwheel *tw, twi_wheel *wheel, uint64_t tick)
 {
     uint64_t before = wheel->queue_tick;
     wheel->queue_tick = tick;
@@ -2228,13 +2227,14 @@ TW_DEF const char *tw_strerror(int status)
 {
     static const char sentences[][140] = {
         "Done.",
-        "An argument is NULL or out of range, or the wheel has been destroyed: "
-        "see the function's comment for its arguments.",
+        "An argument is NULL or out of range, or the timingwheel has been "
+        "destroyed: see the function's comment for its arguments.",
         "There is no memory for a new wheel, and no timer has changed: free "
         "memory and try again, or call tw_reserve in advance.",
         "max_pending timers are pending already: cancel one, wait until one "
         "fires, or raise the limit in tw_config.",
-        "A tw_foreach is running on the wheel: start the timer afterwards."};
+        "A tw_foreach, TW_MALLOC or TW_FREE is running: start the timer "
+        "afterwards."};
     if (status > TW_OK || status < TW_EBUSY)
         return "Not a status of this library: pass what a tw_ function "
                "returned.";
@@ -2330,7 +2330,7 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
     if (write == NULL)
         return;
     if (tw == NULL || tw->activity == TWI_DESTROYED) {
-        write("no wheel: NULL, or destroyed", context);
+        write("no timingwheel: NULL, or destroyed", context);
         return;
     }
     tw_get_stats(tw, &stats);

@@ -130,8 +130,8 @@ static void dump_of_no_wheel(void)
     tw_dump(&tw, NULL, drawing); /* nobody to tell */
     tw_dump(NULL, NULL, NULL);
     tear_down();
-    DRAWS(&tw, "no wheel");
-    DRAWS(NULL, "no wheel");
+    DRAWS(&tw, "no timingwheel");
+    DRAWS(NULL, "no timingwheel");
 }
 
 /* Ticks of 10 units, wheels of 4 steps, and a clock within a tick. Of two
