@@ -1047,14 +1047,14 @@ static inline uint64_t twi_lowest_bit(uint64_t bits)
 /* Returns the tick at which a deadline is due: the deadline rounded up. */
 static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline)
 {
-    if (tw->tick_length == 1)
+    if (tw->tick_length <= 1)
         return deadline;
     uint64_t tick = deadline / tw->tick_length;
     return tick + (tick * tw->tick_length != deadline);
 }
 
-/* Returns the tick that a clock of `now` time units has reached. Not with == 1:
- * gcc would divide by 1. */
+/* Returns the tick that a clock of `now` time units has reached. With == 1 gcc
+ * would divide by 1; and in zero memory tick_length is 0. */
 static inline uint64_t twi_tick_reached(const timingwheel *tw, uint64_t now)
 {
     return tw->tick_length <= 1 ? now : now / tw->tick_length;
@@ -2024,22 +2024,28 @@ static inline bool twi_pass_idle_time(timingwheel *tw, uint64_t now)
     return true;
 }
 
-TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
-                                     size_t limit)
+/* tw_advance_clock and tw_advance_clock_limit. */
+static inline size_t twi_fire(timingwheel *tw, uint64_t now, uint64_t limit)
 {
-    TWI_RULE_LIVE(tw);
     if (tw == NULL || tw->activity != TWI_LIVE || limit == 0 ||
         twi_pass_idle_time(tw, now))
         return 0;
     uint64_t before = tw->fired;
-    (void)twi_advance(tw, now, limit == SIZE_MAX ? UINT64_MAX : limit, false);
+    (void)twi_advance(tw, now, limit, false);
     return (size_t)(tw->fired - before);
 }
 
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now)
 {
     TWI_RULE_LIVE(tw);
-    return tw_advance_clock_limit(tw, now, SIZE_MAX);
+    return twi_fire(tw, now, UINT64_MAX);
+}
+
+TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
+                                     size_t limit)
+{
+    TWI_RULE_LIVE(tw);
+    return twi_fire(tw, now, limit);
 }
 
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
