@@ -1021,10 +1021,11 @@ static inline uint64_t twi_lowest_bit(uint64_t bits)
     return bits & (~bits + 1);
 }
 
-/* Returns the tick at which a deadline is due: the deadline rounded up. */
+/* Returns the tick at which a deadline is due: the deadline rounded up. Zero
+ * memory, which is a destroyed timingwheel, has the tick_length 0. */
 static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline)
 {
-    if (tw->tick_length == 1)
+    if (tw->tick_length <= 1)
         return deadline;
     uint64_t tick = deadline / tw->tick_length;
     return tick + (tick * tw->tick_length != deadline);
