@@ -2043,8 +2043,9 @@ static inline bool twi_next_time(const timingwheel *tw, uint64_t *time)
     if (tw->count == 0)
         return false;
     uint64_t tick = twi_next_tick(tw);
-    if (tick == UINT64_MAX && twi_last_wheel(tw) == NULL)
-        return false;
+    if (tick == UINT64_MAX && !twi_is_empty(&tw->lists[TWI_DRAINED]) &&
+        twi_last_wheel(tw) == NULL)
+        return false; /* all pending timers await a visit by tw_drain */
     *time = tick * tw->tick_length;
     return tw->tick_length == 1 || tick <= UINT64_MAX / tw->tick_length;
 }
