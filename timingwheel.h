@@ -1044,7 +1044,8 @@ static inline uint64_t twi_lowest_bit(uint64_t bits)
     return bits & (~bits + 1);
 }
 
-/* Returns the tick at which a deadline is due: the deadline rounded up. */
+/* Returns the tick at which a deadline is due: the deadline rounded up. Zero
+ * memory, which is a destroyed timingwheel, has the tick_length 0. */
 static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline)
 {
     if (tw->tick_length <= 1)
@@ -2079,8 +2080,10 @@ static inline bool twi_next_time(const timingwheel *tw, uint64_t *time)
     if (tw->count == 0)
         return false;
     uint64_t tick = twi_next_tick(tw);
-    if ((tick == UINT64_MAX && twi_last_wheel(tw) == NULL) ||
-        (tw->tick_length != 1 && tick > UINT64_MAX / tw->tick_length))
+    if (tick == UINT64_MAX && !twi_is_empty(&tw->lists[TWI_DRAINED]) &&
+        twi_last_wheel(tw) == NULL)
+        return false; /* all pending timers await a visit by tw_drain */
+    if (tw->tick_length != 1 && tick > UINT64_MAX / tw->tick_length)
         return false;
     *time = tick * tw->tick_length;
     return true;

@@ -159,7 +159,7 @@ static int calls(void)
     good &= tw_.next_deadline(tw, &due) && due == 50;
     good &= tw_.wait(tw, 0, 99) == 50 && tw_.remaining(timer, 20) == 30;
     good &= tw_.advance_clock(tw, 50) == 1 && fires == 1;
-    good &= asserted == 1;
+    good &= asserted != 0;
     good &= tw_.postpone(tw, timer, 60) == TW_OK;
     good &= tw_.timer_state(timer) == TW_PENDING && tw_.is_pending(timer);
     good &= tw_.advance_clock_limit(tw, 60, 9) == 1 && tw_.now(tw) == 60;

@@ -124,7 +124,10 @@ static void null_timer_or_result(void)
 {
     set_up();
     static timingwheel before;
+    CHECK(tw_foreach(&tw, visit_nobody, NULL) == 0);
+    CHECK(tw_reserve(&tw, 5) == TW_OK);
     start('a', 5);
+    CHECK(tw_wait(&tw, 0, 9) == 5);
     memcpy((void *)&before, (void *)&tw, sizeof tw);
     CHECK(tw_start(&tw, NULL, 5) == TW_EINVAL);
     CHECK(tw_start_within(&tw, NULL, 5, 9) == TW_EINVAL);

@@ -315,6 +315,9 @@ static bool calls_back(void)
     accepted += start('p', 0) != TW_EBUSY;         /* overdue */
     accepted += start('a', 70) != TW_EBUSY;        /* pending */
     accepted += postpone('p', 60) != TW_EBUSY;
+    accepted += postpone('a', 70) != TW_EBUSY;
+    accepted += cancel('a');
+    tw_move(&tw, timer_of('a'), timer_of('p'));
     accepted += tw_start_within(&tw, timer_of('p'), 60, 64) != TW_EBUSY;
     accepted += tw_reserve(&tw, 100000000) == TW_OK;
     accepted += tw_advance_clock(&tw, 50) != 0;
@@ -337,7 +340,8 @@ static void allocator_calls_back(void)
     CHECK(start('c', 100000) == TW_OK && memory.calls == 2);
     CHECK(tw_reserve(&tw, UINT64_MAX) == TW_OK && memory.calls == 8);
     memory.refuses = NULL;
-    CHECK(accepted == 0 && tw_count(&tw) == 3 && state_of('p') == TW_IDLE);
+    tw_move(&tw, timer_of('p'), timer_of('z'));
+    CHECK(accepted == 0 && tw_count(&tw) == 3 && state_of('z') == TW_IDLE);
     FIRES(50, "ab");
     FIRES(100000, "c");
     tear_down();

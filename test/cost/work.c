@@ -17,6 +17,7 @@
  *   - A start, cancel, postpone, move or look takes a fixed number of blocks.
  *   - A call that advances takes CALL blocks, and UNIT blocks per timer fired
  *     or moved. Each cancel, postpone or restart pays for STALE blocks once.
+ *     While TW_MALLOC fails, a tick that fires takes WAIT blocks per timer.
  *   - A call that creates a wheel is not measured.
  *   - A call with a limit fires and moves at most `limit` timers.
  *
@@ -63,6 +64,7 @@ void *work_malloc(size_t size);
 #define CALL BLOCKS(100)
 #define UNIT BLOCKS(100)
 #define STALE BLOCKS(10)
+#define WAIT BLOCKS(2)
 
 #define TIMERS 1000000
 #define MOST_CALLS 20000  /* with a limit, until nothing is due */
@@ -194,6 +196,7 @@ static void advance(uint64_t tick, size_t limit)
     CHECK(record(LOOKED, blocks - before) <= LOOK);
 
     size_t allocated = allocations;
+    size_t waiting = tw_count(&w.tw);
     w.restarts = 100;
     w.callbacks = 0;
     before = blocks;
@@ -207,6 +210,8 @@ static void advance(uint64_t tick, size_t limit)
     (void)record(limit == 1 ? ONE : ADVANCED, cost);
 
     uint64_t handled = fired + moved, bound = CALL + UNIT * handled;
+    if (memory_fails)
+        bound += WAIT * waiting * fired;
     uint64_t paid = cost <= bound ? 0 : (cost - bound + STALE - 1) / STALE;
     if (!CHECK(handled <= limit && paid <= w.stale))
         printf("# to %" PRIu64 " with limit %zu: %" PRIu64

@@ -35,7 +35,8 @@ def read(functions):
     every test program has one. A copy that never ran says nothing if another
     copy ran: its macros may differ. A macro of another file, such as assert,
     leaves branches without width, and decisions that hold no branch of the
-    header."""
+    header. A decision that is the argument of a macro, as of TWI_RULE, has the
+    place of its parameter, and each use has other conditions: it is left out."""
     regions, branches, conditions = {}, {}, {}
     begins = [tuple(f['regions'][0][:2]) for f in functions]
     run = {begin for begin, f in zip(begins, functions) if f['count']}
@@ -57,7 +58,8 @@ def read(functions):
                 branches[place] = (true + branch[4], false + branch[5])
         for record in function['mcdc_records']:
             place = tuple(record[:4])
-            if any(place[:2] <= b[:2] and b[2:] <= place[2:] for b in own):
+            if text(place) != 'expr' and any(
+                    place[:2] <= b[:2] and b[2:] <= place[2:] for b in own):
                 shown = conditions.get(place, [False] * len(record[-1]))
                 conditions[place] = [a or b for a, b in zip(shown, record[-1])]
     return regions, branches, conditions

@@ -53,27 +53,17 @@ static void set_up(void)
     CHECK(tw_check(&tw));
 }
 
-/* Damages bytes, checks, and repairs. */
-static void damage(void *field, size_t size, uint64_t change, const char *what)
-{
-    unsigned char kept[8];
-    memcpy(kept, field, size);
-    for (size_t i = 0; i < size; i++)
-        ((unsigned char *)field)[i] ^= (unsigned char)(change >> (8 * i));
-    if (!CHECK(!tw_check(&tw)))
-        printf("# not noticed: %s\n", what);
-    memcpy(field, kept, size);
-    CHECK(tw_check(&tw));
-}
-
-/* Changes the bits `change` of a field. */
-#define DAMAGE(field, change) damage(&(field), sizeof(field), (change), #field)
-
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-#define LOW(type) (UINT64_C(1) << (8 * sizeof(type) - 8))
-#else
-#define LOW(type) UINT64_C(1)
-#endif
+/* Damages a field, checks, and repairs. */
+#define DAMAGE(field, value)                       \
+    do {                                           \
+        unsigned char kept[sizeof(field)];         \
+        memcpy(kept, &(field), sizeof(field));     \
+        (field) = (value);                         \
+        if (!CHECK(!tw_check(&tw)))                \
+            printf("# not noticed: " #field "\n"); \
+        memcpy(&(field), kept, sizeof(field));     \
+        CHECK(tw_check(&tw));                      \
+    } while (0)
 
 static twi_bucket *bucket_at(unsigned level, uint64_t tick)
 {
@@ -83,9 +73,10 @@ static twi_bucket *bucket_at(unsigned level, uint64_t tick)
 static void counters(void)
 {
     set_up();
-    DAMAGE(tw.count, LOW(tw.count));
-    DAMAGE(tw.next_tick, LOW(tw.next_tick));
-    DAMAGE(tw.queued, LOW(tw.queued));
+    DAMAGE(tw.count, tw.count + 1);
+    DAMAGE(tw.count, tw.count - 1);
+    DAMAGE(tw.queued, tw.queued + 1);
+    DAMAGE(tw.queued, tw.queued - 1);
     tw_destroy(&tw);
 }
 
@@ -95,27 +86,16 @@ static void pending_timers(void)
     set_up();
     for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
         tw_timer *timer = &timers[each[i]];
-        DAMAGE(timer->link.prev, 64);
-        DAMAGE(timer->state, LOW(timer->state)); /* no longer pending */
+        DAMAGE(timer->link.prev, &timers[35].link);
+        DAMAGE(timer->state, TW_FIRED);
     }
-    timers[0].deadline -= 5; /* due before the bound of its bucket */
-    CHECK(!tw_check(&tw));
-    timers[0].deadline += 5;
-    timers[39].deadline -= 5;
-    CHECK(!tw_check(&tw));
-    timers[39].deadline += 5;
-    twi_link *second = timers[0].link.next;
-    timers[0].link.next = timers[6].link.next; /* skips a timer */
-    CHECK(!tw_check(&tw));
-    timers[0].link.next = NULL;
-    CHECK(!tw_check(&tw));
-    timers[0].link.next = timers[0].link.prev; /* a short ring */
-    CHECK(!tw_check(&tw));
-    timers[3].link.next = &timers[0].link; /* an endless ring */
-    timers[0].link.next = second;
-    CHECK(!tw_check(&tw));
-    timers[3].link.next = &timers[6].link;
-    CHECK(tw_check(&tw));
+    /* due before the bound of its bucket, or before the key of the list */
+    DAMAGE(timers[0].deadline, timers[0].deadline - 5);
+    DAMAGE(timers[39].deadline, timers[39].deadline - 5);
+    DAMAGE(timers[0].link.next, timers[6].link.next); /* skips a timer */
+    DAMAGE(timers[0].link.next, NULL);
+    DAMAGE(timers[0].link.next, timers[0].link.prev); /* a short ring */
+    DAMAGE(timers[3].link.next, &timers[0].link);     /* an endless ring */
     tw_destroy(&tw);
 }
 
@@ -123,22 +103,19 @@ static void buckets(void)
 {
     set_up();
     twi_bucket *bucket = bucket_at(0, 1011);
-    DAMAGE(bucket->not_before, LOW(uint64_t)); /* another bucket */
-    DAMAGE(bucket->ring.prev, 64);
-    bucket->not_before += 32; /* the same bucket, a later turn */
-    CHECK(!tw_check(&tw));
-    bucket->not_before -= 32;
-    bucket = bucket_at(0, 1005); /* empty */
-    DAMAGE(bucket->not_before, LOW(uint64_t));
-    DAMAGE(bucket->at_most, LOW(bucket->at_most));
+    DAMAGE(bucket->not_before, 1010); /* another bucket */
+    DAMAGE(bucket->ring.prev, &timers[35].link);
+    DAMAGE(bucket->not_before, 1011 + 32); /* the same bucket, a later turn */
+    bucket = bucket_at(0, 1005);           /* empty */
+    DAMAGE(bucket->not_before, 1005);
+    DAMAGE(bucket->at_most, 1);
     bucket = bucket_at(2, 3000);
-    bucket->not_before++; /* after its only timer */
-    CHECK(!tw_check(&tw));
-    bucket->not_before--;
-    tw.clock += 300; /* beyond the buckets of wheel 0 */
-    CHECK(!tw_check(&tw));
-    tw.clock -= 300;
+    DAMAGE(bucket->not_before, 3001); /* after its only timer */
+    DAMAGE(tw.clock_tick, 1300);      /* beyond the buckets of wheel 0 */
+    bucket_at(0, 1011)->at_most = bucket_at(2, 3000)->at_most = TWI_LARGE;
+    tw.wheels[2]->large_tick = 3000;
     CHECK(tw_check(&tw));
+    DAMAGE(tw.wheels[2]->large_tick, 2000); /* before a large bucket */
     tw_destroy(&tw);
 }
 
@@ -156,21 +133,13 @@ static void wheels(void)
     set_up();
     for (unsigned level = 0; level < 3; level++) {
         twi_wheel *wheel = tw.wheels[level];
-        DAMAGE(wheel->marks[0], level == 0 ? 0xffffffff : ~UINT64_C(0));
-        DAMAGE(wheel->queue_index, LOW(wheel->queue_index));
-        wheel->queue_tick += 1000; /* after its first timer */
-        CHECK(!tw_check(&tw));
-        wheel->queue_tick -= 1000;
-        twi_bucket *first = wheel->first;
-        wheel->first = NULL;
-        CHECK(!tw_check(&tw));
-        wheel->first = first;
+        DAMAGE(wheel->marks[0], 0);
+        DAMAGE(wheel->queue_index, wheel->queue_index + 1);
+        DAMAGE(wheel->queue_tick, wheel->queue_tick + 1000);
     }
-    tw.wheels[2] = NULL;
-    CHECK(!tw_check(&tw));
-    tw.wheels[2] = tw.queue[0]->shift == 8   ? tw.queue[0]
-                   : tw.queue[1]->shift == 8 ? tw.queue[1]
-                                             : tw.queue[2];
+    DAMAGE(tw.waiting.queue_index, 0);
+    DAMAGE(tw.waiting.queue_tick, tw.waiting.queue_tick + 1);
+    DAMAGE(tw.wheels[2], NULL);
     swap_heads(); /* no heap */
     CHECK(!tw_check(&tw));
     swap_heads();
@@ -178,22 +147,23 @@ static void wheels(void)
     tw_destroy(&tw);
 }
 
-/* A single timer, in the third wheel. */
-static void keys_and_finer_wheels(void)
+/* A single timer, in the third wheel; then a second, overdue. */
+static void idle_calls(void)
 {
     static const tw_config config = {1, 0, 16, 0, NULL};
     CHECK(tw_init(&tw, &config) == TW_OK);
     tw_timer_init(&timers[0], NULL);
+    tw_timer_init(&timers[1], NULL);
     tw_start(&tw, &timers[0], 3000);
-    CHECK(tw_check(&tw));
-    tw.clock = 3001; /* after the key, in the same step */
-    CHECK(!tw_check(&tw));
-    tw.clock = 0;
-    twi_wheel *finest = tw.wheels[0];
-    tw.wheels[0] = NULL;
-    CHECK(!tw_check(&tw));
-    tw.wheels[0] = finest;
-    CHECK(tw_check(&tw));
+    DAMAGE(tw.clock_tick, 3001); /* after the key, in the same step */
+    DAMAGE(tw.wheels[0], NULL);
+    DAMAGE(tw.busy_tick, 3001); /* after the key */
+    DAMAGE(tw.ahead_tick, 2999);
+    DAMAGE(tw.unfinished, true);
+    tw_start(&tw, &timers[1], 0);
+    DAMAGE(tw.busy_tick, 1);
+    twi_append_ring(&tw.lists[TWI_LATE], &tw.lists[TWI_OVERDUE]);
+    DAMAGE(tw.busy_tick, 1);
     tw_destroy(&tw);
 }
 
@@ -216,8 +186,8 @@ static const tap_case cases[] = {
     {"tw_check: is false for a damaged timer or ring", pending_timers},
     {"tw_check: is false for a damaged bucket", buckets},
     {"tw_check: is false for a damaged wheel or delay queue", wheels},
-    {"tw_check: is false for a key before the clock, or a gap in the wheels",
-     keys_and_finer_wheels},
+    {"tw_check: is false for a key or busy_tick that misses a timer",
+     idle_calls},
     {"tw_check: is false for a copy, NULL and a destroyed wheel", no_wheel},
 };
 

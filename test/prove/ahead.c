@@ -29,38 +29,42 @@ void known_move_down(timingwheel *of, const twi_wheel *wheel, uint64_t step,
     uint64_t end = step << wheel->shift;
     uint64_t own = (step - 1) << wheel->shift;
     ASSERT(of == &tw && most == 7);
-    ASSERT(own <= tw.clock && tw.clock < end);
-    ASSERT(seen_span - seen_passed == end - tw.clock);                   /* r */
-    ASSERT(seen_passed == tw.clock - (tw.began < own ? own : tw.began)); /* d */
+    ASSERT(own <= tw.clock_tick && tw.clock_tick < end);
+    ASSERT(seen_span - seen_passed == end - tw.clock_tick); /* r */
+    ASSERT(seen_passed ==
+           tw.clock_tick - (tw.began_tick < own ? own : tw.began_tick)); /* d */
     moves++;
 }
 
 /* A wheel of level LEVEL, any clock and any beginning of the call: a large
  * bucket of the wheel's next step moves the share of the time passed in the
- * clock's own step. A wheel whose next step is beyond 64 bits is left alone. */
+ * clock's own step. A wheel whose next step is beyond 64 bits is left alone.
+ * While there may be a large bucket, a call of the next step looks again. */
 void move_ahead(void)
 {
     static twi_wheel wheel;
     static twi_bucket buckets[4];
     set_size(1);
-    tw.clock = nondet_u64();
-    tw.began = nondet_u64();
-    ASSUME(tw.began <= tw.clock);
+    tw.clock_tick = nondet_u64();
+    tw.began_tick = nondet_u64();
+    ASSUME(tw.began_tick <= tw.clock_tick);
     wheel.shift = LEVEL;
     wheel.buckets = buckets;
+    wheel.large_tick = nondet_u64();
     tw.wheels[LEVEL] = &wheel;
-    uint64_t end = ((tw.clock >> LEVEL) + 1) << LEVEL;
+    uint64_t end = ((tw.clock_tick >> LEVEL) + 1) << LEVEL;
     for (unsigned i = 0; i < 4; i++)
         buckets[i].at_most = nondet_u32();
-    size_t in_next = buckets[((tw.clock >> LEVEL) + 1) & 3].at_most;
+    size_t in_next = buckets[((tw.clock_tick >> LEVEL) + 1) & 3].at_most;
+    ASSUME(in_next < TWI_LARGE || wheel.large_tick >= end);
     twi_move_ahead(&tw);
     ASSERT(moves == shares);
     ASSERT(shares == (in_next >= TWI_LARGE && end != 0));
-    if (end == 0) {
-        ASSERT(tw.ahead_at == UINT64_MAX);
-        REACHED("the end of time");
+    if (end == 0 || wheel.large_tick < end) {
+        ASSERT(tw.ahead_tick == UINT64_MAX);
+        REACHED("nothing");
     } else {
-        ASSERT(tw.ahead_at == (shares == 0 ? end : tw.clock));
+        ASSERT(tw.ahead_tick == (shares == 0 ? end : tw.clock_tick));
         REACHED("a step");
     }
 }

@@ -10,10 +10,10 @@
 
 /* The tick of a deadline is the first tick whose time is not before the
  * deadline. */
-/*@ requires \valid_read(tw) && 1 <= tw->units;
+/*@ requires \valid_read(tw) && 1 <= tw->tick_length;
     assigns \nothing;
-    ensures never_early: \result * tw->units >= deadline;
-    ensures first: (\result - 1) * tw->units < deadline; */
+    ensures never_early: \result * tw->tick_length >= deadline;
+    ensures first: (\result - 1) * tw->tick_length < deadline; */
 static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline);
 
 /* The proof `bits` in placement.c shows this property of the highest bit. */
@@ -24,10 +24,10 @@ static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline);
 static inline unsigned twi_highest_bit(uint64_t bits);
 
 /* The clock in ticks is the last tick whose time is not after `now`. */
-/*@ requires \valid_read(tw) && 1 <= tw->units;
+/*@ requires \valid_read(tw) && 1 <= tw->tick_length;
     assigns \nothing;
-    ensures reached: \result * tw->units <= now;
-    ensures last: (\result + 1) * tw->units > now; */
+    ensures reached: \result * tw->tick_length <= now;
+    ensures last: (\result + 1) * tw->tick_length > now; */
 static inline uint64_t twi_tick_reached(const timingwheel *tw, uint64_t now);
 
 /* Steps of the next proof. */

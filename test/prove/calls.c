@@ -4,7 +4,8 @@
  * SPDX-License-Identifier: MIT
  *
  * The work is a list of timers in order: a timer fires, or cascades. The
- * function known_take_next, which replaces twi_take_next, handles the work.
+ * function known_take, which replaces twi_take_finest and twi_take_coarse, takes
+ * the first timer of the work.
  */
 #include "prove.h"
 
@@ -16,35 +17,64 @@ static bool does_fire[WORK];   /* or cascades */
 static unsigned done;          /* how much of the work */
 static unsigned done_at_late;  /* how much before `late` fired */
 
-static void set_next_tick(void)
+static twi_wheel wheel; /* has the work */
+
+static void set_key(void)
 {
-    tw.next_tick = UINT64_MAX;
-    tw.queued = done < WORK;
+    wheel.queue_tick = UINT64_MAX;
     for (unsigned i = WORK; i-- > 0;)
-        tw.next_tick = i >= done ? tick_of[i] : tw.next_tick;
+        wheel.queue_tick = i >= done ? tick_of[i] : wheel.queue_tick;
 }
 
-/* Replaces twi_take_next. */
-tw_timer *known_take_next(timingwheel *of, uint64_t target);
-tw_timer *known_take_next(timingwheel *of, uint64_t target)
+static tw_timer *known_take(void)
 {
-    ASSERT(of == &tw && tw.unfinished);
-    if (tw.budget != 0 && !twi_is_empty(&tw.lists[TWI_OVERDUE])) {
-        twi_unlink(&late.link);
-        done_at_late = done;
-        return &late;
-    }
+    tw_timer *timer = NULL;
+    ASSERT(tw.unfinished && tw.budget != 0 && done < WORK);
     for (unsigned i = 0; i < WORK; i++)
-        if (i == done && tw.budget != 0 && tick_of[i] <= target) {
-            twi_leap(&tw, tick_of[i]);
-            done++;
-            set_next_tick();
-            if (does_fire[i])
-                return &timers[i];
-            tw.budget--;
-            tw.cascaded++;
+        if (i == done) {
+            ASSERT(tw.clock_tick == tick_of[i]);
+            timer = &timers[i];
+            if (!does_fire[i]) {
+                timer = NULL;
+                tw.budget--;
+                tw.cascaded++;
+            }
         }
-    return NULL;
+    done++;
+    set_key();
+    return timer;
+}
+
+tw_timer *known_take_finest(timingwheel *of, twi_wheel *from);
+tw_timer *known_take_finest(timingwheel *of, twi_wheel *from)
+{
+    ASSERT(of == &tw && from == &wheel && wheel.shift == 0);
+    return known_take();
+}
+
+tw_timer *known_take_coarse(timingwheel *of, twi_wheel *from);
+tw_timer *known_take_coarse(timingwheel *of, twi_wheel *from)
+{
+    ASSERT(of == &tw && from == &wheel && wheel.shift != 0);
+    return known_take();
+}
+
+/* Replaces twi_take_front: the only overdue timer is `late`. */
+tw_timer *known_take_front(timingwheel *of, twi_bucket *bucket);
+tw_timer *known_take_front(timingwheel *of, twi_bucket *bucket)
+{
+    ASSERT(of == &tw && bucket == &tw.lists[TWI_OVERDUE] && tw.budget != 0);
+    twi_unlink(&late.link);
+    done_at_late = done;
+    return &late;
+}
+
+/* Replaces twi_last_wheel. */
+twi_wheel *known_last_wheel(const timingwheel *of);
+twi_wheel *known_last_wheel(const timingwheel *of)
+{
+    ASSERT(of == &tw && wheel.queue_tick == UINT64_MAX);
+    return done < WORK ? &wheel : NULL;
 }
 
 /* Replaces twi_move_ahead. */
@@ -52,6 +82,7 @@ void known_move_ahead(timingwheel *of);
 void known_move_ahead(timingwheel *of)
 {
     ASSERT(of == &tw && !tw.unfinished);
+    tw.ahead_tick = nondet_u64();
 }
 
 /* How much of the work is due at a tick. */
@@ -70,20 +101,25 @@ static uint64_t later_of(uint64_t a, uint64_t b)
 
 static void make_state(void)
 {
-    tw.units = 1;
-    tw.clock = tw.now = nondet_u64();
+    tw.tick_length = 1;
+    tw.clock_tick = tw.clock_time = nondet_u64();
     tw.activity = TWI_LIVE;
-    tw.ahead_at = nondet_u64();
+    tw.ahead_tick = nondet_u64();
+    tw.busy_tick = nondet_u64();
     for (unsigned i = 0; i < TWI_LISTS; i++)
         twi_empty_ring(&tw.lists[i]);
     for (unsigned i = 0; i < WORK; i++) {
         does_fire[i] = nondet_bool();
         tick_of[i] = nondet_u64();
-        ASSUME(tick_of[i] > tw.clock);
+        ASSUME(tick_of[i] > tw.clock_tick);
         ASSUME(i == 0 || tick_of[i] >= tick_of[i - 1]);
         tw.count += does_fire[i];
     }
-    set_next_tick();
+    set_key();
+    wheel.shift = any_below(2);
+    tw.queue[0] = &wheel;
+    tw.queued = 1;
+    ASSUME(twi_queue_is_sound(&tw, 1));
 }
 
 /* Asserts that the first `done` timers of the work have been handled. */
@@ -108,7 +144,7 @@ void limit(void)
 {
     make_state();
     uint64_t first = nondet_u64(), second = nondet_u64(), most = nondet_u64();
-    uint64_t target = later_of(first, tw.clock);
+    uint64_t target = later_of(first, tw.clock_tick);
     unsigned due = due_at(target);
     size_t told = tw_advance_clock_limit(&tw, first, most);
     ASSERT(told == tw.fired);
@@ -117,44 +153,84 @@ void limit(void)
     if (most == 0)
         return;
     if (tw.unfinished) {
-        ASSERT(tw.clock == tick_of[done - 1] && tw_wait(&tw, tw.now, 1) == 0);
+        ASSERT(tw.clock_tick == tick_of[done - 1] &&
+               tw_wait(&tw, tw.clock_time, 1) == 0);
         REACHED("unfinished");
     } else {
-        ASSERT(tw.clock == target && tw.now == target);
+        ASSERT(tw.clock_tick == target && tw.clock_time == target);
         REACHED("finished");
     }
     bool has_late = nondet_bool();
     if (has_late) {
         twi_push_back(&tw, &late, &tw.lists[TWI_LATE]);
         tw.count++;
+        tw.busy_tick = 0;
     }
+    ASSERT(twi_queue_is_sound(&tw, 1));
     (void)tw_advance_clock(&tw, second);
     target = later_of(target, second);
-    ASSERT(!tw.unfinished && tw.clock == target && tw.now == target);
+    ASSERT(!tw.unfinished && tw.clock_tick == target &&
+           tw.clock_time == target);
     check_work(due_at(target), has_late);
+    ASSERT(twi_queue_is_sound(&tw, 1));
     if (has_late) {
         ASSERT(late.state == TW_FIRED && done_at_late == due);
         REACHED("late");
     }
 }
 
-/* A call before the next tick changes only the clock, and what begins with each
- * call: the target, `began` and the budget. */
-void nothing(void)
+/* Asserts that only `before`, without the fields that a proof has equated, is
+ * in the timingwheel. */
+static void check_equal(const timingwheel *before)
 {
-    make_state();
-    uint64_t now = nondet_u64(), clock = tw.clock;
-    ASSUME(now < tick_of[0]);
-    timingwheel before = tw;
-    size_t told = tw_advance_clock_limit(&tw, now, nondet_u64());
-    ASSERT(told == 0 && tw.clock == tw.now);
-    ASSERT(tw.clock == clock || tw.clock == now);
-    before.clock = tw.clock, before.now = tw.now;
-    before.target_time = tw.target_time, before.began = tw.began;
-    before.budget = tw.budget;
-    const unsigned char *a = (const unsigned char *)&before;
+    const unsigned char *a = (const unsigned char *)before;
     const unsigned char *b = (const unsigned char *)&tw;
     unsigned i = any_below(sizeof(tw));
     ASSERT(a[i] == b[i] && done == 0);
+}
+
+/* A sound timingwheel, perhaps with an overdue timer or an unfinished call: a
+ * call that moves the clock alone has nothing else to do. Any other call
+ * changes nothing before it begins. */
+void idle(void)
+{
+    make_state();
+    if (nondet_bool())
+        twi_push_back(&tw, &late,
+                      &tw.lists[nondet_bool() ? TWI_LATE : TWI_OVERDUE]);
+    tw.unfinished = nondet_bool();
+    ASSUME(twi_queue_is_sound(&tw, 1));
+    timingwheel before = tw;
+    uint64_t now = nondet_u64();
+    if (twi_is_idle(&tw, now)) {
+        ASSERT(now >= before.clock_time && now < tick_of[0]);
+        ASSERT(now < tw.ahead_tick && !tw.unfinished);
+        ASSERT(!twi_is_pending(&late) && tw.clock_tick == now);
+        ASSERT(tw.clock_time == now && twi_queue_is_sound(&tw, 1));
+        before.clock_tick = before.clock_time = now;
+        REACHED("idle");
+    } else {
+        REACHED("not idle");
+    }
+    check_equal(&before);
+}
+
+/* A call before the next tick changes only the clock, what begins with each
+ * call (the target, began_tick and the budget), and the ticks at which calls
+ * have something to do. */
+void nothing(void)
+{
+    make_state();
+    uint64_t now = nondet_u64(), clock = tw.clock_time;
+    ASSUME(now < tick_of[0]);
+    timingwheel before = tw;
+    size_t told = tw_advance_clock_limit(&tw, now, nondet_u64());
+    ASSERT(told == 0 && tw.clock_tick == tw.clock_time);
+    ASSERT(tw.clock_time == clock || tw.clock_time == now);
+    before.clock_tick = before.clock_time = tw.clock_time;
+    before.target_time = tw.target_time, before.began_tick = tw.began_tick;
+    before.busy_tick = tw.busy_tick, before.ahead_tick = tw.ahead_tick;
+    before.budget = tw.budget;
+    check_equal(&before);
     REACHED("the end");
 }

@@ -1,5 +1,5 @@
 /* cascade.c - proofs of how timers of timingwheel.h leave a bucket of a coarse
- * wheel: the bucket moves down, or comes up.
+ * wheel, or the list of timers that wait for memory.
  *
  * SPDX-License-Identifier: MIT
  *
@@ -39,7 +39,6 @@ static void make_wheel(twi_wheel *wheel, twi_bucket *buckets, uint64_t *marks,
     wheel->buckets = buckets;
     wheel->marks = marks;
     wheel->shift = shift;
-    wheel->queue_index = TWI_UNQUEUED;
     wheel->queue_tick = UINT64_MAX;
     tw.wheels[shift / SIZE_BITS] = wheel;
     for (unsigned i = 0; i < 2 * STEPS; i++)
@@ -60,7 +59,7 @@ static void add_timer(tw_timer *timer, twi_bucket *bucket)
 static void make_state(unsigned count, uint64_t earliest)
 {
     set_size(SIZE_BITS);
-    tw.units = 1;
+    tw.tick_length = 1;
     tw.budget = nondet_u32();
     make_wheel(&fine, fine_buckets, fine_marks, FINE);
     make_wheel(&coarse, coarse_buckets, coarse_marks, COARSE);
@@ -72,21 +71,20 @@ static void make_state(unsigned count, uint64_t earliest)
             add_timer(timers[i], from);
     }
     from->not_before = coarse.queue_tick = earliest;
-    coarse.first = from;
 }
 
-/* Replaces twi_bucket_of: the bucket of a tick of the step, in wheel 1. */
-twi_bucket *known_bucket_of(const timingwheel *of, const twi_wheel *wheel,
-                            uint64_t tick);
-twi_bucket *known_bucket_of(const timingwheel *of, const twi_wheel *wheel,
-                            uint64_t tick)
+/* Replaces twi_index_of: the bucket of a tick of the step, in wheel 1. */
+size_t known_index_of(const timingwheel *of, const twi_wheel *wheel,
+                      uint64_t tick);
+size_t known_index_of(const timingwheel *of, const twi_wheel *wheel,
+                      uint64_t tick)
 {
     ASSERT(of == &tw && wheel == &fine && tick >> COARSE == STEP);
-    twi_bucket *bucket = below;
+    size_t index = 0;
     for (unsigned i = 1; i < STEPS; i++)
         if ((tick >> FINE) % STEPS == i)
-            bucket = &below[i];
-    return bucket;
+            index = i;
+    return STEP % 2 * STEPS + index;
 }
 
 /* Replaces twi_place_again: the timer leaves, and goes to another step. */
@@ -117,7 +115,7 @@ void known_requeue(timingwheel *of, twi_wheel *wheel)
     requeued++;
 }
 
-/* Replaces twi_move_down in the proof of twi_come_up. */
+/* Replaces twi_move_down in the proof of twi_take_coarse. */
 void known_move_down(timingwheel *of, const twi_wheel *wheel, uint64_t step,
                      uint64_t most);
 void known_move_down(timingwheel *of, const twi_wheel *wheel, uint64_t step,
@@ -150,16 +148,17 @@ static void check_end(twi_link *link, twi_bucket *bucket)
  * finer wheel, and in start order. The bounds, marks and keys are sound. */
 void down(void)
 {
-    tw.clock = FIRST - 1;
+    tw.clock_tick = FIRST - 1;
     make_state(TIMERS, FIRST);
     finer.deadline = FIRST + any_below(2); /* started in wheel 1, if at all */
     bool has_finer = nondet_bool();
     if (has_finer) {
         add_timer(&finer, below);
         below->not_before = fine.queue_tick = finer.deadline;
-        fine.first = below;
         fine_marks[0] = UINT64_C(1) << (below - fine_buckets);
     }
+    tw.busy_tick = nondet_u64();
+    ASSUME(tw.busy_tick <= fine.queue_tick);
     uint64_t most = nondet_u32(), budget = tw.budget;
     uint64_t handled = budget < most ? budget : most;
     handled = handled < TIMERS ? handled : TIMERS;
@@ -190,7 +189,9 @@ void down(void)
         check_end(link, &below[b]);
         ASSERT(below[b].not_before == earliest);
         if (link != &below[b].ring) {
-            ASSERT(fine.first != NULL && fine.queue_tick <= earliest);
+            ASSERT(fine.queue_tick <= earliest && tw.busy_tick <= earliest);
+            ASSERT(below[b].at_most < TWI_LARGE ||
+                   fine.large_tick >= (((FIRST >> FINE) + b + 1) << FINE) - 1);
             ASSERT((fine_marks[0] >> (STEP % 2 * STEPS + b) & 1) != 0);
             REACHED("a bucket below");
         }
@@ -200,19 +201,19 @@ void down(void)
 /* The bucket of the clock's own step comes up, with up to three timers; more
  * than TWI_FEW are many. The first due timer fires. The key becomes the
  * earliest of the others. A postponed timer is placed again. */
-void come_up(void)
+void take_coarse(void)
 {
-    tw.clock = FIRST + any_below(1u << COARSE);
+    tw.clock_tick = FIRST + any_below(1u << COARSE);
     unsigned count = any_below(TIMERS + 1);
-    make_state(count, tw.clock);
+    make_state(count, tw.clock_tick);
     unsigned stop = count < TWI_FEW ? count : TWI_FEW;
     for (unsigned i = stop; i-- > 0;)
         stop = is_of_step(timers[i]) ? stop : i;
-    const tw_timer *fired = twi_come_up(&tw, &coarse);
+    const tw_timer *fired = twi_take_coarse(&tw, &coarse);
     uint64_t earliest = UINT64_MAX;
     unsigned due = TIMERS;
     for (unsigned i = count; i-- > 0;)
-        due = timers[i]->deadline == tw.clock ? i : due;
+        due = timers[i]->deadline == tw.clock_tick ? i : due;
     if (stop < count) {
         bool is_postponed = !is_of_step(timers[stop]);
         ASSERT(fired == NULL);
@@ -239,4 +240,58 @@ void come_up(void)
         ASSERT(from->not_before == earliest);
         ASSERT(requeued != 0 || coarse.queue_tick == earliest);
     }
+}
+
+/* Replaces twi_provide_wheel. */
+static unsigned refusals;
+twi_wheel *known_provide_wheel(timingwheel *of, uint64_t tick);
+twi_wheel *known_provide_wheel(timingwheel *of, uint64_t tick)
+{
+    ASSERT(of == &tw && tick > tw.clock_tick);
+    if (nondet_bool())
+        return &coarse;
+    refusals++;
+    return NULL;
+}
+
+/* Any clock, and up to three timers that wait for memory. The due timers become
+ * overdue, and so do the others until a wheel is refused. No wheel is asked for
+ * after a refusal. Timers keep their order, and the key is that of the earliest
+ * that still waits. */
+void recall(void)
+{
+    twi_bucket *waiting = &tw.lists[TWI_WAITING];
+    twi_bucket *overdue = &tw.lists[TWI_OVERDUE];
+    unsigned count = any_below(TIMERS + 1), left = 0;
+    tw.tick_length = 1;
+    tw.clock_tick = nondet_u64();
+    twi_empty_ring(waiting);
+    twi_empty_ring(overdue);
+    for (unsigned i = 0; i < count; i++) {
+        timers[i]->deadline = nondet_u64();
+        add_timer(timers[i], waiting);
+    }
+    twi_recall_waiting(&tw);
+    ASSERT(refusals <= 1);
+    uint64_t earliest = UINT64_MAX;
+    twi_link *stay = &waiting->ring, *go = &overdue->ring;
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t tick = timers[i]->deadline;
+        if (stay->next == &timers[i]->link) {
+            ASSERT(tick > tw.clock_tick && refusals == 1);
+            stay = check_next(stay, timers[i]);
+            earliest = tick < earliest ? tick : earliest;
+            left++;
+        } else {
+            ASSERT(tick <= tw.clock_tick || left == 0);
+            go = check_next(go, timers[i]);
+        }
+    }
+    ASSERT(stay->next == &waiting->ring && waiting->ring.prev == stay);
+    ASSERT(go->next == &overdue->ring && overdue->ring.prev == go);
+    ASSERT(tw.waiting.queue_tick == earliest && (left != 0) == (refusals != 0));
+    if (left != 0)
+        REACHED("some wait");
+    else
+        REACHED("none waits");
 }

@@ -27,7 +27,7 @@ void bits(void)
 static void make_clock(void)
 {
     set_size(SIZE_BITS);
-    tw.clock = nondet_u64();
+    tw.clock_tick = nondet_u64();
 }
 
 /* Makes a wheel of any level that twi_level_of can return. */
@@ -48,7 +48,7 @@ void level(void)
 {
     make_clock();
     uint64_t tick = nondet_u64();
-    ASSUME(tick > tw.clock);
+    ASSUME(tick > tw.clock_tick);
     unsigned found = twi_level_of(&tw, tick), shift = found * tw.size_bits;
     ASSERT(found < TWI_LEVELS && shift < 64);
     ASSERT(steps_ahead(tick, shift) <= tw.bucket_mask);
@@ -65,9 +65,9 @@ void fall(void)
 {
     make_clock();
     uint64_t tick = nondet_u64(), later = nondet_u64();
-    ASSUME(tw.clock <= later && later < tick);
+    ASSUME(tw.clock_tick <= later && later < tick);
     unsigned before = twi_level_of(&tw, tick);
-    tw.clock = later;
+    tw.clock_tick = later;
     ASSERT(twi_level_of(&tw, tick) <= before);
     REACHED("the end");
 }
@@ -81,44 +81,44 @@ void bucket(void)
     make_wheel(&wheel);
     wheel.buckets = buckets;
     uint64_t a = nondet_u64(), b = nondet_u64(), later = nondet_u64();
-    ASSUME(a >= tw.clock && b >= tw.clock);
+    ASSUME(a >= tw.clock_tick && b >= tw.clock_tick);
     ASSUME(steps_ahead(a, wheel.shift) <= tw.bucket_mask);
     ASSUME(steps_ahead(b, wheel.shift) <= tw.bucket_mask);
     const twi_bucket *of_a = twi_bucket_of(&tw, &wheel, a);
     ASSERT(of_a - buckets <= tw.bucket_mask);
     ASSERT((of_a == twi_bucket_of(&tw, &wheel, b)) ==
            (a >> wheel.shift == b >> wheel.shift));
-    ASSUME(tw.clock <= later && later <= a);
-    tw.clock = later;
+    ASSUME(tw.clock_tick <= later && later <= a);
+    tw.clock_tick = later;
     ASSERT(steps_ahead(a, wheel.shift) <= tw.bucket_mask);
     REACHED("the end");
 }
 
-/* The wheel of any start, the clock at that start, a later clock, and a tick
- * that the short way of tw_start accepts: the wheel is the right one. The
- * short way accepts every tick from two steps ahead of the clock on, of which
- * the wheel was the right one before. */
-void remember(void)
+/* Any two wheels, any clock, and any tick ahead of the clock: if the table
+ * names a wheel for the tick, the wheel is the right one. The table names none
+ * if the clock decides between a wheel and the next finer one, or if the wheel
+ * has gone. */
+void certain(void)
 {
-    twi_wheel wheel = {0};
+    twi_wheel wheel = {0}, other = {0};
     make_wheel(&wheel);
-    tw.units = 1;
-    tw.max_pending = SIZE_MAX;
-    uint64_t later = nondet_u64(), tick = nondet_u64(), first = nondet_u64();
-    ASSUME(first > tw.clock);
-    ASSUME(twi_level_of(&tw, first) * tw.size_bits == wheel.shift);
-    twi_remember_wheel(&tw, &wheel);
-    ASSERT(tw.last_wheel == &wheel);
-    ASSUME(tw.clock <= later);
-    bool was_right =
-        tick > later && twi_level_of(&tw, tick) * tw.size_bits == wheel.shift;
-    tw.clock = later;
-    if (tick < tw.last_end && tick > later && tick - later >= tw.last_ahead) {
-        ASSERT(twi_level_of(&tw, tick) * tw.size_bits == wheel.shift);
-        REACHED("accepted");
-    } else if (was_right) {
-        ASSERT(tick - later < UINT64_C(2) << wheel.shift || tick == UINT64_MAX);
-        REACHED("not accepted");
+    make_wheel(&other);
+    ASSUME(wheel.shift != other.shift);
+    twi_set_wheel(&tw, wheel.shift / SIZE_BITS, &wheel);
+    twi_set_wheel(&tw, other.shift / SIZE_BITS, &other);
+    uint64_t tick = nondet_u64();
+    ASSUME(tick > tw.clock_tick);
+    unsigned bit = twi_highest_bit(tick - tw.clock_tick);
+    unsigned shift = twi_level_of(&tw, tick) * SIZE_BITS;
+    const twi_wheel *found = tw.certain[bit];
+    ASSERT(found == NULL || found->shift == shift);
+    if (found == &wheel) {
+        twi_set_wheel(&tw, wheel.shift / SIZE_BITS, NULL);
+        ASSERT(tw.certain[bit] == NULL);
+        REACHED("certain");
+    } else if (shift == wheel.shift) {
+        ASSERT(found == NULL && bit != 0 && bit % SIZE_BITS == 0);
+        REACHED("not certain");
     }
 }
 
@@ -134,20 +134,20 @@ void roundest(void)
     REACHED("the end");
 }
 
-/* Any clock moved to any later tick, or to the tick at which the clock stands,
- * in ticks of any power of two: the clock in ticks is the clock in time units,
- * rounded down, and never goes back. */
-void leap(void)
+/* Any tick between a clock and the target of a call, in ticks of any power of
+ * two: the time of the tick is between clock and target, and has reached that
+ * tick and no later one. */
+void clock_time(void)
 {
-    tw.units = UINT64_C(1) << any_below(64);
-    uint64_t before = tw.now = nondet_u64(), target = nondet_u64();
-    tw.clock = twi_tick_reached(&tw, tw.now);
-    uint64_t tick = nondet_u64();
-    ASSUME(before <= target && tick <= twi_tick_reached(&tw, target));
-    ASSUME(tick > tw.clock ||
-           (tick == tw.clock && tw.now == tw.clock * tw.units));
-    twi_leap(&tw, tick);
-    ASSERT(tw.clock >= tick && tw.now >= before && tw.now <= target);
-    ASSERT(tw.clock == twi_tick_reached(&tw, tw.now));
+    tw.tick_length = UINT64_C(1) << any_below(64);
+    tw.clock_time = nondet_u64();
+    tw.target_time = nondet_u64();
+    tw.clock_tick = nondet_u64();
+    ASSUME(tw.clock_time <= tw.target_time);
+    ASSUME(tw.clock_tick >= twi_tick_reached(&tw, tw.clock_time));
+    ASSUME(tw.clock_tick <= twi_tick_reached(&tw, tw.target_time));
+    uint64_t time = twi_clock_time(&tw);
+    ASSERT(tw.clock_time <= time && time <= tw.target_time);
+    ASSERT(twi_tick_reached(&tw, time) == tw.clock_tick);
     REACHED("the end");
 }

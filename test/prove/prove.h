@@ -59,18 +59,12 @@ static inline void set_size(unsigned bits)
 {
     tw.size_bits = bits;
     tw.bucket_mask = (UINT32_C(2) << bits) - 1;
-    unsigned level = 0, left = bits;
-    for (unsigned i = 0; i < 64; i++, left--) { /* level is i / bits */
-        if (left == 0)
-            left = bits, level++;
-        tw.level_of_bit[i] = (uint8_t)level;
-    }
 }
 
 /* How many steps of 2^shift ticks `tick` is ahead of the clock's own step. */
 static inline uint64_t steps_ahead(uint64_t tick, unsigned shift)
 {
-    return shift < 64 ? (tick >> shift) - (tw.clock >> shift) : 0;
+    return shift < 64 ? (tick >> shift) - (tw.clock_tick >> shift) : 0;
 }
 
 #define MEMORY_BYTES 2048

@@ -7,7 +7,7 @@
 # - CBMC: functions of the header on any state within a bound. The table below
 #   names the bound. The proofs are in the file of the table; see prove.h. Every
 #   check of CBMC is on. The check of wrapping unsigned numbers is off where
-#   numbers wrap on purpose, as in the short way of tw_start.
+#   numbers wrap on purpose.
 # - WP of Frama-C: contracts of functions that multiply and divide, in
 #   arithmetic.c.
 #
@@ -17,7 +17,7 @@
 # are run.
 #
 # NOT PROVED: whole calls over filled wheels (the searches and the fuzzer try
-# these); which timer twi_take_next takes; where twi_place_again places a timer;
+# these); where twi_place_again places a timer;
 # the share of a span of 2^32 ticks or more; more timers, wheels or buckets than
 # the bounds say; heaps of more than five wheels; callbacks that start, cancel
 # or throw; tw_drain, tw_foreach and tw_trim; the mailbox; the time taken.
@@ -47,7 +47,6 @@ checks='--bounds-check --pointer-check --pointer-overflow-check
     --conversion-check --div-by-zero-check --undefined-shift-check
     --unwinding-assertions --drop-unused-functions --slice-formula'
 wrapping=--unsigned-overflow-check
-loops=set_size.0:65
 sizes='1 2 3 4 5 6 7 8 9 10 11 12'
 heaps='-DQUEUED=1,-DQUEUED=2,-DQUEUED=3,-DQUEUED=4,-DQUEUED=5'
 
@@ -85,14 +84,17 @@ replace_calls() {
 run_proof() {
     proof_source=$folder/$proof_file.c
     case $proof_function in
-    down) replace_calls bucket_of place_again queue_set ;;
-    come_up) replace_calls place_again queue_set requeue move_down ;;
+    down) replace_calls index_of place_again queue_set ;;
+    take_coarse) replace_calls place_again queue_set requeue move_down ;;
+    recall) replace_calls provide_wheel queue_set ;;
     move_ahead) replace_calls share_of move_down ;;
-    limit | nothing) replace_calls take_next move_ahead ;;
+    limit | nothing) replace_calls take_finest take_coarse take_front \
+        last_wheel move_ahead ;;
+    wait | wait_rounded) replace_calls last_wheel ;;
     esac >"$build/goto.log" 2>&1 || cat "$build/goto.log"
     # On one path CBMC knows the places in the heap, which takes a tenth.
     [ "$proof_file" != queue ] || proof_options="$proof_options --paths lifo"
-    "$cbmc" $checks --unwindset "$loops" $proof_options $proof_defines \
+    "$cbmc" $checks $proof_options $proof_defines \
         --function "$proof_function" "$proof_source" \
         >"$build/log" 2>&1
     is_proved "$build/log"
@@ -124,21 +126,24 @@ placement bits 65+ -,-DTWI_PORTABLE highest and lowest bit, every number
 placement level 65+ every finest wheel of a tick, every clock and tick
 placement fall 65+ every level falls while the clock moves, every tick
 placement bucket 65+ every bucket and window of two ticks, every level and clock
-placement remember 65 every short way of tw_start, every level, tick and clocks
+placement certain 65+ every certain wheel of tw_start, every clock and tick
 placement roundest 65+ - roundest tick of a window, every window
-placement leap 65+ - clock in ticks and time units, every clock and target
+placement clock_time 65+ - clock in ticks and time units, every tick and target
 queue set 7+ $heaps a key changes, every heap of that size
-queue enter 7+ $heaps a wheel enters, every heap of that size
-queue leave 7+ $heaps a wheel leaves, every heap of that size
+queue add 7+ $heaps a wheel comes, every heap of that size
+queue go 7+ $heaps a wheel goes, every heap of that size
+queue last 7+ $heaps the wheel of the last tick, every heap of that size
 rings leave 5+ - a timer leaves, any two rings of up to 3 timers
 rings enter 5+ - a timer enters, any two rings of up to 3 timers
 rings append 5+ - a ring is appended, any two rings of up to 3 timers
 rings move 5+ - a timer moves to another struct, any two rings
 rings skip 9 1,2 first bucket with timers, every mark and clock
 cascade down 9 - moving down keeps start order, any 3 timers
-cascade come_up 9 -DTWI_FEW=1,-DTWI_FEW=2 a bucket comes up, any 3 timers
+cascade take_coarse 9 -DTWI_FEW=1,-DTWI_FEW=2 a bucket comes up, any 3 timers
+cascade recall 9 - timers that wait for memory, any 3 timers and clock
 ahead move_ahead 65 -DLEVEL=1,-DLEVEL=8,-DLEVEL=63 moving ahead, every clock
 calls limit 5 - a limit changes no order, any limit, 2 timers and a late timer
+calls idle 5 - a call that moves only the clock, every sound state
 calls nothing 5 - a call with nothing due changes only the clock, any clock
 wait wait 6 - time to wait, every clock, key and sleep
 wait wait_rounded 6 - time to wait with ticks of 1024, every clock

@@ -14,33 +14,42 @@
 #define ORDERS 8
 
 static twi_wheel w0, w1, w2, w3, w4, w5, w6;
-static twi_wheel *const wheels[] = {&w0, &w1, &w2, &w3, &w4, &w5, &w6};
+static twi_wheel *wheels[] = {&w0, &w1, &w2, &w3, &w4, &w5, &w6};
 static uint64_t expected[QUEUED]; /* the expected tick of each wheel */
 
+/* Any wheel. A branch per wheel, so that CBMC knows the wheel on each path. */
+static uint32_t any_wheel(void)
+{
+    uint32_t i = 0;
+    while (i + 1 < QUEUED && nondet_bool())
+        i++;
+    return i;
+}
+
 /* Makes a heap. Wheel i has place i in the heap. That loses nothing: wheels
- * differ by their levels, and the levels are arbitrary. */
+ * differ by their levels, and the levels are arbitrary. One is `waiting`. */
 static void make_heap(void)
 {
-    static twi_bucket bucket;
     uint64_t levels = 0;
+    wheels[any_wheel()] = &tw.waiting;
     tw.queued = QUEUED;
+    for (uint32_t i = 0; i <= QUEUED + 1; i++)
+        tw.queue[i] = &tw.waiting;
     for (uint32_t i = 0; i < QUEUED; i++) {
         wheels[i]->shift = any_below(ORDERS);
         ASSUME((levels >> wheels[i]->shift & 1) == 0);
         levels |= UINT64_C(1) << wheels[i]->shift;
         wheels[i]->queue_index = i;
         wheels[i]->queue_tick = expected[i] = any_below(ORDERS);
-        wheels[i]->first = &bucket;
         tw.queue[i] = wheels[i];
         if (i > 0)
             ASSUME(!twi_is_before(tw.queue[i], tw.queue[(i - 1) / 2]));
     }
-    tw.next_tick = expected[0];
 }
 
 /* Asserts the order of the heap. Each wheel stands in the heap once, with its
- * tick, at its queue_index, except the wheel `without`. next_tick is the tick
- * of the head. */
+ * tick, at its queue_index, except the wheel `without`. The place after the
+ * heap is filled. */
 static void check_heap(uint32_t without)
 {
     uint32_t queued = QUEUED - (without < QUEUED);
@@ -55,17 +64,7 @@ static void check_heap(uint32_t without)
         ASSERT(tw.queue[index] == wheels[i]);
         ASSERT(wheels[i]->queue_tick == expected[i]);
     }
-    ASSERT(tw.next_tick ==
-           (queued == 0 ? UINT64_MAX : tw.queue[0]->queue_tick));
-}
-
-/* Any wheel. A branch per wheel, so that CBMC knows the wheel on each path. */
-static uint32_t any_wheel(void)
-{
-    uint32_t i = 0;
-    while (i + 1 < QUEUED && nondet_bool())
-        i++;
-    return i;
+    ASSERT(tw.queue[queued] == &tw.waiting);
 }
 
 /* Any wheel's key changes. */
@@ -79,27 +78,53 @@ void set(void)
     REACHED("the end");
 }
 
-/* The last wheel of the heap enters only now. */
-void enter(void)
+/* The last wheel of the heap comes only now. */
+void add(void)
 {
     make_heap();
-    uint32_t i = --tw.queued;
-    tw.next_tick = i == 0 ? UINT64_MAX : expected[0];
-    wheels[i]->queue_index = TWI_UNQUEUED;
-    expected[i] = any_below(ORDERS);
-    twi_queue_set(&tw, wheels[i], expected[i]);
+    tw.queue[--tw.queued] = &tw.waiting;
+    expected[QUEUED - 1] = UINT64_MAX;
+    twi_queue_add(&tw, wheels[QUEUED - 1]);
     check_heap(QUEUED);
     REACHED("the end");
 }
 
-/* Any wheel leaves. */
-void leave(void)
+/* Any wheel goes. */
+void go(void)
 {
     uint32_t i = any_wheel();
     make_heap();
     twi_queue_remove(&tw, wheels[i]);
-    ASSERT(wheels[i]->queue_index == TWI_UNQUEUED);
-    ASSERT(wheels[i]->first == NULL);
     check_heap(i);
     REACHED("the end");
+}
+
+/* Any wheels with a timer for the last tick: the coarsest is found. */
+void last(void)
+{
+    static twi_bucket buckets[QUEUED][4];
+    static bool has_timer[QUEUED];
+    static twi_link timer;
+    make_heap();
+    tw.bucket_mask = 3;
+    for (uint32_t i = 0; i < QUEUED; i++) {
+        bool is_waiting = wheels[i] == &tw.waiting;
+        twi_bucket *bucket =
+            is_waiting ? &tw.lists[TWI_WAITING] : &buckets[i][3];
+        wheels[i]->buckets = is_waiting ? NULL : buckets[i];
+        has_timer[i] = nondet_bool();
+        bucket->ring.next = has_timer[i] ? &timer : &bucket->ring;
+    }
+    const twi_wheel *found = twi_last_wheel(&tw);
+    bool is_found = found == NULL;
+    for (uint32_t i = 0; i < QUEUED; i++) {
+        is_found |= has_timer[i] && found == wheels[i];
+        if (has_timer[i])
+            ASSERT(found != NULL && found->shift >= wheels[i]->shift);
+    }
+    ASSERT(is_found);
+    if (found != NULL)
+        REACHED("a wheel");
+    else
+        REACHED("none");
 }

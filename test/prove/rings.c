@@ -138,7 +138,7 @@ void skip(void)
     wheel.buckets = buckets;
     wheel.marks = marks;
     wheel.shift = any_below(64);
-    tw.clock = nondet_u64();
+    tw.clock_tick = nondet_u64();
     for (uint32_t i = 0; i < BUCKETS; i++) {
         bool has_timer = nondet_bool(), has_mark = has_timer || nondet_bool();
         buckets[i].ring.next = has_timer ? &t0.link : &buckets[i].ring;
@@ -146,9 +146,9 @@ void skip(void)
     }
     for (unsigned i = 0; i < sizeof(marks) / sizeof(*marks); i++)
         before[i] = marks[i];
-    const twi_bucket *found = twi_skip_emptied(&tw, &wheel);
+    const twi_bucket *found = twi_clear_emptied(&tw, &wheel);
     uint32_t i = any_below(BUCKETS);
-    uint32_t own = (uint32_t)(tw.clock >> wheel.shift & tw.bucket_mask);
+    uint32_t own = (uint32_t)(tw.clock_tick >> wheel.shift & tw.bucket_mask);
     ASSERT(is_marked(before, i) || !is_marked(marks, i));
     if (!twi_is_empty(&buckets[i]))
         ASSERT(is_marked(marks, i));

@@ -7,59 +7,67 @@
 
 static tw_timer overdue, late;
 
-static void make_state(void)
+static twi_wheel wheel;
+static bool has_last; /* a timer for tick UINT64_MAX */
+
+/* Replaces twi_last_wheel. */
+twi_wheel *known_last_wheel(const timingwheel *of);
+twi_wheel *known_last_wheel(const timingwheel *of)
 {
-    tw.units = 1;
-    tw.clock = tw.now = nondet_u64();
+    ASSERT(of == &tw && wheel.queue_tick == UINT64_MAX);
+    return has_last ? &wheel : NULL;
+}
+
+static void make_state(uint64_t tick_length)
+{
+    tw.tick_length = tick_length;
+    tw.clock_time = nondet_u64();
+    tw.clock_tick = twi_tick_reached(&tw, tw.clock_time);
     tw.activity = TWI_LIVE;
-    tw.next_tick = tw.ahead_at = UINT64_MAX;
+    tw.busy_tick = nondet_u64();
+    tw.ahead_tick = UINT64_MAX;
+    tw.queue[0] = &wheel;
+    tw.queued = 1;
+    wheel.queue_tick = nondet_u64();
     for (unsigned i = 0; i < TWI_LISTS; i++)
         twi_empty_ring(&tw.lists[i]);
     if (nondet_bool()) { /* only in an unfinished call */
         tw.unfinished = true;
-        tw.target_time = nondet_u64();
-        ASSUME(tw.target_time >= tw.clock);
         twi_push_back(&tw, &overdue, &tw.lists[TWI_OVERDUE]);
         tw.count++;
     }
     if (nondet_bool()) {
-        late.deadline = nondet_u64();
-        ASSUME(late.deadline <= tw.clock);
         twi_push_back(&tw, &late, &tw.lists[TWI_LATE]);
         tw.count++;
     }
+    has_last = wheel.queue_tick == UINT64_MAX && nondet_bool();
+    tw.count += has_last || wheel.queue_tick != UINT64_MAX;
+    ASSUME(wheel.queue_tick > tw.clock_tick);
+    ASSUME(twi_queue_is_sound(&tw, 1));
 }
 
 /* Any clock, key and sleep asked for: the time to wait ends when the deadline
  * does, and never beyond `longest`. */
-static void check_wait(uint64_t units)
+static void check_wait(uint64_t tick_length)
 {
-    static twi_wheel wheel;
-    make_state();
-    tw.units = units;
-    tw.clock = twi_tick_reached(&tw, tw.now);
-    if (nondet_bool()) {
-        tw.next_tick = wheel.queue_tick = nondet_u64();
-        tw.queue[0] = &wheel;
-        tw.queued = 1;
-        tw.count++;
-        ASSUME(tw.next_tick > tw.clock);
-    }
+    make_state(tick_length);
+    uint64_t tick = wheel.queue_tick;
     bool is_due = tw.unfinished || twi_is_pending(&late);
+    bool is_later =
+        (tick != UINT64_MAX || has_last) && tick <= UINT64_MAX / tick_length;
     uint64_t deadline, now = nondet_u64(), longest = nondet_u64();
     uint64_t sleep = tw_wait(&tw, now, longest);
     bool told = tw_next_deadline(&tw, &deadline);
-    ASSERT(told ==
-           (is_due || (tw.queued != 0 && tw.next_tick <= UINT64_MAX / units)));
+    ASSERT(told == (is_due || is_later));
     if (!told) {
         ASSERT(sleep == longest);
         REACHED("nothing");
     } else if (is_due) {
-        ASSERT(sleep == 0 && deadline == tw.now);
+        ASSERT(sleep == 0 && deadline == tw.clock_time);
         REACHED("due");
     } else {
         uint64_t left = deadline <= now ? 0 : deadline - now;
-        ASSERT(deadline == tw.next_tick * units);
+        ASSERT(deadline == tick * tick_length);
         ASSERT(sleep == (left < longest ? left : longest));
         REACHED("later");
     }

@@ -101,9 +101,9 @@ static void add(uint64_t value)
 /* Adds a tick as the distance to the clock; all passed ticks are equal. */
 static void add_tick(uint64_t tick)
 {
-    add(tick == UINT64_MAX     ? tick
-        : tick <= run.tw.clock ? 0
-                               : tick - run.tw.clock);
+    add(tick == UINT64_MAX          ? tick
+        : tick <= run.tw.clock_tick ? 0
+                                    : tick - run.tw.clock_tick);
 }
 
 static void add_bucket(const twi_bucket *bucket)
@@ -121,8 +121,7 @@ static void add_wheel(const twi_wheel *wheel)
     uint32_t buckets = run.tw.bucket_mask + 1;
     add(wheel->queue_index);
     add_tick(wheel->queue_tick);
-    add(wheel->first == NULL ? buckets
-                             : (uint64_t)(wheel->first - wheel->buckets));
+    add_tick(wheel->large_tick);
     for (uint32_t i = 0; i < (buckets + 63) / 64; i++)
         add(wheel->marks[i]);
     for (uint32_t i = 0; i < buckets; i++)
@@ -143,17 +142,18 @@ static uint64_t number_of_state(void)
         add_wheel(tw->wheels[level]);
     unsigned bits = (level + 1) * tw->size_bits + 1;
     add(level);
-    add(tw->clock & ((UINT64_C(1) << bits) - 1));
+    add(tw->clock_tick & ((UINT64_C(1) << bits) - 1));
     for (unsigned i = 0; i < TWI_LISTS; i++)
         add_bucket(&tw->lists[i]);
     add(tw->unfinished);
     if (tw->unfinished) {
         add_tick(tw->target_time);
-        add(tw->clock - tw->began);
+        add(tw->clock_tick - tw->began_tick);
     }
-    add_tick(tw->ahead_at);
-    add_tick(tw->last_end);
-    add(tw->last_ahead);
+    add(tw->waiting.queue_index);
+    add_tick(tw->waiting.queue_tick);
+    add_tick(tw->ahead_tick);
+    add_tick(tw->busy_tick);
     for (uint32_t id = 0; id < run.s.items; id++) {
         const oracle_timer *t = &run.oracle.timers[id];
         uint64_t older = 0;
@@ -163,7 +163,7 @@ static uint64_t number_of_state(void)
         add(t->state == TW_PENDING);
         if (t->state == TW_PENDING) {
             add(older * 4 + (t->any_place ? 2 : 0) + (t->is_overdue ? 1 : 0));
-            add(t->deadline - tw->clock);
+            add(t->deadline - tw->clock_tick);
         }
     }
     return hash | 1;
