@@ -1185,10 +1185,10 @@ static inline void twi_set_hint(const timingwheel *tw, tw_timer *timer,
 /* ---------------------------------------------------------- delay queue --- */
 
 /* Returns the number of the bucket for a tick. */
-static inline size_t twi_index_of(const timingwheel *tw, const twi_wheel *wheel,
-                                  uint64_t tick)
+static inline uint32_t twi_index_of(const timingwheel *tw,
+                                    const twi_wheel *wheel, uint64_t tick)
 {
-    return (size_t)(tick >> wheel->shift & tw->bucket_mask);
+    return (uint32_t)(tick >> wheel->shift & tw->bucket_mask);
 }
 
 static inline twi_bucket *twi_bucket_of(const timingwheel *tw,
@@ -1300,8 +1300,7 @@ static inline unsigned twi_level_of(const timingwheel *tw, uint64_t tick)
 TWI_WRAPS static twi_bucket *twi_clear_emptied(const timingwheel *tw,
                                                twi_wheel *wheel)
 {
-    uint32_t from =
-        (uint32_t)(tw->clock_tick >> wheel->shift & tw->bucket_mask);
+    uint32_t from = twi_index_of(tw, wheel, tw->clock_tick);
     uint32_t last = tw->bucket_mask / 64, word = from / 64;
     uint64_t bits = wheel->marks[word] & (UINT64_MAX << (from % 64));
     for (uint32_t left = last + 1;; left--) {
@@ -1350,7 +1349,7 @@ TWI_WRAPS TWI_NOINLINE void twi_note_first_or_large(timingwheel *tw,
 /* Updates the mark and the bounds of a bucket that a timer has entered, and the
  * wheel's key. `tick` is the timer's tick. */
 static inline void twi_note_arrival(timingwheel *tw, twi_wheel *wheel,
-                                    size_t index, uint64_t tick)
+                                    uint32_t index, uint64_t tick)
 {
     twi_bucket *bucket = &wheel->buckets[index];
     wheel->marks[index / 64] |= UINT64_C(1) << (index % 64);
@@ -1587,7 +1586,7 @@ static inline void twi_push_back(const timingwheel *tw, tw_timer *timer,
 static inline void twi_put(timingwheel *tw, tw_timer *timer, twi_wheel *wheel,
                            uint64_t tick)
 {
-    size_t index = twi_index_of(tw, wheel, tick);
+    uint32_t index = twi_index_of(tw, wheel, tick);
     twi_push_back(tw, timer, &wheel->buckets[index]);
     twi_note_arrival(tw, wheel, index, tick);
 }
@@ -1767,7 +1766,7 @@ TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
             twi_place_again(tw, timer);
             continue;
         }
-        size_t index = twi_index_of(tw, finer, tick);
+        uint32_t index = twi_index_of(tw, finer, tick);
         twi_bucket *to = &finer->buckets[index];
         twi_unlink(&timer->link);
         twi_link_between(&timer->link, &to->ring, to->ring.next);
@@ -2033,7 +2032,7 @@ static inline size_t twi_fire(timingwheel *tw, uint64_t now, uint64_t limit)
         return 0;
     uint64_t before = tw->fired;
     (void)twi_advance(tw, now, limit, false);
-    return (size_t)(tw->fired - before);
+    return (tw->fired - before) & SIZE_MAX;
 }
 
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now)
@@ -2234,7 +2233,7 @@ TW_DEF uint64_t tw_remaining(const tw_timer *timer, uint64_t now)
 
 TW_DEF const char *tw_strerror(int status)
 {
-    static const char sentences[][140] = {
+    static const char sentences[][124] = {
         "Done.",
         "An argument is NULL or out of range, or the timingwheel has been "
         "destroyed: see the function's comment for its arguments.",
@@ -2359,10 +2358,9 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
             twi_draw_wheel(tw, tw->wheels[level], write, context);
     for (unsigned level = 0; level < TWI_LEVELS; level++) {
         const twi_wheel *wheel = tw->wheels[level];
-        uint64_t key[] = {level, wheel == NULL ? 0 : wheel->queue_tick};
-        if (wheel != NULL &&
-            (key[1] != UINT64_MAX ||
-             !twi_is_empty(twi_bucket_of(tw, wheel, UINT64_MAX))))
+        uint64_t key[] = {level,
+                          wheel == NULL ? UINT64_MAX : wheel->queue_tick};
+        if (key[1] != UINT64_MAX)
             twi_write_line(write, context, "queue: wheel % at tick %", key);
     }
     for (unsigned i = 0; i < TWI_LISTS; i++)
