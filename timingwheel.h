@@ -93,32 +93,34 @@
      starts overdue waits for the next call: `missed` counts the rest.
    - Stop everything, outside of a callback?                     example: stop.c
          tw_drain(tw, release, &list); // the timers are idle: free their owners
-         tw_destroy(tw);
+         tw_destroy(tw); // alone, if you reach the owners without their timers
    - Bound the work of a turn?                                  example: limit.c
          tw_advance_clock_limit(tw, now, 1000); // tw_wait is 0 if more are due
    - Choose the tick? As coarse as your precision: for network timeouts 1 ms,
      which is 1000000 for a clock in nanoseconds. Each factor of 256 below costs
      a move per timer: at 1 ns, a million timers take 3 times as long to fire.
-   - Choose wheel_size? Leave it at 256. Smaller wheels save memory (64: 8 KB
-     each), but a million timers take 3 times as long to fire with 64, 5 times
-     with 16, 20 times with 2. Above 512 up to 4096 they are slower, too.
+   - Choose wheel_size? Leave it at 256: with 64 a wheel takes 8 KB, but a
+     million timers take 3 times as long to fire (16: 5, 2: 20). 1024 is slower.
    - Run without malloc? Define TW_MALLOC.                    example: reserve.c
          status = tw_reserve(tw, UINT64_MAX); // 264 KB; no start needs more
    - Simulate? Go from deadline to deadline.                 example: simulate.c
          while (tw_next_deadline(tw, &now) && now <= end)
              tw_advance_clock(tw, now); // not once to `end`: see the function
+     Callbacks count delays from tw_now. Leave the tick at 1, because the timers
+     of one tick fire in start order, and take a unit as fine as your times.
    - Move an object? A byte copy of it is in no list.            example: move.c
          tw_move(tw, &old->idle, &copy->idle); // before `old` is freed
-   - Use C++? Derive a class from tw_timer, static_cast the timer to the class
-     in the callback, and call tw_cancel in the destructor. Delete the copy
-     constructor, because destroying a copy would cancel the original.
+   - Use C++? Derive a class from tw_timer, and static_cast the timer to the
+     class in the callback. Call tw_cancel in the destructor, and tw_move when
+     the object moves. Delete the copy constructor, because destroying a copy
+     would cancel the original. test/recipes/timer.cpp has such a class.
    - Dispatch timers myself, or in coroutines?               example: dispatch.c
          while ((timer = tw_poll(tw, now)) != NULL)
              dispatch(timer); // a start for "now" keeps this loop going
      Do not suspend a callback, because the call around it would never end.
-   - Set another time? tw_drain into a list, sort the list by deadline (overdue
-     timers fire in start order), tw_destroy, tw_init with the new start, and
-     start the timers. With a stable sort the timers of a tick keep their order.
+   - Set another time? tw_drain into a list, tw_destroy, tw_init with the new
+     start, and start the timers, sorted stably by deadline: timers of one tick,
+     and overdue timers, fire in start order.
    - Find a mistake? Define TW_DEBUG: misuse prints one line on standard error,
      `timingwheel.h: SENTENCE (FUNCTION)`, and aborts. tw_dump draws the wheels.
 
@@ -126,8 +128,8 @@
 
    A *wheel* has *buckets*: lists of timers in start order. A bucket spans one
    *step*: a tick in wheel 0, and wheel_size steps of the finer wheel elsewhere.
-   To *cascade* is to move timers to a finer wheel. A timer started for a tick
-   already reached is *overdue*. A call that its limit stopped is *unfinished*.
+   To *cascade* is to move to a finer wheel. A timer started for a tick already
+   reached is *overdue*. A call stopped by a limit or exception is *unfinished*.
 
    PROMISES
 
@@ -164,16 +166,16 @@
    11. Callbacks may start, cancel, postpone and move any timer, drain, and free
        the timer that fired. They must not advance, poll, trim or destroy their
        own timingwheel: the call around them uses it, so such a call does
-       nothing. In C++ they may throw, which stops the call after the timer.
-       They must not leave by longjmp, because the call would never end.
+       nothing. If the implementation is compiled as C++, they may throw: the
+       call is then unfinished. After longjmp, or as C, it would never end.
 
    COSTS
 
    A timer takes 40 bytes on a 64-bit machine, a timingwheel 2 KB, a wheel 33
    KB. With ticks of 1 ms, timeouts up to a minute need two wheels, an hour
-   three, 100 years six, all of 64 bits eight. A heap takes less memory, and up
-   to a few hundred timers is often as fast or faster. Buckets cascade early
-   only in calls: with a million timers, pass tw_wait a second.
+   three, 100 years six, all of 64 bits eight. A heap takes less, and is often
+   faster up to a few hundred timers. Buckets cascade early only in calls: with
+   a million timers, pass tw_wait a second.
 
    CONFIGURATION, by #define before the implementation
 
@@ -220,8 +222,6 @@
    - max_pending does not limit posted starts: whoever posts limits. A start
      without memory, or after tw_destroy, waits. Each tw_collect tries again,
      and returns how many wait: none after tw_reserve.
-   - UINT64_MAX - 2 and - 1 act as UINT64_MAX, because two of the values that a
-     request can have mean "nothing" and "cancel".
    - A cancel may come after the timer has fired. Once tw_remote_settled is
      true, the timer will not fire, and the loop's thread may use it. If not
      pending and never posted again, the remote may be freed.
@@ -634,10 +634,10 @@ TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
 /* Moves the clock to `now` and fires, in order, every timer due by then.
  * Returns the number of timers fired. A `now` before the clock leaves the clock
  * alone. An unfinished call is finished first, which counts as a call of its
- * own (promises 5 and 8). Does nothing inside a callback or visitor (0). Costs
- * O(1) per timer fired or cascaded. Over a long span, a timer that a callback
- * starts for "now" fires only in the next call, so a simulation calls this once
- * per tw_next_deadline. */
+ * own (promises 5 and 8). If a callback throws, this call is unfinished. Does
+ * nothing inside a callback or visitor (0). Costs O(1) per timer fired or
+ * cascaded. Over a long span, a timer that a callback starts for "now" fires
+ * only in the next call, so a simulation calls this per tw_next_deadline. */
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
 
 /* Acts like tw_advance_clock, but handles at most `limit` timers, fired or
@@ -660,6 +660,8 @@ TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now);
 
 /* Returns now + delay, or UINT64_MAX if the sum exceeds 64 bits. `now` is the
  * latest reading of your clock, not tw_now, which is older than the last sleep.
+ * (A simulation has no other clock: its callbacks pass tw_now.) `delay` is
+ * unsigned: a negative delay would never end, so pass 0 instead.
  * A delay counted from a reading that is old, or cut off to its unit, is
  * shorter by as much. So read the clock again after long work, and add one unit
  * if the delay must not be too short. */
@@ -744,7 +746,8 @@ TW_DEF void tw_remote_init(tw_remote *remote, tw_callback *callback);
  * a start, because nobody could hear of the refusal. The request replaces an
  * earlier request for the same timer that has not been applied. Ignored if box
  * or remote is NULL. Lock-free: one exchange, then a compare and swap if there
- * was no earlier request. */
+ * was no earlier request. UINT64_MAX - 2 and - 1 act as UINT64_MAX, because two
+ * of the values that a request can have mean "nothing" and "cancel". */
 TW_DEF void tw_post_start(tw_mailbox *box, tw_remote *remote,
                           uint64_t deadline);
 
