@@ -26,63 +26,104 @@ static void set_key(void)
         wheel.queue_tick = i >= done ? tick_of[i] : wheel.queue_tick;
 }
 
-static tw_timer *known_take(void)
+/* Takes timer `i` of the work, which is the first. */
+static tw_timer *take(unsigned i)
 {
-    tw_timer *timer = NULL;
-    ASSERT(tw.unfinished && tw.budget != 0 && done < WORK);
-    for (unsigned i = 0; i < WORK; i++)
-        if (i == done) {
-            ASSERT(tw.clock_tick == tick_of[i]);
-            timer = &timers[i];
-            if (!does_fire[i]) {
-                timer = NULL;
-                tw.budget--;
-                tw.cascaded++;
-            }
-        }
+    ASSERT(tw.unfinished && tw.budget != 0 && tw.clock_tick == tick_of[i]);
     done++;
     set_key();
-    return timer;
+    if (does_fire[i])
+        return &timers[i];
+    tw.budget--;
+    tw.cascaded++;
+    return NULL;
 }
 
-tw_timer *known_take_finest(timingwheel *of, twi_wheel *from);
-tw_timer *known_take_finest(timingwheel *of, twi_wheel *from)
+static tw_timer *known_take(void)
+{
+    ASSERT(done < WORK);
+    for (unsigned i = 0; i < WORK; i++)
+        if (i == done)
+            return take(i);
+    return NULL;
+}
+
+REPLACES(tw_timer *, known_take_finest, timingwheel *of, twi_wheel *from)
 {
     ASSERT(of == &tw && from == &wheel && wheel.shift == 0);
     return known_take();
 }
 
-tw_timer *known_take_coarse(timingwheel *of, twi_wheel *from);
-tw_timer *known_take_coarse(timingwheel *of, twi_wheel *from)
+REPLACES(tw_timer *, known_take_coarse, timingwheel *of, twi_wheel *from)
 {
     ASSERT(of == &tw && from == &wheel && wheel.shift != 0);
     return known_take();
 }
 
 /* Replaces twi_take_front: the only overdue timer is `late`. */
-tw_timer *known_take_front(timingwheel *of, twi_bucket *bucket);
-tw_timer *known_take_front(timingwheel *of, twi_bucket *bucket)
+REPLACES(tw_timer *, known_take_front, timingwheel *of, twi_bucket *bucket)
 {
     ASSERT(of == &tw && bucket == &tw.lists[TWI_OVERDUE] && tw.budget != 0);
-    twi_unlink(&late.link);
+    twi_empty_ring(&tw.lists[TWI_OVERDUE]);
     done_at_late = done;
     return &late;
 }
 
+/* Puts `late`, which is in no ring, into an empty list. */
+static void put_late(twi_bucket *list)
+{
+    list->ring.next = list->ring.prev = &late.link;
+    late.state = TW_PENDING;
+}
+
+/* Replaces twi_append_ring: `late` is the only timer in the lists. */
+REPLACES(void, known_append_ring, twi_bucket *from, twi_bucket *to)
+{
+    ASSERT(from == &tw.lists[TWI_LATE] && to == &tw.lists[TWI_OVERDUE]);
+    if (twi_is_empty(&tw.lists[TWI_LATE]))
+        return;
+    twi_empty_ring(&tw.lists[TWI_LATE]);
+    put_late(&tw.lists[TWI_OVERDUE]);
+}
+
 /* Replaces twi_last_wheel. */
-twi_wheel *known_last_wheel(const timingwheel *of);
-twi_wheel *known_last_wheel(const timingwheel *of)
+REPLACES(twi_wheel *, known_last_wheel, const timingwheel *of)
 {
     ASSERT(of == &tw && wheel.queue_tick == UINT64_MAX);
     return done < WORK ? &wheel : NULL;
 }
 
+/* Replaces twi_next_tick. */
+REPLACES(uint64_t, known_next_tick, const timingwheel *of)
+{
+    ASSERT(of == &tw);
+    return wheel.queue_tick;
+}
+
 /* Replaces twi_move_ahead. */
-void known_move_ahead(timingwheel *of);
-void known_move_ahead(timingwheel *of)
+REPLACES(void, known_move_ahead, timingwheel *of)
 {
     ASSERT(of == &tw && !tw.unfinished);
     tw.ahead_tick = nondet_u64();
+}
+
+/* Replaces twi_take_next in the proof `limit`. */
+REPLACES(tw_timer *, known_take_next, timingwheel *of, uint64_t target)
+{
+    ASSERT(of == &tw && tw.unfinished);
+    bool is_late = !twi_is_empty(&tw.lists[TWI_OVERDUE]);
+    if (is_late && tw.budget != 0)
+        return known_take_front(of, &tw.lists[TWI_OVERDUE]);
+    for (unsigned i = 0; i < WORK && !is_late; i++)
+        if (i == done && tick_of[i] <= target && tw.budget != 0) {
+            tw.clock_tick = tick_of[i];
+            tw_timer *timer = take(i);
+            if (timer != NULL)
+                return timer;
+        }
+    if (!is_late && (done == WORK || tick_of[done] > target))
+        twi_end_call(&tw, target);
+    return NULL;
 }
 
 /* How much of the work is due at a tick. */
@@ -106,8 +147,8 @@ static void make_state(void)
     tw.activity = TWI_LIVE;
     tw.ahead_tick = nondet_u64();
     tw.busy_tick = nondet_u64();
-    for (unsigned i = 0; i < TWI_LISTS; i++)
-        twi_empty_ring(&tw.lists[i]);
+    twi_empty_ring(&tw.lists[TWI_OVERDUE]);
+    twi_empty_ring(&tw.lists[TWI_LATE]);
     for (unsigned i = 0; i < WORK; i++) {
         does_fire[i] = nondet_bool();
         tick_of[i] = nondet_u64();
@@ -136,47 +177,53 @@ static void check_work(unsigned expected, bool has_late)
     ASSERT(tw.activity == TWI_LIVE);
 }
 
-/* Any limit, clock, and readings of the clock. A call with a limit handles that
- * many timers. The next call finishes the first call, and fires a timer started
- * overdue in between. Then the next call begins its own work. So both together
- * handle the same timers in the same order as without a limit. */
+/* Any limit, clock and reading of the clock, perhaps an unfinished call, and a
+ * timer started overdue. First the unfinished call goes on with its own target.
+ * When that call has ended, the next begins, even with nothing left of the
+ * limit: the overdue timer fires, then what is due by `now`. So limits do not
+ * change which timers fire, nor their order. */
 void limit(void)
 {
     make_state();
-    uint64_t first = nondet_u64(), second = nondet_u64(), most = nondet_u64();
-    uint64_t target = later_of(first, tw.clock_tick);
-    unsigned due = due_at(target);
-    size_t told = tw_advance_clock_limit(&tw, first, most);
-    ASSERT(told == tw.fired);
-    check_work(due < most ? due : (unsigned)most, false);
-    ASSERT(tw.unfinished == (most != 0 && due > most));
-    if (most == 0)
-        return;
-    if (tw.unfinished) {
-        ASSERT(tw.clock_tick == tick_of[done - 1] &&
-               tw_wait(&tw, tw.clock_time, 1) == 0);
-        REACHED("unfinished");
-    } else {
-        ASSERT(tw.clock_tick == target && tw.clock_time == target);
-        REACHED("finished");
-    }
+    uint64_t now = nondet_u64(), most = nondet_u64(), clock = tw.clock_tick;
+    uint64_t target = later_of(now, clock);
+    uint64_t begins_at = clock; /* the call's own part */
+    unsigned due_before = 0;
     bool has_late = nondet_bool();
     if (has_late) {
-        twi_push_back(&tw, &late, &tw.lists[TWI_LATE]);
+        put_late(&tw.lists[TWI_LATE]);
         tw.count++;
         tw.busy_tick = 0;
     }
-    ASSERT(twi_queue_is_sound(&tw, 1));
-    (void)tw_advance_clock(&tw, second);
-    target = later_of(target, second);
-    ASSERT(!tw.unfinished && tw.clock_tick == target &&
-           tw.clock_time == target);
-    check_work(due_at(target), has_late);
-    ASSERT(twi_queue_is_sound(&tw, 1));
-    if (has_late) {
-        ASSERT(late.state == TW_FIRED && done_at_late == due);
-        REACHED("late");
+    if (nondet_bool()) {
+        tw.unfinished = true;
+        tw.busy_tick = 0;
+        tw.target_time = begins_at = nondet_u64();
+        ASSUME(begins_at >= clock && most != 0);
+        due_before = due_at(begins_at);
+        target = most < due_before ? begins_at : later_of(now, begins_at);
     }
+    bool does_begin = most >= due_before && most != 0;
+    unsigned due = due_at(target), all = due + (has_late && does_begin);
+    bool fires_late = has_late && does_begin && most > due_before;
+    size_t told = tw_advance_clock_limit(&tw, now, most);
+    ASSERT(told == tw.fired);
+    check_work(all < most ? due : (unsigned)most - fires_late, fires_late);
+    ASSERT(!fires_late ||
+           (late.state == TW_FIRED && done_at_late == due_before));
+    if (most == 0)
+        return;
+    ASSERT(tw.unfinished == (all > most));
+    if (!tw.unfinished) {
+        ASSERT(tw.clock_tick == target && tw.clock_time == target);
+        REACHED("finished");
+    } else {
+        uint64_t last = done == 0 ? clock : tick_of[done - 1];
+        ASSERT(tw.clock_tick == later_of(last, does_begin ? begins_at : clock));
+        REACHED("unfinished");
+    }
+    if (fires_late && done > due_before)
+        REACHED("an overdue timer between the calls");
 }
 
 /* Asserts that only `before`, without the fields that a proof has equated, is
@@ -196,8 +243,7 @@ void idle(void)
 {
     make_state();
     if (nondet_bool())
-        twi_push_back(&tw, &late,
-                      &tw.lists[nondet_bool() ? TWI_LATE : TWI_OVERDUE]);
+        put_late(nondet_bool() ? &tw.lists[TWI_LATE] : &tw.lists[TWI_OVERDUE]);
     tw.unfinished = nondet_bool();
     ASSUME(twi_queue_is_sound(&tw, 1));
     timingwheel before = tw;
@@ -215,22 +261,40 @@ void idle(void)
     check_equal(&before);
 }
 
-/* A call before the next tick changes only the clock, what begins with each
- * call (the target, began_tick and the budget), and the ticks at which calls
- * have something to do. */
-void nothing(void)
+/* Any target and budget, in a call with perhaps an overdue timer: the overdue
+ * timer comes first, then the first timer of the work that fires. If nothing is
+ * left, the call ends. */
+void next(void)
 {
     make_state();
-    uint64_t now = nondet_u64(), clock = tw.clock_time;
-    ASSUME(now < tick_of[0]);
-    timingwheel before = tw;
-    size_t told = tw_advance_clock_limit(&tw, now, nondet_u64());
-    ASSERT(told == 0 && tw.clock_tick == tw.clock_time);
-    ASSERT(tw.clock_time == clock || tw.clock_time == now);
-    before.clock_tick = before.clock_time = tw.clock_time;
-    before.target_time = tw.target_time, before.began_tick = tw.began_tick;
-    before.busy_tick = tw.busy_tick, before.ahead_tick = tw.ahead_tick;
-    before.budget = tw.budget;
-    check_equal(&before);
-    REACHED("the end");
+    tw.unfinished = true;
+    tw.busy_tick = 0;
+    tw.target_time = nondet_u64();
+    tw.budget = nondet_u64();
+    ASSUME(tw.target_time >= tw.clock_time);
+    bool is_late = nondet_bool();
+    if (is_late)
+        put_late(&tw.lists[TWI_OVERDUE]);
+    uint64_t budget = tw.budget, due = due_at(tw.target_time);
+    unsigned first = 0; /* of the work: fires or is not due */
+    while (first < due && !does_fire[first])
+        first++;
+    const tw_timer *timer = twi_take_next(&tw, tw.target_time);
+    ASSERT(tw.unfinished || twi_queue_is_sound(&tw, 1));
+    if (is_late) {
+        ASSERT(timer == (budget == 0 ? NULL : &late) && done == 0);
+        ASSERT(tw.unfinished && tw.clock_tick == tw.clock_time);
+        REACHED("overdue");
+    } else if (first < due && first < budget) {
+        ASSERT(timer == &timers[first] && done == first + 1);
+        ASSERT(tw.unfinished && tw.clock_tick == tick_of[first]);
+        REACHED("a timer");
+    } else if (first < due || budget < due) {
+        ASSERT(timer == NULL && done == budget && tw.unfinished);
+        REACHED("no budget");
+    } else {
+        ASSERT(timer == NULL && done == due && !tw.unfinished);
+        ASSERT(tw.clock_tick == tw.target_time);
+        REACHED("the end");
+    }
 }

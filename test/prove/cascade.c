@@ -74,10 +74,8 @@ static void make_state(unsigned count, uint64_t earliest)
 }
 
 /* Replaces twi_index_of: the bucket of a tick of the step, in wheel 1. */
-size_t known_index_of(const timingwheel *of, const twi_wheel *wheel,
-                      uint64_t tick);
-size_t known_index_of(const timingwheel *of, const twi_wheel *wheel,
-                      uint64_t tick)
+REPLACES(size_t, known_index_of, const timingwheel *of, const twi_wheel *wheel,
+         uint64_t tick)
 {
     ASSERT(of == &tw && wheel == &fine && tick >> COARSE == STEP);
     size_t index = 0;
@@ -88,8 +86,7 @@ size_t known_index_of(const timingwheel *of, const twi_wheel *wheel,
 }
 
 /* Replaces twi_place_again: the timer leaves, and goes to another step. */
-void known_place_again(timingwheel *of, tw_timer *timer);
-void known_place_again(timingwheel *of, tw_timer *timer)
+REPLACES(void, known_place_again, timingwheel *of, tw_timer *timer)
 {
     ASSERT(of == &tw && !is_of_step(timer));
     for (unsigned i = 0; i < TIMERS; i++)
@@ -100,26 +97,23 @@ void known_place_again(timingwheel *of, tw_timer *timer)
 }
 
 /* Replaces twi_queue_set; see queue.c. */
-void known_queue_set(timingwheel *of, twi_wheel *wheel, uint64_t tick);
-void known_queue_set(timingwheel *of, twi_wheel *wheel, uint64_t tick)
+REPLACES(void, known_queue_set, timingwheel *of, twi_wheel *wheel,
+         uint64_t tick)
 {
     ASSERT(of == &tw);
     wheel->queue_tick = tick;
 }
 
 /* Replaces twi_requeue. */
-void known_requeue(timingwheel *of, twi_wheel *wheel);
-void known_requeue(timingwheel *of, twi_wheel *wheel)
+REPLACES(void, known_requeue, timingwheel *of, twi_wheel *wheel)
 {
     ASSERT(of == &tw && wheel == &coarse && twi_is_empty(from));
     requeued++;
 }
 
 /* Replaces twi_move_down in the proof of twi_take_coarse. */
-void known_move_down(timingwheel *of, const twi_wheel *wheel, uint64_t step,
-                     uint64_t most);
-void known_move_down(timingwheel *of, const twi_wheel *wheel, uint64_t step,
-                     uint64_t most)
+REPLACES(void, known_move_down, timingwheel *of, const twi_wheel *wheel,
+         uint64_t step, uint64_t most)
 {
     ASSERT(of == &tw && wheel == &coarse);
     ASSERT(step == STEP && most == UINT64_MAX);
@@ -244,8 +238,7 @@ void take_coarse(void)
 
 /* Replaces twi_provide_wheel. */
 static unsigned refusals;
-twi_wheel *known_provide_wheel(timingwheel *of, uint64_t tick);
-twi_wheel *known_provide_wheel(timingwheel *of, uint64_t tick)
+REPLACES(twi_wheel *, known_provide_wheel, timingwheel *of, uint64_t tick)
 {
     ASSERT(of == &tw && tick > tw.clock_tick);
     if (nondet_bool())

@@ -88,12 +88,15 @@ run_proof() {
     take_coarse) replace_calls place_again queue_set requeue move_down ;;
     recall) replace_calls provide_wheel queue_set ;;
     move_ahead) replace_calls share_of move_down ;;
-    limit | nothing) replace_calls take_finest take_coarse take_front \
-        last_wheel move_ahead ;;
+    limit) replace_calls take_next next_tick append_ring move_ahead ;;
+    next) replace_calls take_finest take_coarse take_front last_wheel \
+        move_ahead ;;
     wait | wait_rounded) replace_calls last_wheel ;;
     esac >"$build/goto.log" 2>&1 || cat "$build/goto.log"
     # On one path CBMC knows the places in the heap, which takes a tenth.
-    [ "$proof_file" != queue ] || proof_options="$proof_options --paths lifo"
+    case $proof_function in
+    set | add | go) proof_options="$proof_options --paths lifo" ;;
+    esac
     "$cbmc" $checks $proof_options $proof_defines \
         --function "$proof_function" "$proof_source" \
         >"$build/log" 2>&1
@@ -129,10 +132,10 @@ placement bucket 65+ every bucket and window of two ticks, every level and clock
 placement certain 65+ every certain wheel of tw_start, every clock and tick
 placement roundest 65+ - roundest tick of a window, every window
 placement clock_time 65+ - clock in ticks and time units, every tick and target
-queue set 7+ $heaps a key changes, every heap of that size
-queue add 7+ $heaps a wheel comes, every heap of that size
-queue go 7+ $heaps a wheel goes, every heap of that size
-queue last 7+ $heaps the wheel of the last tick, every heap of that size
+queue set 8+ $heaps a key changes, every heap of that size
+queue add 8+ $heaps a wheel comes, every heap of that size
+queue go 8+ $heaps a wheel goes, every heap of that size
+queue last 8+ $heaps the wheel of the last tick, every heap of that size
 rings leave 5+ - a timer leaves, any two rings of up to 3 timers
 rings enter 5+ - a timer enters, any two rings of up to 3 timers
 rings append 5+ - a ring is appended, any two rings of up to 3 timers
@@ -142,9 +145,9 @@ cascade down 9 - moving down keeps start order, any 3 timers
 cascade take_coarse 9 -DTWI_FEW=1,-DTWI_FEW=2 a bucket comes up, any 3 timers
 cascade recall 9 - timers that wait for memory, any 3 timers and clock
 ahead move_ahead 65 -DLEVEL=1,-DLEVEL=8,-DLEVEL=63 moving ahead, every clock
-calls limit 5 - a limit changes no order, any limit, 2 timers and a late timer
+calls limit 4 - a limit changes no order, any limit, 2 timers and a late timer
 calls idle 5 - a call that moves only the clock, every sound state
-calls nothing 5 - a call with nothing due changes only the clock, any clock
+calls next 5 - which timer is next, any target and limit, 2 timers and a late timer
 wait wait 6 - time to wait, every clock, key and sleep
 wait wait_rounded 6 - time to wait with ticks of 1024, every clock
 END

@@ -9,10 +9,10 @@ static tw_timer overdue, late;
 
 static twi_wheel wheel;
 static bool has_last; /* a timer for tick UINT64_MAX */
+static tw_timer drained;
 
 /* Replaces twi_last_wheel. */
-twi_wheel *known_last_wheel(const timingwheel *of);
-twi_wheel *known_last_wheel(const timingwheel *of)
+REPLACES(twi_wheel *, known_last_wheel, const timingwheel *of)
 {
     ASSERT(of == &tw && wheel.queue_tick == UINT64_MAX);
     return has_last ? &wheel : NULL;
@@ -38,6 +38,10 @@ static void make_state(uint64_t tick_length)
     }
     if (nondet_bool()) {
         twi_push_back(&tw, &late, &tw.lists[TWI_LATE]);
+        tw.count++;
+    }
+    if (nondet_bool()) { /* awaits a visit */
+        twi_push_back(&tw, &drained, &tw.lists[TWI_DRAINED]);
         tw.count++;
     }
     has_last = wheel.queue_tick == UINT64_MAX && nondet_bool();
