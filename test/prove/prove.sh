@@ -84,14 +84,14 @@ run_proof() {
     case $proof_function in
     down) replace_calls index_of place_again queue_set ;;
     take_coarse) replace_calls place_again queue_set requeue move_down ;;
-    recall) replace_calls provide_wheel queue_set ;;
+    recall) replace_calls provide_wheel unlink push_back queue_set ;;
     move_ahead) replace_calls share_of move_down ;;
     limit) replace_calls take_next begin_call ;;
     wait | wait_rounded) replace_calls last_wheel ;;
     esac >"$build/goto.log" 2>&1 || cat "$build/goto.log"
     # On one path CBMC knows the places in the heap, which takes a tenth.
     case $proof_function in
-    set | add | go | recall) proof_options="$proof_options --paths lifo" ;;
+    set | add | go) proof_options="$proof_options --paths lifo" ;;
     esac
     "$cbmc" $checks $proof_options $proof_defines \
         --function "$proof_function" "$proof_source" \
