@@ -55,7 +55,6 @@ parts() {
     part states gcc "test/lib/compile.sh .build/states-full \
 test/search/states.c gcc -O2 && .build/states-full --full"
     part gates sh test/compile/gates.sh
-    part foreign sh test/compile/foreign.sh
     part lint sh test/compile/lint.sh
     soak O2-1 2 1 gcc -O2
     soak O2-2 2 2 gcc -O2

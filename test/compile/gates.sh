@@ -4,11 +4,10 @@
 # stays small. Reports the size of the header. Prints TAP. Run from the top of
 # the repository. A case without its tool is skipped with a warning.
 #
-# Nothing in test/compile runs timers for long. foreign.sh compiles the header
-# with the warnings of other programs, interface.sh a program of version 2.0.0,
-# and lint.sh checks the text of all files: format, warnings, scripts.
-# subjects.sh writes the small files that all of them compile. user.c,
-# host_names.c and empty.c are compiled, too.
+# Nothing in test/compile runs timers for long. interface.sh compiles a program
+# of version 2.0.0, and lint.sh checks the text of all files: format, warnings,
+# scripts. subjects.sh writes the small files that all of them compile. user.c
+# and empty.c are compiled, too.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -78,12 +77,52 @@ runs_as_cxx() {
         "$build/as_cxx"
 }
 
+# Programs that include the header have warnings of their own: those of curl
+# 7.88, FRRouting 8.4 and Tor 0.4 for gcc, and all that clang knows.
+foreign_gcc='-Walloc-zero -Warith-conversion -Warray-bounds=2 -Wcast-align
+    -Wcast-qual -Wdate-time -Wdouble-promotion -Wduplicated-branches
+    -Wduplicated-cond -Wfloat-conversion -Wfloat-equal -Wformat-overflow=2
+    -Wformat-truncation=2 -Wformat=2 -Winline -Wlogical-op
+    -Wmissing-declarations -Wmissing-format-attribute -Wmissing-noreturn
+    -Wnormalized=nfkc -Wnull-dereference -Woverlength-strings -Wpacked -Wpadded
+    -Wpointer-arith -Wredundant-decls -Wshift-overflow=2 -Wstrict-aliasing=3
+    -Wstrict-overflow=1 -Wsuggest-attribute=format -Wsuggest-attribute=noreturn
+    -Wswitch-enum -Wtrampolines -Wundef -Wunused-const-variable=2
+    -Wvariadic-macros -Wvla -Wwrite-strings -fms-extensions -ftree-vrp'
+foreign_c='-Waggregate-return -Wbad-function-cast -Wdeclaration-after-statement
+    -Wmissing-prototypes -Wnested-externs -Wold-style-definition
+    -Wstrict-prototypes'
+foreign_cxx='-Wcast-qual -Winline -Wold-style-cast -Wpadded
+    -Wzero-as-null-pointer-constant'
+foreign_clang='-Weverything -Wno-unknown-warning-option
+    -Wno-unsafe-buffer-usage'
+
+# foreign COMPILER STANDARD FLAG...: in the build of another program.
+foreign() {
+    foreign_compiler=$1 foreign_standard=$2
+    shift 2
+    for file in implementation static_twice types_then_static; do
+        for level in -O0 -O2 -Os; do
+            compile "$foreign_compiler" "$foreign_standard" $file "$@" $level ||
+                return
+        done
+    done
+}
+
+# common_names COMPILER STANDARD: after global names of the program.
+common_names() {
+    for names in types variables functions; do
+        compile "$1" "$2" host_$names || return
+    done
+}
+
 plain='declarations implementation twice thrice static static_twice
     static_types types_only types_then_static own_memory'
 threads='threads threads_declarations threads_static'
 threads_refused='TIMINGWHEEL_THREADS needs'
 memory_refused='TW_MALLOC and TW_FREE must be'
 
+# shellcheck disable=SC2086
 c_cases() {
     for subject in $plain; do
         expect "$c, $subject, no warning" compiles "$c" c99 c2x "$subject"
@@ -94,6 +133,12 @@ c_cases() {
     expect "$c, more warnings" compile "$c" c11 threads -O3 -Wcast-align \
         -Wundef -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
         -Wold-style-definition -Wcast-qual -Wvla -Wformat=2
+    case $c in
+    gcc) set -- $foreign_gcc $foreign_c ;;
+    *) set -- $foreign_clang ;;
+    esac
+    expect "$c, $# warnings of other programs" foreign "$c" gnu99 "$@"
+    expect "$c, after common names" common_names "$c" c11
     expect "$c, TW_DEBUG with NDEBUG" compile "$c" c99 implementation \
         -DTW_DEBUG -DNDEBUG
     expect "$c, TW_DEBUG with a TW_ASSERT that does nothing" compile "$c" c99 \
@@ -118,7 +163,11 @@ c_cases() {
         -DTIMINGWHEEL_IMPLEMENTATION
 }
 
+# shellcheck disable=SC2086
 cxx_cases() {
+    case $cxx in g++) set -- $foreign_cxx ;; *) set -- $foreign_clang ;; esac
+    expect "$cxx, $# warnings of other programs" foreign "$cxx" c++11 "$@"
+    expect "$cxx, after common names" common_names "$cxx" c++11
     for subject in $plain $threads extern_c; do
         expect "$cxx, $subject, no warning" \
             compiles "$cxx" c++11 c++20 "$subject"
@@ -172,6 +221,16 @@ reads() {
     done
 }
 
+# The program that stands for all tests where there is no make. The headers of
+# the C library are those of this system, whose types have other sizes: -w.
+reads_scripts() {
+    test/contract/texts.sh >"$build/texts.h"
+    clang --target=x86_64-pc-windows-msvc -fsyntax-only -fms-compatibility "$@" \
+        -std=c11 -w -I"$build" '-DSCRIPT_TEXT="texts.h"' -D__extension__= \
+        -isystem /usr/include/x86_64-linux-gnu -isystem /usr/include \
+        test/contract/scripts.c
+}
+
 if have clang; then
     for machine in $machines; do
         case $machine in
@@ -183,6 +242,8 @@ if have clang; then
         *) expect "clang for $machine" reads "$machine" ;;
         esac
     done
+    [ "$(uname -m)" != x86_64 ] ||
+        expect 'clang for Windows, scripts.c' reads_scripts -U__clang__
 else
     skip 'other systems' 'clang is missing'
 fi

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154
 # subjects.sh - the ways to include the header, as small files for gates.sh,
-# foreign.sh and lint.sh. write_subjects writes the files to $build.
+# interface.sh and lint.sh. write_subjects writes the files to $build.
 #
 # SPDX-License-Identifier: MIT
 
@@ -26,7 +26,17 @@ malloc_only           TW_MALLOC implementation
 free_only             TW_FREE implementation
 static_late           include static
 threads_lock          locks TIMINGWHEEL_THREADS include
+host_types            types_of_host TIMINGWHEEL_THREADS implementation
+host_variables        variables_of_host TIMINGWHEEL_THREADS implementation
+host_functions        functions_of_host TIMINGWHEEL_THREADS implementation
 '
+
+# of_host PREFIX SUFFIX: global names of common words, before the header.
+of_host() {
+    for name in bit count index list memory now step; do
+        echo "$1 $name$2;"
+    done
+}
 
 # lines WORD...: prints the lines of a file.
 lines() {
@@ -52,6 +62,9 @@ lines() {
             echo '#undef ATOMIC_LLONG_LOCK_FREE'
             echo '#define ATOMIC_LLONG_LOCK_FREE 1'
             ;;
+        types_of_host) of_host 'typedef unsigned' '' ;;
+        variables_of_host) of_host 'extern int' '' ;;
+        functions_of_host) of_host int '(int)' ;;
         extern_c) echo 'extern "C" {' ;;
         end) echo '}' ;;
         *) echo "#define $word" ;;

@@ -14,10 +14,10 @@
  * peer_bugs.tsv lists bugs of other libraries, each with the case that finds
  * the bug.
  *
- * On a machine without files, the text of the scripts is part of the program:
- * with -DSCRIPT_TEXT='"texts.h"', scripts.c includes texts.h, which
- * test/targets/targets.sh writes. For each script (on an AVR at most 32,000
- * characters, and 60,000 in all scripts), texts.h has
+ * On a machine without files or glob, the text of the scripts is part of the
+ * program: with -DSCRIPT_TEXT='"texts.h"', scripts.c includes texts.h, which
+ * texts.sh writes. For each script (on an AVR at most 32,000 characters, and
+ * 60,000 in all scripts), texts.h has
  *
  *     SCRIPT_FILE("order.script", "case one\n" "start a 50\n")
  *

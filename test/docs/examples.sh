@@ -1,9 +1,10 @@
 #!/bin/sh
 # examples.sh - compiles and runs every example of README.md and of the manual
 # at the top of timingwheel.h, and looks for the target of every link in the
-# README files. A reader can copy each example and follow each link. Also
-# compares the header's list of functions with its declarations, and runs the
-# demo for two seconds. Prints TAP. CC and CFLAGS choose the compiler.
+# README files and in CONTRIBUTING. A reader can copy each example and follow
+# each link. Also compares the header's list of functions with its declarations,
+# and runs the demo for two seconds. Prints TAP. CC and CFLAGS choose the
+# compiler.
 #
 # test/docs tests what the documents show. Beside this script, install.sh tests
 # the ways to install. manual.c, mailbox.c and your_loop.c run the examples that
@@ -153,7 +154,8 @@ broken_links() {
 }
 
 all_broken_links() {
-    for file in README.md $(find test bench -name README.md); do
+    for file in README.md .github/CONTRIBUTING.md \
+        $(find test bench -name README.md); do
         broken_links "$file"
     done
 }

@@ -14,9 +14,9 @@ rm -f "$output" # an old program must not pass in place of this one
 case $source in
 *.cpp)
     standard=c++11
-    # COMPILER may hold options too.
-    compiler=$(echo "$compiler" |
-        sed 's/\bclang\b/clang++/; s/\bgcc\b/g++/; s/\bcc\b/c++/')
+    # COMPILER may hold options too. Not every sed knows \b.
+    compiler=$(echo "$compiler" | sed -E -e 's/clang/&++/;t' \
+        -e 's/gcc/g++/;t' -e 's/(^|[^a-z])cc($|[^a-z])/\1c++\2/')
     if ! command -v "${compiler%% *}" >/dev/null; then
         printf '%s\n' '#!/bin/sh' '. test/lib/tap.sh' \
             "skip '$source' '$compiler is missing'" tap_end >"$output"

@@ -62,7 +62,7 @@ shift 2
 options() {
     case $1 in
     random) echo --seed "$seed" --operations $operations ;;
-    exhaustive | states) echo --quick ;;
+    states) echo --quick ;;
     fuzz) echo test/fuzz/corpus/* ;;
     esac
 }

@@ -55,7 +55,6 @@ MSAN = ['clang', '-w', '-std=c11', '-O1', '-fsanitize=memory', STOP]
 # Options of programs that otherwise take too long for thousands of runs.
 OPTIONS = {
     'random': ['--operations', '100000'],
-    'exhaustive': ['--quick'],
     'states': ['--quick'],
 }
 SCRIPTS = ['test/cost/cost.sh', 'test/cost/work.sh']

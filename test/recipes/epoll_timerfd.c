@@ -1,11 +1,10 @@
 /* epoll_timerfd.c - timers below a millisecond in a loop around epoll.
  *
- * Says when you have not typed for 250 ms. A timerfd takes the next deadline in
- * nanoseconds, in ticks of 50 us, and is set only when the deadline changes.
+ * Says when you have not typed for 250 ms. A timerfd takes each new deadline in
+ * nanoseconds; ticks are 50 us. With -DCLOCK=CLOCK_BOOTTIME a suspend counts.
  *
- *     cc -std=c99 -Wall -Wextra epoll_timerfd.c -o timerfd && ./timerfd
+ *     cc -std=gnu99 -Wall -Wextra epoll_timerfd.c -o timerfd && ./timerfd
  * SPDX-License-Identifier: MIT */
-#define _POSIX_C_SOURCE 200809L
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "timingwheel.h"
 #include <stdio.h>
@@ -16,6 +15,9 @@
 
 #define MS UINT64_C(1000000) /* in nanoseconds */
 #define SECOND (1000 * MS)
+#ifndef CLOCK
+#define CLOCK CLOCK_MONOTONIC /* stands while a laptop is suspended */
+#endif
 
 struct session {
     tw_timer silence;
@@ -24,9 +26,8 @@ struct session {
 
 static void on_silence(timingwheel *tw, tw_timer *timer)
 {
-    struct session *s = TW_OWNER(timer, struct session, silence);
     (void)tw;
-    printf("silence %u\n", ++s->count);
+    printf("silence %u\n", ++TW_OWNER(timer, struct session, silence)->count);
     fflush(stdout);
 }
 
@@ -36,7 +37,7 @@ static struct session session = {TW_TIMER_INIT(on_silence), 0};
 static uint64_t clock_ns(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK, &t);
     return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
 }
 
@@ -53,7 +54,7 @@ int main(void)
 {
     struct epoll_event event = {.events = EPOLLIN};
     int poller = epoll_create1(EPOLL_CLOEXEC);
-    int wake = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+    int wake = timerfd_create(CLOCK, TFD_CLOEXEC);
     uint64_t next, set = 0; /* the deadline of `wake`; 0: none */
     bool is_open = epoll_ctl(poller, EPOLL_CTL_ADD, 0, &event) == 0;
     event = (struct epoll_event){EPOLLIN | EPOLLET, {.fd = wake}};

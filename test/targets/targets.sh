@@ -20,12 +20,7 @@ operations=300000
 seed=$(test/lib/seed.sh) || exit 2
 chosen=$(echo "$*" | tr ' ' '|')
 
-# The scripts as text in C, for machines without files.
-for script in test/contract/[a-z]*.script; do
-    echo "SCRIPT_FILE(\"$script\","
-    sed 's/["\\]/\\&/g; s/^.*$/"&\\n"/' "$script"
-    echo ')'
-done >"$build/texts.h"
+test/contract/texts.sh >"$build/texts.h"
 
 # judge TARGET WHAT: what the program printed to $build/said is TAP without a
 # failure. simavr adds colours.

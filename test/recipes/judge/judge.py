@@ -232,9 +232,8 @@ WAKES = {'jump': LATE - 150}  # at a jump, not when a wait is over
 # File, package, judge, its options, odd clocks.
 RECIPES = [
     ('poll.c', '', silences, {}, ODD),
-    ('epoll.c', '', silences, {}, ODD),
-    ('epoll_timerfd.c', '', silences, WAKES, ODD),
-    ('suspend.c', '', silences, WAKES, ODD),
+    ('epoll_timerfd.c', '', silences,
+     dict(WAKES, also=' -DCLOCK=CLOCK_BOOTTIME'), ODD),
     ('io_uring.c', 'liburing-dev', silences, {}, ODD),
     ('wall_clock.c', '', alarms, {}, ('set',)),
     ('static.c', '', says,
