@@ -15,7 +15,8 @@
 # packages frama-c-base, why3 and z3. Missing tools are skipped with a warning.
 # With PATTERN only the cases with matching names are run.
 #
-# NOT PROVED: whole # these); which timer twi_take_next takes; where twi_place_again places a timer;
+# NOT PROVED: whole calls over filled wheels (the searches and the fuzzer try
+# these); which timer twi_take_next takes; where twi_place_again places a timer;
 # the share of a span of 2^32 ticks or more; more timers, wheels or buckets than
 # the bounds say; heaps of more than five wheels; callbacks that start, cancel
 # or throw; tw_drain, tw_foreach and tw_trim; the mailbox; the time taken.
