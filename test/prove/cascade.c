@@ -70,7 +70,8 @@ static void make_state(unsigned count, uint64_t earliest)
         if (i < count)
             add_timer(timers[i], from);
     }
-    from->not_before = coarse.queue_tick = earliest;
+    coarse.queue_tick = earliest;
+    from->not_before = count == 0 ? UINT64_MAX : earliest;
 }
 
 /* Replaces twi_index_of: the bucket of a tick of the step, in wheel 1. */
@@ -83,6 +84,14 @@ REPLACES(size_t, known_index_of, const timingwheel *of, const twi_wheel *wheel,
         if ((tick >> FINE) % STEPS == i)
             index = i;
     return STEP % 2 * STEPS + index;
+}
+
+/* Replaces twi_bucket_of: the bucket of the step, in wheel 2. */
+REPLACES(twi_bucket *, known_bucket_of, const timingwheel *of,
+         const twi_wheel *wheel, uint64_t tick)
+{
+    ASSERT(of == &tw && wheel == &coarse && tick >> COARSE == STEP);
+    return from;
 }
 
 /* Replaces twi_place_again: the timer leaves, and goes to another step. */

@@ -11,12 +11,12 @@
 # - WP of Frama-C: contracts of functions that multiply and divide, in
 #   arithmetic.c.
 #
-# If CBMC is not installed, get-cbmc.sh takes CBMC from
-# Debian 13. Frama-C is the packages frama-c-base, why3 and z3. Missing tools
-# are skipped with a warning. With PATTERN only the cases with matching names
-# are run.
+# If CBMC is not installed, get-cbmc.sh takes CBMC from Debian 13. Frama-C is the
+# packages frama-c-base, why3 and z3. Missing tools are skipped with a warning.
+# With PATTERN only the cases with matching names are run.
 #
-# NOT PROVED: whole # these); which timer twi_take_next takes; where twi_place_again places a timer;
+# NOT PROVED: whole calls over filled wheels (the searches and the fuzzer try
+# these); which timer twi_take_next takes; where twi_place_again places a timer;
 # the share of a span of 2^32 ticks or more; more timers, wheels or buckets than
 # the bounds say; heaps of more than five wheels; callbacks that start, cancel
 # or throw; tw_drain, tw_foreach and tw_trim; the mailbox; the time taken.
@@ -83,11 +83,12 @@ run_proof() {
     proof_source=$folder/$proof_file.c
     case $proof_function in
     down) replace_calls index_of place_again queue_set ;;
-    take_coarse) replace_calls place_again queue_set requeue move_down ;;
+    take_coarse) replace_calls bucket_of place_again queue_set requeue \
+        move_down ;;
     recall) replace_calls provide_wheel unlink push_back queue_set ;;
     move_ahead) replace_calls share_of move_down ;;
     limit) replace_calls take_next begin_call ;;
-    wait | wait_rounded) replace_calls last_wheel ;;
+    wait) replace_calls last_wheel ;;
     esac >"$build/goto.log" 2>&1 || cat "$build/goto.log"
     # On one path CBMC knows the places in the heap, which takes a tenth.
     case $proof_function in
@@ -140,10 +141,9 @@ cascade down 9 - moving down keeps start order, any 3 timers
 cascade take_coarse 9 -DTWI_FEW=1,-DTWI_FEW=2 a bucket comes up, any 3 timers
 cascade recall 9 - timers that wait for memory, any 3 timers and clock
 ahead move_ahead 65 -DLEVEL=1,-DLEVEL=8,-DLEVEL=63 moving ahead, every clock
-wait wait 6 - time to wait, every clock, key and sleep
+wait wait 6 -,-DTICK=1024 time to wait, every clock, key and sleep
 wait idle 6 - a call that moves only the clock, every sound state
 wait limit 6 - a limit and an unfinished call, 2 timers in each call
-wait wait_rounded 6 - time to wait with ticks of 1024, every clock
 END
 # --------------------------------------------------------------- Frama-C ---
 

@@ -6,6 +6,10 @@
  */
 #include "prove.h"
 
+#ifndef TICK
+#define TICK UINT64_C(1)
+#endif
+
 static tw_timer overdue, late;
 
 static twi_wheel wheel;
@@ -19,9 +23,9 @@ REPLACES(twi_wheel *, known_last_wheel, const timingwheel *of)
     return has_last ? &wheel : NULL;
 }
 
-static void make_state(uint64_t tick_length)
+static void make_state(void)
 {
-    tw.tick_length = tick_length;
+    tw.tick_length = TICK;
     tw.clock_time = nondet_u64();
     tw.clock_tick = twi_tick_reached(&tw, tw.clock_time);
     tw.activity = TWI_LIVE;
@@ -53,13 +57,13 @@ static void make_state(uint64_t tick_length)
 
 /* Any clock, key and sleep asked for: the time to wait ends when the deadline
  * does, and never beyond `longest`. */
-static void check_wait(uint64_t tick_length)
+void wait(void)
 {
-    make_state(tick_length);
+    make_state();
     uint64_t tick = wheel.queue_tick;
     bool is_due = tw.unfinished || twi_is_pending(&late);
     bool is_later =
-        (tick != UINT64_MAX || has_last) && tick <= UINT64_MAX / tick_length;
+        (tick != UINT64_MAX || has_last) && tick <= UINT64_MAX / TICK;
     uint64_t deadline, now = nondet_u64(), longest = nondet_u64();
     uint64_t sleep = tw_wait(&tw, now, longest);
     bool told = tw_next_deadline(&tw, &deadline);
@@ -72,27 +76,17 @@ static void check_wait(uint64_t tick_length)
         REACHED("due");
     } else {
         uint64_t left = deadline <= now ? 0 : deadline - now;
-        ASSERT(deadline == tick * tick_length);
+        ASSERT(deadline == tick * TICK);
         ASSERT(sleep == (left < longest ? left : longest));
         REACHED("later");
     }
-}
-
-void wait(void)
-{
-    check_wait(1);
-}
-
-void wait_rounded(void)
-{
-    check_wait(1024);
 }
 
 /* A sound timingwheel: a call that moves the clock alone has nothing else to
  * do. Any other call changes nothing before it begins. */
 void idle(void)
 {
-    make_state(1);
+    make_state();
     tw.ahead_tick = nondet_u64();
     ASSUME(twi_queue_is_sound(&tw, 1));
     timingwheel before = tw;
