@@ -93,32 +93,34 @@
      starts overdue waits for the next call: `missed` counts the rest.
    - Stop everything, outside of a callback?                     example: stop.c
          tw_drain(tw, release, &list); // the timers are idle: free their owners
-         tw_destroy(tw);
+         tw_destroy(tw); // alone, if you reach the owners without their timers
    - Bound the work of a turn?                                  example: limit.c
          tw_advance_clock_limit(tw, now, 1000); // tw_wait is 0 if more are due
    - Choose the tick? As coarse as your precision: for network timeouts 1 ms,
      which is 1000000 for a clock in nanoseconds. Each factor of 256 below costs
      a move per timer: at 1 ns, a million timers take 3 times as long to fire.
-   - Choose wheel_size? Leave it at 256. Smaller wheels save memory (64: 8 KB
-     each), but a million timers take 3 times as long to fire with 64, 5 times
-     with 16, 20 times with 2. Above 512 up to 4096 they are slower, too.
+   - Choose wheel_size? Leave it at 256: with 64 a wheel takes 8 KB, but a
+     million timers take 3 times as long to fire (16: 5, 2: 20). 1024 is slower.
    - Run without malloc? Define TW_MALLOC.                    example: reserve.c
          status = tw_reserve(tw, UINT64_MAX); // 264 KB; no start needs more
    - Simulate? Go from deadline to deadline.                 example: simulate.c
          while (tw_next_deadline(tw, &now) && now <= end)
              tw_advance_clock(tw, now); // not once to `end`: see the function
+     Callbacks count delays from tw_now. Leave the tick at 1, because the timers
+     of one tick fire in start order, and take a unit as fine as your times.
    - Move an object? A byte copy of it is in no list.            example: move.c
          tw_move(tw, &old->idle, &copy->idle); // before `old` is freed
-   - Use C++? Derive a class from tw_timer, static_cast the timer to the class
-     in the callback, and call tw_cancel in the destructor. Delete the copy
-     constructor, because destroying a copy would cancel the original.
+   - Use C++? Derive a class from tw_timer, and static_cast the timer to the
+     class in the callback. Call tw_cancel in the destructor, and tw_move when
+     the object moves. Delete the copy constructor, because destroying a copy
+     would cancel the original. test/recipes/timer.cpp has such a class.
    - Dispatch timers myself, or in coroutines?               example: dispatch.c
          while ((timer = tw_poll(tw, now)) != NULL)
              dispatch(timer); // a start for "now" keeps this loop going
      Do not suspend a callback, because the call around it would never end.
-   - Set another time? tw_drain into a list, sort the list by deadline (overdue
-     timers fire in start order), tw_destroy, tw_init with the new start, and
-     start the timers. With a stable sort the timers of a tick keep their order.
+   - Set another time? tw_drain into a list, tw_destroy, tw_init with the new
+     start, and start the timers, sorted stably by deadline: timers of one tick,
+     and overdue timers, fire in start order.
    - Find a mistake? Define TW_DEBUG: misuse prints one line on standard error,
      `timingwheel.h: SENTENCE (FUNCTION)`, and aborts. tw_dump draws the wheels.
 
@@ -126,8 +128,8 @@
 
    A *wheel* has *buckets*: lists of timers in start order. A bucket spans one
    *step*: a tick in wheel 0, and wheel_size steps of the finer wheel elsewhere.
-   To *cascade* is to move timers to a finer wheel. A timer started for a tick
-   already reached is *overdue*. A call that its limit stopped is *unfinished*.
+   To *cascade* is to move to a finer wheel. A timer started for a tick already
+   reached is *overdue*. A call stopped by a limit or exception is *unfinished*.
 
    PROMISES
 
@@ -154,8 +156,8 @@
        The next call finishes an unfinished call, then begins its own work, so
        timers that were due fire before timers started overdue since.
     9. Memory is allocated for wheels alone, never per timer. Without memory
-       tw_start returns TW_ENOMEM and changes no timer. Pending timers can still
-       be cancelled and postponed to a later time, and fire as promised.
+       tw_start returns TW_ENOMEM and changes no timer. Pending timers fire as
+       promised; postponed ones may wait in a list, which due ticks walk through.
    10. No spikes, for a loop that wakes regularly. The longest call grows with
        the timers that fire in it and the time passed, not with the timers
        pending, because large buckets cascade early, a little in each call. A
@@ -164,16 +166,16 @@
    11. Callbacks may start, cancel, postpone and move any timer, drain, and free
        the timer that fired. They must not advance, poll, trim or destroy their
        own timingwheel: the call around them uses it, so such a call does
-       nothing. In C++ they may throw, which stops the call after the timer.
-       They must not leave by longjmp, because the call would never end.
+       nothing. If the implementation is compiled as C++, they may throw: the
+       call is then unfinished. After longjmp, or as C, it would never end.
 
    COSTS
 
    A timer takes 40 bytes on a 64-bit machine, a timingwheel 2 KB, a wheel 33
    KB. With ticks of 1 ms, timeouts up to a minute need two wheels, an hour
-   three, 100 years six, all of 64 bits eight. A heap takes less memory, and up
-   to a few hundred timers is often as fast or faster. Buckets cascade early
-   only in calls: with a million timers, pass tw_wait a second.
+   three, 100 years six, all of 64 bits eight. A heap takes less, and is often
+   faster up to a few hundred timers. Buckets cascade early only in calls: with
+   a million timers, pass tw_wait a second.
 
    CONFIGURATION, by #define before the implementation
 
@@ -220,8 +222,6 @@
    - max_pending does not limit posted starts: whoever posts limits. A start
      without memory, or after tw_destroy, waits. Each tw_collect tries again,
      and returns how many wait: none after tw_reserve.
-   - UINT64_MAX - 2 and - 1 act as UINT64_MAX, because two of the values that a
-     request can have mean "nothing" and "cancel".
    - A cancel may come after the timer has fired. Once tw_remote_settled is
      true, the timer will not fire, and the loop's thread may use it. If not
      pending and never posted again, the remote may be freed.
@@ -418,10 +418,12 @@ typedef struct twi_wheel {
 } twi_wheel;
 
 /* The lists of timers outside of the wheels. tw_foreach and tw_drain visit the
- * wheels first, then these lists in order, except TWI_DRAINED. */
+ * wheels first, then the lists before TWI_DRAINED, in order. */
 enum twi_list {
     TWI_WAITING, /* postponed, but without memory for a wheel */
-    TWI_OVERDUE, /* fire first in the current or unfinished call */
+    TWI_OVERDUE, /* handled first in the current or unfinished call. Timers
+                    that are not due are placed again: they come from
+                    TWI_WAITING, or from a tw_drain that an exception left */
     TWI_LATE,    /* started overdue since: for the call after */
     TWI_DRAINED, /* await a visit by tw_drain */
     TWI_LISTS
@@ -466,9 +468,8 @@ struct timingwheel {
     uint32_t queued;               /* wheels in the delay queue */
     enum twi_activity activity;
     /* The call in progress, or the call that a limit has stopped */
-    bool unfinished;      /* there is such a call */
+    bool unfinished;      /* it has begun, and not ended */
     uint64_t target_time; /* the `now` of the call */
-    uint64_t began_tick;  /* the clock when the call began */
     uint64_t budget;      /* timers that the call may still handle */
     uint64_t ahead_tick;  /* no bucket moves ahead before this tick */
 };
@@ -634,10 +635,10 @@ TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
 /* Moves the clock to `now` and fires, in order, every timer due by then.
  * Returns the number of timers fired. A `now` before the clock leaves the clock
  * alone. An unfinished call is finished first, which counts as a call of its
- * own (promises 5 and 8). Does nothing inside a callback or visitor (0). Costs
- * O(1) per timer fired or cascaded. Over a long span, a timer that a callback
- * starts for "now" fires only in the next call, so a simulation calls this once
- * per tw_next_deadline. */
+ * own (promises 5 and 8). If a callback throws, this call is unfinished. Does
+ * nothing inside a callback or visitor (0). Costs O(1) per timer fired or
+ * cascaded. Over a long span, a timer that a callback starts for "now" fires
+ * only in the next call, so a simulation calls this per tw_next_deadline. */
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
 
 /* Acts like tw_advance_clock, but handles at most `limit` timers, fired or
@@ -660,6 +661,8 @@ TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now);
 
 /* Returns now + delay, or UINT64_MAX if the sum exceeds 64 bits. `now` is the
  * latest reading of your clock, not tw_now, which is older than the last sleep.
+ * (A simulation has no other clock: its callbacks pass tw_now.) `delay` is
+ * unsigned: a negative delay would never end, so pass 0 instead.
  * A delay counted from a reading that is old, or cut off to its unit, is
  * shorter by as much. So read the clock again after long work, and add one unit
  * if the delay must not be too short. */
@@ -744,7 +747,8 @@ TW_DEF void tw_remote_init(tw_remote *remote, tw_callback *callback);
  * a start, because nobody could hear of the refusal. The request replaces an
  * earlier request for the same timer that has not been applied. Ignored if box
  * or remote is NULL. Lock-free: one exchange, then a compare and swap if there
- * was no earlier request. */
+ * was no earlier request. UINT64_MAX - 2 and - 1 act as UINT64_MAX, because two
+ * of the values that a request can have mean "nothing" and "cancel". */
 TW_DEF void tw_post_start(tw_mailbox *box, tw_remote *remote,
                           uint64_t deadline);
 
@@ -783,19 +787,16 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    WORDS, besides those of the manual
 
        ring            a doubly linked list whose ends meet in the bucket
-       mark            the bit of a bucket: the bucket may hold timers
        reach           the ticks that a wheel can hold: those in the clock's own
                        step of the next coarser wheel, and in the step after
        key             a lower bound for the ticks of all timers in a wheel, by
                        which the delay queue is ordered: queue_tick
-       come up         a wheel, and its first bucket, come up when the clock
-                       reaches the key
-       move down       to move a timer to the next finer wheel
-       cascade         to move down, or to be placed again after a postpone
+       come up         a wheel, and the bucket of its key, come up when the
+                       clock reaches the key
+       move down       to move to the next finer wheel, which is one way to
+                       cascade; the other is to be placed again by a postpone
        large           a bucket with TWI_LARGE timers or more
-       budget          the timers that a call may still handle
        late            started overdue, for the next call
-       hint            the address of a timer to fetch into the cache
 
    THE DESIGN
 
@@ -813,11 +814,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
       a coarser wheel were started first.
    7. A postpone only writes the deadline. A timer found in a bucket before the
       timer's tick is placed again, as if started now.
-   8. A call fixes its target when the call begins. Overdue timers of the call
-      are in one list. Late timers are in another list, for the next call. A
-      call that spends its budget is unfinished, and the next call finishes it
-      first.
-   9. Most calls find nothing due. busy_tick tells them by one comparison.
+   8. A call fixes its target and its overdue timers when the call begins.
+   9. Most calls find nothing due. One comparison with busy_tick tells so.
 
    Linux gave up cascading, and fires a timer up to an eighth of its delay late.
    Here timers cascade, because deadlines are exact. Most timers never move.
@@ -836,9 +834,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
          3      2^24 ticks               49 to 99 days
         4..7    2^32 .. 2^56 ticks       35 years .. all of 64 bits
 
-   Which wheel a start chooses depends on how far the tick is ahead of the
-   clock: from two steps of a wheel on, and below one step of the next coarser
-   wheel, certainly that wheel, whatever the clock. `certain` has the wheel for
+   A tick from two steps of a wheel to one step of the next coarser wheel ahead
+   of the clock belongs to that wheel, whatever the clock: `certain` has it for
    each power of two. Between one and two steps, the clock decides.
 
    Hierarchical wheels are an idea of Varghese and Lauck (1987). Overflow wheels
@@ -885,9 +882,9 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    the next finer wheel reaches that step. So a large bucket can move down in
    time:
 
-       clock       ^ here                    the bucket comes up
-       own step    |------ d ------>|<-- r --|
-       next step                             |------------------|
+       clock       before           after     the bucket comes up
+       own step    |------ d ------>|<-- r -->|
+       next step                              |------------------|
 
    A call that moves the clock by d ticks of the own step moves the share
    d / (d + r) of the bucket. Nobody looks for large buckets while there are
@@ -1038,12 +1035,6 @@ static inline unsigned twi_highest_bit(uint64_t bits)
 #endif
 }
 
-/* Returns the lowest bit set, as a number with this bit alone. */
-static inline uint64_t twi_lowest_bit(uint64_t bits)
-{
-    return bits & (~bits + 1);
-}
-
 /* Returns the tick at which a deadline is due: the deadline rounded up. Zero
  * memory, which is a destroyed timingwheel, has the tick_length 0. */
 static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline)
@@ -1185,10 +1176,10 @@ static inline void twi_set_hint(const timingwheel *tw, tw_timer *timer,
 /* ---------------------------------------------------------- delay queue --- */
 
 /* Returns the number of the bucket for a tick. */
-static inline size_t twi_index_of(const timingwheel *tw, const twi_wheel *wheel,
-                                  uint64_t tick)
+static inline uint32_t twi_index_of(const timingwheel *tw,
+                                    const twi_wheel *wheel, uint64_t tick)
 {
-    return (size_t)(tick >> wheel->shift & tw->bucket_mask);
+    return (uint32_t)(tick >> wheel->shift & tw->bucket_mask);
 }
 
 static inline twi_bucket *twi_bucket_of(const timingwheel *tw,
@@ -1300,13 +1291,12 @@ static inline unsigned twi_level_of(const timingwheel *tw, uint64_t tick)
 TWI_WRAPS static twi_bucket *twi_clear_emptied(const timingwheel *tw,
                                                twi_wheel *wheel)
 {
-    uint32_t from =
-        (uint32_t)(tw->clock_tick >> wheel->shift & tw->bucket_mask);
+    uint32_t from = twi_index_of(tw, wheel, tw->clock_tick);
     uint32_t last = tw->bucket_mask / 64, word = from / 64;
     uint64_t bits = wheel->marks[word] & (UINT64_MAX << (from % 64));
     for (uint32_t left = last + 1;; left--) {
         while (bits != 0) {
-            uint64_t bit = twi_lowest_bit(bits);
+            uint64_t bit = bits & (~bits + 1); /* the lowest */
             twi_bucket *bucket =
                 &wheel->buckets[word * 64 + twi_highest_bit(bit)];
             if (!twi_is_empty(bucket))
@@ -1350,7 +1340,7 @@ TWI_WRAPS TWI_NOINLINE void twi_note_first_or_large(timingwheel *tw,
 /* Updates the mark and the bounds of a bucket that a timer has entered, and the
  * wheel's key. `tick` is the timer's tick. */
 static inline void twi_note_arrival(timingwheel *tw, twi_wheel *wheel,
-                                    size_t index, uint64_t tick)
+                                    uint32_t index, uint64_t tick)
 {
     twi_bucket *bucket = &wheel->buckets[index];
     wheel->marks[index / 64] |= UINT64_C(1) << (index % 64);
@@ -1415,10 +1405,8 @@ static size_t twi_wheel_bytes(const timingwheel *tw)
            words * sizeof(uint64_t);
 }
 
-/* Enters the wheel of a level, or NULL. Each tick from two steps of the wheel
- * ahead certainly belongs to the wheel, up to two steps of the next coarser
- * wheel. Below two steps, the clock decides between the wheel and the next finer
- * wheel. */
+/* Enters the wheel of a level, or NULL, into `wheels` and `certain`. A tick less
+ * than two steps of the wheel ahead (one bit) may belong to the finer wheel. */
 static void twi_set_wheel(timingwheel *tw, unsigned level, twi_wheel *wheel)
 {
     unsigned bit = level * tw->size_bits, end = bit + tw->size_bits;
@@ -1450,24 +1438,21 @@ static bool twi_add_wheel(timingwheel *tw, unsigned level)
     return true;
 }
 
-/* Creates the missing wheels up to a level: timers pass the finer wheels on
- * their way down. Returns false without memory; wheels created so far stay. */
-static bool twi_add_wheels(timingwheel *tw, unsigned level)
+/* Returns the wheel of a level. Creates the wheel if it is missing, and all
+ * finer wheels, which timers pass on their way down. NULL: there is no memory;
+ * wheels created so far stay. */
+static twi_wheel *twi_provide_level(timingwheel *tw, unsigned level)
 {
-    if (tw->wheels[level] != NULL)
-        return true;
-    for (unsigned i = 0; i <= level; i++)
+    for (unsigned i = 0; tw->wheels[level] == NULL; i++)
         if (tw->wheels[i] == NULL && !twi_add_wheel(tw, i))
-            return false;
-    return true;
+            return NULL;
+    return tw->wheels[level];
 }
 
-/* Returns the finest wheel that reaches a tick after the clock, and creates the
- * wheel if necessary. Returns NULL without memory. */
+/* Returns the finest wheel that reaches a tick after the clock, as above. */
 TWI_NOINLINE twi_wheel *twi_provide_wheel(timingwheel *tw, uint64_t tick)
 {
-    unsigned level = twi_level_of(tw, tick);
-    return twi_add_wheels(tw, level) ? tw->wheels[level] : NULL;
+    return twi_provide_level(tw, twi_level_of(tw, tick));
 }
 
 TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon)
@@ -1479,7 +1464,7 @@ TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon)
         return TW_EBUSY;
     uint64_t tick = twi_tick_of(tw, horizon);
     unsigned level = tick <= tw->clock_tick ? 0 : twi_level_of(tw, tick);
-    return twi_add_wheels(tw, level) ? TW_OK : TW_ENOMEM;
+    return twi_provide_level(tw, level) != NULL ? TW_OK : TW_ENOMEM;
 }
 
 /* Frees wheels from the coarsest on, until one has timers: these timers need
@@ -1515,11 +1500,10 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     uint32_t size = config->wheel_size;
     if (size == 0)
         size = TW_DEFAULT_WHEEL_SIZE;
+    bool fits = size >= 2 && size <= TWI_MOST_STEPS && (size & (size - 1)) == 0;
     TWI_RULE_GIVEN(tw);
-    TWI_RULE(size >= 2 && size <= TWI_MOST_STEPS && (size & (size - 1)) == 0,
-             "wheel_size must be a power of two from 2 to 4096, or 0");
-    if (tw == NULL || size < 2 || size > TWI_MOST_STEPS ||
-        (size & (size - 1)) != 0)
+    TWI_RULE(fits, "wheel_size must be a power of two from 2 to 4096, or 0");
+    if (tw == NULL || !fits)
         return TW_EINVAL;
     twi_clear(tw, sizeof(*tw));
     tw->tick_length = config->tick == 0 ? 1 : config->tick;
@@ -1549,9 +1533,7 @@ TW_DEF void tw_destroy(timingwheel *tw)
         return;
     (void)tw_drain(tw, NULL, NULL);
     twi_free_wheels(tw);
-    (void)tw_init(tw, NULL);
-    tw->activity = TWI_DESTROYED;
-    tw->lists[TWI_DRAINED].ring.next = NULL; /* no longer set up */
+    twi_clear(tw, sizeof(*tw));
 }
 
 TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback)
@@ -1587,15 +1569,15 @@ static inline void twi_push_back(const timingwheel *tw, tw_timer *timer,
 static inline void twi_put(timingwheel *tw, tw_timer *timer, twi_wheel *wheel,
                            uint64_t tick)
 {
-    size_t index = twi_index_of(tw, wheel, tick);
+    uint32_t index = twi_index_of(tw, wheel, tick);
     twi_push_back(tw, timer, &wheel->buckets[index]);
     twi_note_arrival(tw, wheel, index, tick);
 }
 
 /* tw_start in every case: refused, overdue, without a wheel, and where the clock
  * decides between two wheels. `most` is the limit of pending timers. */
-TWI_NOINLINE int twi_start_rare(timingwheel *tw, tw_timer *timer,
-                                uint64_t deadline, size_t most)
+TWI_NOINLINE int twi_start_any(timingwheel *tw, tw_timer *timer,
+                               uint64_t deadline, size_t most)
 {
     if (tw->activity < TWI_LIVE)
         return tw->activity == TWI_DESTROYED ? TW_EINVAL : TW_EBUSY;
@@ -1630,10 +1612,10 @@ TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     if (TWI_UNLIKELY(tw->activity < TWI_LIVE) ||
         TWI_UNLIKELY(tw->count >= tw->max_pending) ||
         TWI_UNLIKELY(tick <= tw->clock_tick))
-        return twi_start_rare(tw, timer, deadline, tw->max_pending);
+        return twi_start_any(tw, timer, deadline, tw->max_pending);
     twi_wheel *wheel = tw->certain[twi_highest_bit(tick - tw->clock_tick)];
     if (TWI_UNLIKELY(wheel == NULL))
-        return twi_start_rare(tw, timer, deadline, tw->max_pending);
+        return twi_start_any(tw, timer, deadline, tw->max_pending);
     twi_detach_or_count(tw, timer);
     timer->deadline = deadline;
     twi_put(tw, timer, wheel, tick);
@@ -1767,7 +1749,7 @@ TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
             twi_place_again(tw, timer);
             continue;
         }
-        size_t index = twi_index_of(tw, finer, tick);
+        uint32_t index = twi_index_of(tw, finer, tick);
         twi_bucket *to = &finer->buckets[index];
         twi_unlink(&timer->link);
         twi_link_between(&timer->link, &to->ring, to->ring.next);
@@ -1819,16 +1801,16 @@ TWI_NOINLINE void twi_recall_waiting(timingwheel *tw)
     twi_queue_set(tw, &tw->waiting, earliest);
 }
 
-/* Breaks up a bucket that has come up and cannot fire from where it stands: a
- * postponed timer is placed again; of a bucket with many timers all move down. */
+/* Breaks up a bucket that has come up and cannot fire from where it stands:
+ * because `timer` was postponed, which is placed again, or because there are
+ * many timers, which all move down. */
 TWI_NOINLINE void twi_break_up(timingwheel *tw, twi_wheel *wheel,
-                               tw_timer *timer)
+                               tw_timer *timer, bool was_postponed)
 {
-    uint64_t step = tw->clock_tick >> wheel->shift;
-    if (twi_tick_of(tw, timer->deadline) >> wheel->shift != step)
+    if (was_postponed)
         twi_place_again(tw, timer);
     else
-        twi_move_down(tw, wheel, step, UINT64_MAX);
+        twi_move_down(tw, wheel, tw->clock_tick >> wheel->shift, UINT64_MAX);
     if (twi_is_empty(twi_bucket_of(tw, wheel, tw->clock_tick)))
         twi_requeue(tw, wheel);
 }
@@ -1847,9 +1829,9 @@ TWI_NOINLINE tw_timer *twi_take_coarse(timingwheel *tw, twi_wheel *wheel)
     for (unsigned looked = 0; link != ring; link = link->next) {
         TWI_RULE_RING(link);
         uint64_t tick = twi_tick_of(tw, twi_timer_of(link)->deadline);
-        if (TWI_UNLIKELY(tick >> wheel->shift != step) ||
-            TWI_UNLIKELY(looked++ == TWI_FEW)) {
-            twi_break_up(tw, wheel, twi_timer_of(link));
+        bool was_postponed = tick >> wheel->shift != step;
+        if (TWI_UNLIKELY(was_postponed) || TWI_UNLIKELY(looked++ == TWI_FEW)) {
+            twi_break_up(tw, wheel, twi_timer_of(link), was_postponed);
             return NULL;
         }
         /* Without branches, which would be hard to predict. */
@@ -1885,10 +1867,12 @@ static uint64_t twi_share_of(uint64_t left, uint64_t passed, uint64_t span)
 }
 
 /* Moves timers of large buckets down before the buckets come up (see MOVING
- * AHEAD), and sets ahead_tick. */
+ * AHEAD), and sets ahead_tick. A bucket that becomes large by that sets it, too.
+ * clock_time is still that of the call before. */
 TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
 {
-    uint64_t look_at = UINT64_MAX;
+    uint64_t began = twi_tick_reached(tw, tw->clock_time);
+    tw->ahead_tick = UINT64_MAX;
     for (unsigned level = 63 / tw->size_bits; level != 0; level--) {
         const twi_wheel *wheel = tw->wheels[level];
         if (wheel == NULL)
@@ -1897,17 +1881,17 @@ TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
         uint64_t end = step << wheel->shift, own = (step - 1) << wheel->shift;
         if (wheel->large_tick < end || end == 0)
             continue; /* no large bucket, or no step beyond 64 bits */
-        uint64_t timers = wheel->buckets[step & tw->bucket_mask].at_most;
+        uint64_t timers = twi_bucket_of(tw, wheel, end)->at_most;
+        uint64_t from = began < own ? own : began, look_at = end;
         if (timers >= TWI_LARGE) {
-            uint64_t from = tw->began_tick < own ? own : tw->began_tick;
             twi_move_down(
                 tw, wheel, step,
                 twi_share_of(timers, tw->clock_tick - from, end - from));
-            end = tw->clock_tick; /* to go on in the next call */
+            look_at = tw->clock_tick; /* to go on in the next call */
         }
-        look_at = end < look_at ? end : look_at;
+        if (look_at < tw->ahead_tick)
+            tw->ahead_tick = look_at;
     }
-    tw->ahead_tick = look_at;
 }
 
 /* --------------------------------------------------------------- firing --- */
@@ -1930,7 +1914,6 @@ static inline tw_timer *twi_take_finest(timingwheel *tw, twi_wheel *wheel)
 static inline void twi_begin_call(timingwheel *tw, uint64_t now)
 {
     tw->target_time = now < tw->clock_time ? tw->clock_time : now;
-    tw->began_tick = tw->clock_tick;
     tw->unfinished = true;
     tw->busy_tick = 0;
     twi_append_ring(&tw->lists[TWI_LATE], &tw->lists[TWI_OVERDUE]);
@@ -1941,9 +1924,9 @@ static inline void twi_end_call(timingwheel *tw, uint64_t target_tick)
 {
     tw->unfinished = false;
     tw->clock_tick = target_tick;
-    tw->clock_time = tw->target_time;
     if (TWI_UNLIKELY(target_tick >= tw->ahead_tick))
         twi_move_ahead(tw);
+    tw->clock_time = tw->target_time;
     if (twi_is_empty(&tw->lists[TWI_LATE])) {
         uint64_t next = twi_next_tick(tw);
         tw->busy_tick = next < tw->ahead_tick ? next : tw->ahead_tick;
@@ -1955,12 +1938,13 @@ static inline void twi_end_call(timingwheel *tw, uint64_t target_tick)
 static inline tw_timer *twi_take_next(timingwheel *tw, uint64_t target_tick)
 {
     twi_bucket *overdue = &tw->lists[TWI_OVERDUE];
+    /* The last key that is due. UINT64_MAX is no key: it says nothing. */
     uint64_t last = target_tick - (target_tick == UINT64_MAX);
     tw_timer *timer = NULL;
     while (timer == NULL) {
-        bool late = !twi_is_empty(overdue);
+        bool any_overdue = !twi_is_empty(overdue);
         twi_wheel *wheel = tw->queue[0];
-        if (!late && wheel->queue_tick > last) {
+        if (!any_overdue && wheel->queue_tick > last) {
             wheel = target_tick == UINT64_MAX ? twi_last_wheel(tw) : NULL;
             if (wheel == NULL) {
                 twi_end_call(tw, target_tick);
@@ -1969,7 +1953,7 @@ static inline tw_timer *twi_take_next(timingwheel *tw, uint64_t target_tick)
         }
         if (tw->budget == 0)
             break;
-        if (late) {
+        if (any_overdue) {
             timer = twi_take_front(tw, overdue);
             continue;
         }
@@ -2033,7 +2017,7 @@ static inline size_t twi_fire(timingwheel *tw, uint64_t now, uint64_t limit)
         return 0;
     uint64_t before = tw->fired;
     (void)twi_advance(tw, now, limit, false);
-    return (size_t)(tw->fired - before);
+    return (tw->fired - before) & SIZE_MAX;
 }
 
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now)
@@ -2234,7 +2218,7 @@ TW_DEF uint64_t tw_remaining(const tw_timer *timer, uint64_t now)
 
 TW_DEF const char *tw_strerror(int status)
 {
-    static const char sentences[][140] = {
+    static const char sentences[][124] = {
         "Done.",
         "An argument is NULL or out of range, or the timingwheel has been "
         "destroyed: see the function's comment for its arguments.",
@@ -2359,10 +2343,9 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
             twi_draw_wheel(tw, tw->wheels[level], write, context);
     for (unsigned level = 0; level < TWI_LEVELS; level++) {
         const twi_wheel *wheel = tw->wheels[level];
-        uint64_t key[] = {level, wheel == NULL ? 0 : wheel->queue_tick};
-        if (wheel != NULL &&
-            (key[1] != UINT64_MAX ||
-             !twi_is_empty(twi_bucket_of(tw, wheel, UINT64_MAX))))
+        uint64_t key[] = {level,
+                          wheel == NULL ? UINT64_MAX : wheel->queue_tick};
+        if (key[1] != UINT64_MAX)
             twi_write_line(write, context, "queue: wheel % at tick %", key);
     }
     for (unsigned i = 0; i < TWI_LISTS; i++)
@@ -2560,7 +2543,7 @@ static bool twi_apply(timingwheel *tw, tw_remote *remote)
     }
     uint64_t deadline = request == UINT64_MAX ? request : request - TWI_START;
     if (tw != NULL &&
-        twi_start_rare(tw, &remote->timer, deadline, SIZE_MAX) == TW_OK)
+        twi_start_any(tw, &remote->timer, deadline, SIZE_MAX) == TW_OK)
         return true;
     return !atomic_compare_exchange_strong_explicit(
         &remote->request, &nothing, request, TWI_RELAXED, TWI_RELAXED);
@@ -2637,11 +2620,9 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
                       TW_MALLOC and TW_FREE: every call for their timingwheel
                       is refused. Without memory, postponed timers cost a due
                       tick at most one attempt to allocate.
-   2.0.0  2026-11-26  The core is written anew: 40 bytes per timer, nothing else
-                      allocated. tw_reserve(tw, horizon) without a number of
-                      timers; `bytes` of tw_stats. tw_move; exceptions may leave
-                      callbacks and visitors; visits keep start order.
-   1.2.0  2026-11-25  No spikes. A cancel is one store. tw_remaining, TW_CALL.
+   2.0.0  2026-11-26  A new core: 40 bytes per timer, nothing else allocated.
+                      tw_reserve(tw, horizon); `bytes` of tw_stats; tw_move.
+   1.2.0  2026-11-25  No spikes. tw_remaining, TW_CALL.
    1.1.0  2026-11-24  Overdue timers fire first. TW_OWNER, tw_dump, the mailbox.
    1.0.0  2026-11-21  The first version.
 

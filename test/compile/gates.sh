@@ -393,7 +393,7 @@ if have gcc && have objdump && [ "$(uname -m)" = x86_64 ]; then
         expect "gcc $level leaves the prefetching in" prefetches $level
     done
     expect 'code at -O2' bytes -O2 15500
-    expect 'code at -Os' bytes -Os 11000
+    expect 'code at -Os' bytes -Os 11200
 else
     skip 'code of the header' 'this is for gcc and objdump on x86-64'
 fi

@@ -12,8 +12,8 @@
 /* Replace functions that twi_move_ahead calls. */
 static uint64_t seen_passed, seen_span;
 static unsigned shares, moves;
-uint64_t known_share_of(uint64_t left, uint64_t passed, uint64_t span);
-uint64_t known_share_of(uint64_t left, uint64_t passed, uint64_t span)
+REPLACES(uint64_t, known_share_of, uint64_t left, uint64_t passed,
+         uint64_t span)
 {
     ASSERT(left >= TWI_LARGE && passed < span);
     seen_passed = passed, seen_span = span;
@@ -21,10 +21,8 @@ uint64_t known_share_of(uint64_t left, uint64_t passed, uint64_t span)
     return 7;
 }
 
-void known_move_down(timingwheel *of, const twi_wheel *wheel, uint64_t step,
-                     uint64_t most);
-void known_move_down(timingwheel *of, const twi_wheel *wheel, uint64_t step,
-                     uint64_t most)
+REPLACES(void, known_move_down, timingwheel *of, const twi_wheel *wheel,
+         uint64_t step, uint64_t most)
 {
     uint64_t end = step << wheel->shift;
     uint64_t own = (step - 1) << wheel->shift;

@@ -74,10 +74,8 @@ static void make_state(unsigned count, uint64_t earliest)
 }
 
 /* Replaces twi_index_of: the bucket of a tick of the step, in wheel 1. */
-size_t known_index_of(const timingwheel *of, const twi_wheel *wheel,
-                      uint64_t tick);
-size_t known_index_of(const timingwheel *of, const twi_wheel *wheel,
-                      uint64_t tick)
+REPLACES(size_t, known_index_of, const timingwheel *of, const twi_wheel *wheel,
+         uint64_t tick)
 {
     ASSERT(of == &tw && wheel == &fine && tick >> COARSE == STEP);
     size_t index = 0;
@@ -88,8 +86,7 @@ size_t known_index_of(const timingwheel *of, const twi_wheel *wheel,
 }
 
 /* Replaces twi_place_again: the timer leaves, and goes to another step. */
-void known_place_again(timingwheel *of, tw_timer *timer);
-void known_place_again(timingwheel *of, tw_timer *timer)
+REPLACES(void, known_place_again, timingwheel *of, tw_timer *timer)
 {
     ASSERT(of == &tw && !is_of_step(timer));
     for (unsigned i = 0; i < TIMERS; i++)
@@ -100,26 +97,23 @@ void known_place_again(timingwheel *of, tw_timer *timer)
 }
 
 /* Replaces twi_queue_set; see queue.c. */
-void known_queue_set(timingwheel *of, twi_wheel *wheel, uint64_t tick);
-void known_queue_set(timingwheel *of, twi_wheel *wheel, uint64_t tick)
+REPLACES(void, known_queue_set, timingwheel *of, twi_wheel *wheel,
+         uint64_t tick)
 {
     ASSERT(of == &tw);
     wheel->queue_tick = tick;
 }
 
 /* Replaces twi_requeue. */
-void known_requeue(timingwheel *of, twi_wheel *wheel);
-void known_requeue(timingwheel *of, twi_wheel *wheel)
+REPLACES(void, known_requeue, timingwheel *of, twi_wheel *wheel)
 {
     ASSERT(of == &tw && wheel == &coarse && twi_is_empty(from));
     requeued++;
 }
 
 /* Replaces twi_move_down in the proof of twi_take_coarse. */
-void known_move_down(timingwheel *of, const twi_wheel *wheel, uint64_t step,
-                     uint64_t most);
-void known_move_down(timingwheel *of, const twi_wheel *wheel, uint64_t step,
-                     uint64_t most)
+REPLACES(void, known_move_down, timingwheel *of, const twi_wheel *wheel,
+         uint64_t step, uint64_t most)
 {
     ASSERT(of == &tw && wheel == &coarse);
     ASSERT(step == STEP && most == UINT64_MAX);
@@ -242,10 +236,9 @@ void take_coarse(void)
     }
 }
 
-/* Replaces twi_provide_wheel. */
-static unsigned refusals;
-twi_wheel *known_provide_wheel(timingwheel *of, uint64_t tick);
-twi_wheel *known_provide_wheel(timingwheel *of, uint64_t tick)
+/* Replace functions that twi_recall_waiting calls. */
+static unsigned refusals, moved, place[TIMERS]; /* in TWI_OVERDUE; 0: none */
+REPLACES(twi_wheel *, known_provide_wheel, timingwheel *of, uint64_t tick)
 {
     ASSERT(of == &tw && tick > tw.clock_tick);
     if (nondet_bool())
@@ -254,42 +247,56 @@ twi_wheel *known_provide_wheel(timingwheel *of, uint64_t tick)
     return NULL;
 }
 
+REPLACES(void, known_unlink, twi_link *link)
+{
+    for (unsigned i = 0; i < TIMERS; i++)
+        if (link == &timers[i]->link) {
+            ASSERT(link->next != NULL);
+            timers[i]->link.next = NULL;
+        }
+}
+
+REPLACES(void, known_push_back, const timingwheel *of, tw_timer *timer,
+         twi_bucket *list)
+{
+    ASSERT(of == &tw && list == &tw.lists[TWI_OVERDUE]);
+    for (unsigned i = 0; i < TIMERS; i++)
+        if (timer == timers[i]) {
+            ASSERT(timer->link.next == NULL);
+            place[i] = ++moved;
+        }
+}
+
 /* Any clock, and up to three timers that wait for memory. The due timers become
- * overdue, and so do the others until a wheel is refused. No wheel is asked for
- * after a refusal. Timers keep their order, and the key is that of the earliest
- * that still waits. */
+ * overdue, and so do the others until a wheel is refused, in their order. No
+ * wheel is asked for after a refusal. The key is the earliest of the timers that
+ * still wait. */
 void recall(void)
 {
-    twi_bucket *waiting = &tw.lists[TWI_WAITING];
-    twi_bucket *overdue = &tw.lists[TWI_OVERDUE];
-    unsigned count = any_below(TIMERS + 1), left = 0;
+    unsigned count = any_below(TIMERS + 1), left = 0, last = 0;
+    uint64_t earliest = UINT64_MAX;
     tw.tick_length = 1;
     tw.clock_tick = nondet_u64();
-    twi_empty_ring(waiting);
-    twi_empty_ring(overdue);
+    twi_empty_ring(&tw.lists[TWI_WAITING]);
     for (unsigned i = 0; i < count; i++) {
         timers[i]->deadline = nondet_u64();
-        add_timer(timers[i], waiting);
+        add_timer(timers[i], &tw.lists[TWI_WAITING]);
     }
     twi_recall_waiting(&tw);
     ASSERT(refusals <= 1);
-    uint64_t earliest = UINT64_MAX;
-    twi_link *stay = &waiting->ring, *go = &overdue->ring;
     for (unsigned i = 0; i < count; i++) {
         uint64_t tick = timers[i]->deadline;
-        if (stay->next == &timers[i]->link) {
-            ASSERT(tick > tw.clock_tick && refusals == 1);
-            stay = check_next(stay, timers[i]);
+        if (place[i] == 0) {
+            ASSERT(tick > tw.clock_tick && timers[i]->link.next != NULL);
             earliest = tick < earliest ? tick : earliest;
             left++;
         } else {
             ASSERT(tick <= tw.clock_tick || left == 0);
-            go = check_next(go, timers[i]);
+            ASSERT(place[i] == ++last);
         }
     }
-    ASSERT(stay->next == &waiting->ring && waiting->ring.prev == stay);
-    ASSERT(go->next == &overdue->ring && overdue->ring.prev == go);
-    ASSERT(tw.waiting.queue_tick == earliest && (left != 0) == (refusals != 0));
+    ASSERT(tw.waiting.queue_tick == earliest && left + moved == count);
+    ASSERT((left != 0) == (refusals != 0));
     if (left != 0)
         REACHED("some wait");
     else

@@ -133,21 +133,3 @@ void roundest(void)
            (other != 0 && twi_lowest_bit(other) <= twi_lowest_bit(taken)));
     REACHED("the end");
 }
-
-/* Any tick between a clock and the target of a call, in ticks of any power of
- * two: the time of the tick is between clock and target, and has reached that
- * tick and no later one. */
-void clock_time(void)
-{
-    tw.tick_length = UINT64_C(1) << any_below(64);
-    tw.clock_time = nondet_u64();
-    tw.target_time = nondet_u64();
-    tw.clock_tick = nondet_u64();
-    ASSUME(tw.clock_time <= tw.target_time);
-    ASSUME(tw.clock_tick >= twi_tick_reached(&tw, tw.clock_time));
-    ASSUME(tw.clock_tick <= twi_tick_reached(&tw, tw.target_time));
-    uint64_t time = twi_clock_time(&tw);
-    ASSERT(tw.clock_time <= time && time <= tw.target_time);
-    ASSERT(twi_tick_reached(&tw, time) == tw.clock_tick);
-    REACHED("the end");
-}

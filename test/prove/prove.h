@@ -52,6 +52,11 @@ static inline unsigned any_below(unsigned limit)
     return number;
 }
 
+/* Begins a function that replaces a function of the header, see prove.sh. */
+#define REPLACES(type, name, ...) \
+    type name(__VA_ARGS__);       \
+    type name(__VA_ARGS__)
+
 static timingwheel tw;
 
 /* Sets the fields that tw_init derives from a wheel size. */

@@ -16,8 +16,7 @@
 # are skipped with a warning. With PATTERN only the cases with matching names
 # are run.
 #
-# NOT PROVED: whole calls over filled wheels (the searches and the fuzzer try
-# these); where twi_place_again places a timer;
+# NOT PROVED: whole # these); which timer twi_take_next takes; where twi_place_again places a timer;
 # the share of a span of 2^32 ticks or more; more timers, wheels or buckets than
 # the bounds say; heaps of more than five wheels; callbacks that start, cancel
 # or throw; tw_drain, tw_foreach and tw_trim; the mailbox; the time taken.
@@ -66,8 +65,7 @@ is_proved() {
     grep -q 'reached: .*: FAILURE$' "$1" || echo 'nothing is reached'
 }
 
-# Compiles a proof, so that calls of twi_NAME go to known_NAME of the proof.
-# shellcheck disable=SC2086
+# Compiles a proof, so that # shellcheck disable=SC2086
 replace_calls() {
     calls=
     for call in "$@"; do
@@ -86,14 +84,15 @@ run_proof() {
     case $proof_function in
     down) replace_calls index_of place_again queue_set ;;
     take_coarse) replace_calls place_again queue_set requeue move_down ;;
-    recall) replace_calls provide_wheel queue_set ;;
+    recall) replace_calls provide_wheel unlink push_back queue_set ;;
     move_ahead) replace_calls share_of move_down ;;
-    limit | nothing) replace_calls take_finest take_coarse take_front \
-        last_wheel move_ahead ;;
+    limit) replace_calls take_next begin_call ;;
     wait | wait_rounded) replace_calls last_wheel ;;
     esac >"$build/goto.log" 2>&1 || cat "$build/goto.log"
     # On one path CBMC knows the places in the heap, which takes a tenth.
-    [ "$proof_file" != queue ] || proof_options="$proof_options --paths lifo"
+    case $proof_function in
+    set | add | go) proof_options="$proof_options --paths lifo" ;;
+    esac
     "$cbmc" $checks $proof_options $proof_defines \
         --function "$proof_function" "$proof_source" \
         >"$build/log" 2>&1
@@ -128,11 +127,10 @@ placement fall 65+ every level falls while the clock moves, every tick
 placement bucket 65+ every bucket and window of two ticks, every level and clock
 placement certain 65+ every certain wheel of tw_start, every clock and tick
 placement roundest 65+ - roundest tick of a window, every window
-placement clock_time 65+ - clock in ticks and time units, every tick and target
-queue set 7+ $heaps a key changes, every heap of that size
-queue add 7+ $heaps a wheel comes, every heap of that size
-queue go 7+ $heaps a wheel goes, every heap of that size
-queue last 7+ $heaps the wheel of the last tick, every heap of that size
+queue set 8+ $heaps a key changes, every heap of that size
+queue add 8+ $heaps a wheel comes, every heap of that size
+queue go 8+ $heaps a wheel goes, every heap of that size
+queue last 8+ $heaps the wheel of the last tick, every heap of that size
 rings leave 5+ - a timer leaves, any two rings of up to 3 timers
 rings enter 5+ - a timer enters, any two rings of up to 3 timers
 rings append 5+ - a ring is appended, any two rings of up to 3 timers
@@ -142,10 +140,9 @@ cascade down 9 - moving down keeps start order, any 3 timers
 cascade take_coarse 9 -DTWI_FEW=1,-DTWI_FEW=2 a bucket comes up, any 3 timers
 cascade recall 9 - timers that wait for memory, any 3 timers and clock
 ahead move_ahead 65 -DLEVEL=1,-DLEVEL=8,-DLEVEL=63 moving ahead, every clock
-calls limit 5 - a limit changes no order, any limit, 2 timers and a late timer
-calls idle 5 - a call that moves only the clock, every sound state
-calls nothing 5 - a call with nothing due changes only the clock, any clock
 wait wait 6 - time to wait, every clock, key and sleep
+wait idle 6 - a call that moves only the clock, every sound state
+wait limit 6 - a limit and an unfinished call, 2 timers in each call
 wait wait_rounded 6 - time to wait with ticks of 1024, every clock
 END
 # --------------------------------------------------------------- Frama-C ---

@@ -1,5 +1,6 @@
-/* wait.c - proofs of the time to wait of timingwheel.h, with any key, and
- * perhaps one timer overdue and one started overdue since.
+/* wait.c - proofs of the time to wait of timingwheel.h, of calls that move only
+ * the clock, and of limits: with any key, perhaps one timer overdue and one
+ * started overdue since.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,10 +10,10 @@ static tw_timer overdue, late;
 
 static twi_wheel wheel;
 static bool has_last; /* a timer for tick UINT64_MAX */
+static tw_timer drained;
 
 /* Replaces twi_last_wheel. */
-twi_wheel *known_last_wheel(const timingwheel *of);
-twi_wheel *known_last_wheel(const timingwheel *of)
+REPLACES(twi_wheel *, known_last_wheel, const timingwheel *of)
 {
     ASSERT(of == &tw && wheel.queue_tick == UINT64_MAX);
     return has_last ? &wheel : NULL;
@@ -38,6 +39,10 @@ static void make_state(uint64_t tick_length)
     }
     if (nondet_bool()) {
         twi_push_back(&tw, &late, &tw.lists[TWI_LATE]);
+        tw.count++;
+    }
+    if (nondet_bool()) { /* awaits a visit */
+        twi_push_back(&tw, &drained, &tw.lists[TWI_DRAINED]);
         tw.count++;
     }
     has_last = wheel.queue_tick == UINT64_MAX && nondet_bool();
@@ -81,4 +86,77 @@ void wait(void)
 void wait_rounded(void)
 {
     check_wait(1024);
+}
+
+/* A sound timingwheel: a call that moves the clock alone has nothing else to
+ * do. Any other call changes nothing before it begins. */
+void idle(void)
+{
+    make_state(1);
+    tw.ahead_tick = nondet_u64();
+    ASSUME(twi_queue_is_sound(&tw, 1));
+    timingwheel before = tw;
+    uint64_t now = nondet_u64();
+    if (twi_is_idle(&tw, now)) {
+        ASSERT(now >= before.clock_time && now < wheel.queue_tick);
+        ASSERT(now < tw.ahead_tick && !tw.unfinished);
+        ASSERT(!twi_is_pending(&late) && twi_queue_is_sound(&tw, 1));
+        ASSERT(tw.clock_tick == now && tw.clock_time == now);
+        before.clock_tick = before.clock_time = now;
+        REACHED("idle");
+    } else {
+        REACHED("not idle");
+    }
+    const unsigned char *a = (const unsigned char *)&before;
+    const unsigned char *b = (const unsigned char *)&tw;
+    unsigned i = any_below(sizeof(tw));
+    ASSERT(a[i] == b[i]);
+}
+
+/* Timers of an unfinished call, and of the call that begins then. */
+static unsigned left[2], running;
+
+REPLACES(tw_timer *, known_take_next, timingwheel *of, uint64_t target)
+{
+    ASSERT(of == &tw && tw.unfinished && target == tw.target_time);
+    if (tw.budget == 0 && left[running] != 0)
+        return NULL;
+    if (left[running] != 0) {
+        left[running]--;
+        return &overdue;
+    }
+    tw.unfinished = false;
+    return NULL;
+}
+
+REPLACES(void, known_begin_call, timingwheel *of, uint64_t now)
+{
+    ASSERT(of == &tw && !tw.unfinished && left[0] == 0);
+    tw.target_time = now;
+    tw.unfinished = true;
+    running = 1;
+}
+
+/* Any limit, and up to two timers due in each call: an unfinished call is
+ * finished first. Then the own call begins, even with nothing left of the
+ * limit, and ends if nothing is left to do. */
+void limit(void)
+{
+    tw.tick_length = 1;
+    tw.activity = TWI_LIVE;
+    tw.unfinished = nondet_bool();
+    tw.target_time = nondet_u64();
+    left[0] = tw.unfinished ? any_below(3) : 0;
+    left[1] = any_below(3);
+    uint64_t most = nondet_u32(), before = left[0], all = before + left[1];
+    ASSUME(most != 0);
+    size_t fired = tw_advance_clock_limit(&tw, nondet_u64(), most);
+    ASSERT(fired == (most < all ? most : all));
+    ASSERT(left[0] + left[1] == all - fired && tw.fired == fired);
+    ASSERT(tw.unfinished == (fired < all));
+    ASSERT(running == (most >= before) && tw.activity == TWI_LIVE);
+    if (most == before && left[1] != 0)
+        REACHED("begun without a budget");
+    if (most < before)
+        REACHED("not begun");
 }

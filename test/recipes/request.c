@@ -1,5 +1,5 @@
-/* request.c - 1,000 UDP requests in flight. A request is sent again after 100,
- * 200, 400, ... ms until the answer comes, and is given up after 2 s.
+/* request.c - 1,000 UDP requests in flight, with back-off. Until its answer, a
+ * request is sent again after 100, 200, 400, ... ms +- 20 %, for 2 s in all.
  *
  *     cc -std=gnu99 -O2 -Wall -Wextra request.c -o request && ./request
  *
@@ -14,11 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { REQUESTS = 1000, GIVE_UP_MS = 2000 };
+enum { REQUESTS = 1000, FIRST_MS = 100, LONGEST_MS = 1000, GIVE_UP_MS = 2000 };
 static timingwheel timers;
 static struct request {
     tw_timer timer;
-    uint64_t give_up; /* when */
+    uint64_t give_up, pause; /* a time; the next pause, in ms */
     unsigned number, sent;
 } requests[REQUESTS];
 static uint64_t now;
@@ -38,11 +38,11 @@ static void on_timer(timingwheel *tw, tw_timer *timer)
         printf("request %u: no answer to %u datagrams\n", r->number, r->sent);
         return;
     }
-    send(server, &r->number, sizeof(r->number), MSG_DONTWAIT); /* may fail */
-    /* Partly random, or requests lost together would be sent together. */
-    uint64_t pause = UINT64_C(100) << r->sent++;
-    uint64_t next = tw_after(now, pause + (uint64_t)rand() % pause / 2);
+    r->sent += send(server, &r->number, sizeof(r->number), MSG_DONTWAIT) > 0;
+    uint64_t percent = 80 + (uint64_t)rand() % 41; /* spreads the requests */
+    uint64_t next = tw_after(now, r->pause * percent / 100);
     tw_start(tw, timer, next < r->give_up ? next : r->give_up);
+    r->pause = r->pause * 2 < LONGEST_MS ? r->pause * 2 : LONGEST_MS;
 }
 
 int main(void)
@@ -52,25 +52,26 @@ int main(void)
     socklen_t size = sizeof(address);
     unsigned answered = 0, number;
     server = socket(AF_INET, SOCK_DGRAM, 0);
-    now = clock_ms();
-    tw_init(&timers, &(tw_config){.start = now});
+    tw_init(&timers, &(tw_config){.start = now = clock_ms()});
+    srand((unsigned)now); /* or the pauses of all machines would be alike */
     if (bind(server, own, size) != 0 || getsockname(server, own, &size) != 0 ||
         connect(server, own, size) != 0 ||
         tw_reserve(&timers, UINT64_MAX) != TW_OK) /* no tw_start can fail */
         err(1, "request");
     for (unsigned i = 0; i < REQUESTS; i++) {
-        requests[i] = (struct request){TW_TIMER_INIT(on_timer),
-                                       tw_after(now, GIVE_UP_MS), i, 0};
+        requests[i] = (struct request){.number = i, .pause = FIRST_MS};
+        requests[i].give_up = tw_after(now, GIVE_UP_MS);
+        tw_timer_init(&requests[i].timer, on_timer);
         tw_start(&timers, &requests[i].timer, now);
     }
     while (tw_count(&timers) > 0) {
         struct pollfd input = {.fd = server, .events = POLLIN};
         poll(&input, 1, (int)tw_wait(&timers, clock_ms(), 60000));
         now = clock_ms();
-        tw_advance_clock(&timers, now);
         while (recv(server, &number, sizeof(number), MSG_DONTWAIT) > 0)
             if (number < REQUESTS && rand() % 3 > 0) /* a third is lost */
                 answered += tw_cancel(&timers, &requests[number].timer);
+        tw_advance_clock(&timers, now); /* last: answers cancel their timers */
     }
     printf("%u of %d answered\n", answered, REQUESTS);
     tw_destroy(&timers);

@@ -1,8 +1,8 @@
-/* server.c - an echo server on epoll with a timeout for the first line, and a
- * timeout for idleness. It skips events of a client that a timer has closed.
+/* server.c - an echo server on epoll with a timeout for the first data, and
+ * one for idleness. For other machines, write INADDR_ANY for INADDR_LOOPBACK.
  *
  *     cc -std=gnu99 -O2 -Wall -Wextra server.c -o server && ./server
- *     nc 127.0.0.1 7000    (in a second terminal; Ctrl-C ends both)
+ *     nc 127.0.0.1 7000    (in a second terminal; Ctrl-C ends the server)
  *
  * Other values: ./server PORT FIRST_MS IDLE_MS. SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_IMPLEMENTATION
@@ -16,16 +16,14 @@
 #include <time.h>
 #include <unistd.h>
 
-struct client {
-    int fd;         /* 0: closed */
-    tw_timer timer; /* the timeout of the first line, then of the next */
-};
-
 enum { MOST_FILES = 10000 };
-static struct client clients[MOST_FILES]; /* by file descriptor */
+static struct client {
+    int fd;            /* 0: closed */
+    tw_timer timer;    /* the timeout for the first data, then for more */
+} clients[MOST_FILES]; /* by file descriptor */
 static timingwheel timers;
 static uint64_t now, first_ms = 5000, idle_ms = 30000;
-static int poller, listener;
+static int poller, listener, connected; /* how many clients */
 static volatile sig_atomic_t is_stopped;
 
 static void on_signal(int number)
@@ -51,6 +49,7 @@ static void hang_up(struct client *c)
     tw_cancel(&timers, &c->timer);
     close(c->fd); /* this also ends the watch */
     c->fd = 0;
+    connected--;
 }
 
 static void on_timeout(timingwheel *tw, tw_timer *timer)
@@ -61,7 +60,7 @@ static void on_timeout(timingwheel *tw, tw_timer *timer)
 
 static void on_statistic(timingwheel *tw, tw_timer *timer)
 {
-    printf("%zu clients\n", tw_count(tw)); /* each has one timer */
+    printf("%d clients\n", connected);
     tw_start(tw, timer, tw_next_period(tw_deadline(timer), 1000, now, NULL));
 }
 
@@ -69,18 +68,19 @@ static void on_connection(void)
 {
     int fd = accept(listener, NULL, NULL);
     if (fd >= MOST_FILES || fd + 1 >= sysconf(_SC_OPEN_MAX) || !watch(fd)) {
-        close(fd); /* full: the last number is kept free for accept */
+        close(fd); /* full (the last number is for accept), or fd is -1 */
         return;
     }
     clients[fd] = (struct client){.fd = fd, .timer = TW_TIMER_INIT(on_timeout)};
     tw_start(&timers, &clients[fd].timer, tw_after(now, first_ms));
+    connected++;
 }
 
 static void on_data(struct client *c)
 {
-    char text[512];
+    char text[512]; /* no waiting: the event may be of an earlier client */
     ssize_t n = recv(c->fd, text, sizeof(text), MSG_DONTWAIT);
-    if (n > 0)
+    if (n > 0) /* to wait for a whole line, postpone only at its end */
         tw_postpone(&timers, &c->timer, tw_after(now, idle_ms));
     if (n == 0 || (n > 0 && send(c->fd, text, (size_t)n, MSG_DONTWAIT) != n))
         hang_up(c); /* the client has gone, or reads nothing */
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     setlinebuf(stdout);
-    tw_init(&timers, &(tw_config){.start = clock_ms()});
+    tw_init(&timers, &(tw_config){.start = now = clock_ms()});
     poller = epoll_create1(EPOLL_CLOEXEC);
     listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
         listen(listener, SOMAXCONN) != 0 || !watch(listener) ||
         tw_reserve(&timers, UINT64_MAX) != TW_OK) /* no tw_start can fail */
         err(1, "server");
-    tw_start(&timers, &statistic, tw_after(clock_ms(), 1000));
+    tw_start(&timers, &statistic, tw_after(now, 1000));
     while (!is_stopped) {
         int wait = (int)tw_wait(&timers, clock_ms(), 60000);
         int ready = epoll_wait(poller, events, 64, wait);
@@ -116,14 +116,14 @@ int main(int argc, char **argv)
             int fd = events[i].data.fd;
             if (fd == listener)
                 on_connection();
-            else if (clients[fd].fd > 0)
+            else if (clients[fd].fd > 0) /* not closed in this turn */
                 on_data(&clients[fd]);
         }
     }
     for (int fd = 0; fd < MOST_FILES; fd++)
         if (clients[fd].fd > 0)
             hang_up(&clients[fd]);
-    tw_destroy(&timers);
+    tw_destroy(&timers); /* all timers are idle: their owners may be freed */
     close(listener);
     close(poller);
     return 0;

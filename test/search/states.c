@@ -148,7 +148,7 @@ static uint64_t number_of_state(void)
     add(tw->unfinished);
     if (tw->unfinished) {
         add_tick(tw->target_time);
-        add(tw->clock_tick - tw->began_tick);
+        add(tw->clock_tick - twi_tick_reached(tw, tw->clock_time));
     }
     add(tw->waiting.queue_index);
     add_tick(tw->waiting.queue_tick);

@@ -151,7 +151,7 @@ class Peer:
 
 
 def server(run):
-    """The first line must come in 500 ms, each other in 1000 ms."""
+    """The first data must come in 500 ms, more within 1000 ms."""
     try:
         silent = Peer(run)
         late = [silent.lived(silent.opened) - 500]
