@@ -44,7 +44,7 @@ $((SEED * 16 + $3)) $4 $5"
 parts() {
     part prove sh test/prove/prove.sh
     part fuzz sh test/fuzz/fuzz.sh
-    part hosts sh 'test/hosts/hosts.sh --tests libuv libevent tor'
+    part hosts sh test/hosts/hosts.sh
     for kind in m32 valgrind asan-gcc msan asan-clang integer portable; do
         part $kind sh "test/lib/variant.sh $kind"
     done
@@ -62,7 +62,7 @@ test/search/states.c gcc -O2 && .build/states-full --full"
     soak asan-clang 20 4 clang "$address"
     part recipes sh test/recipes/recipes.sh
     part targets sh test/targets/targets.sh
-    for kind in tsan asan litmus mistakes; do
+    for kind in tsan asan litmus; do
         part threads.$kind sh "test/threads/threads.sh $kind $SEED"
     done
     part threads.model sh test/threads/model.sh

@@ -103,8 +103,8 @@ foreign() {
     shift 2
     for file in implementation static_twice types_then_static; do
         for level in -O0 -O2 -Os; do
-            compile "$foreign_compiler" "$foreign_standard" $file "$@" $level ||
-                return
+            compile "$foreign_compiler" "$foreign_standard" "$file" "$@" \
+                $level || return
         done
     done
 }
@@ -225,8 +225,8 @@ reads() {
 # the C library are those of this system, whose types have other sizes: -w.
 reads_scripts() {
     test/contract/texts.sh >"$build/texts.h"
-    clang --target=x86_64-pc-windows-msvc -fsyntax-only -fms-compatibility "$@" \
-        -std=c11 -w -I"$build" '-DSCRIPT_TEXT="texts.h"' -D__extension__= \
+    clang --target=x86_64-pc-windows-msvc -fsyntax-only -fms-compatibility \
+        "$@" -std=c11 -w -I"$build" '-DSCRIPT_TEXT="texts.h"' -D__extension__= \
         -isystem /usr/include/x86_64-linux-gnu -isystem /usr/include \
         test/contract/scripts.c
 }

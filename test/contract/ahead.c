@@ -1,6 +1,6 @@
 /* ahead.c - promise 10: a large bucket moves down before the bucket is due, a
  * little in each call. The cases count moved timers, and measure no time. The
- * longest calls are in test/cost/work.c, the order in test/search.
+ * bounds of each call are in test/cost/work.c, the order in test/search.
  *
  *     ahead [CASE...]
  *
@@ -11,79 +11,11 @@
 /* A few hundred: no call has to move less than this number of timers. */
 #define FEW 520
 
-/* A bucket in the wheel with steps of 2^shift ticks, two steps after the clock.
- * The timers are in the first `span` ticks of the bucket, in the order of
- * `scatter`. The step before the bucket takes `calls` calls. */
-typedef struct row {
-    const char *name;
-    uint32_t size;
-    unsigned shift;
-    uint64_t tick;
-    size_t count;
-    uint64_t span;
-    unsigned calls;
-    size_t limit; /* of each call; 0: none */
-} row;
-
-/* clang-format off */
-static const row rows[] = {
-    {"half of the time moves half of the timers",
-     256, 16, 1, 9000, 65536, 2, 0},
-    {"64 calls, wheel 1", 256, 8, 1, 9000, 256, 64, 0},
-    {"200 calls, wheel 2", 256, 16, 1, 18000, 65536, 200, 0},
-    {"64 calls, steps of 2^40 ticks", 256, 40, 1, 9000, 1 << 24, 64, 0},
-    {"64 calls, ticks of 1,000", 256, 16, 1000, 9000, 65536, 64, 0},
-    {"64 calls, wheels of 16", 16, 12, 1, 9000, 4096, 64, 0},
-    {"64 calls, wheels of 4096", 4096, 12, 1, 9000, 4096, 64, 0},
-    {"all timers in one tick", 256, 16, 1, 9000, 1, 64, 0},
-    {"a thousand timers", 256, 16, 1, 1000, 65536, 64, 0},
-    {"each call has the limit 1", 256, 16, 1, 9000, 50, 400, 1},
-    {"each call has the limit 100", 256, 16, 1, 9000, 65536, 400, 100},
-};
-/* clang-format on */
-
 /* Starts timers of the crowd within `span` ticks, in the order of scatter. */
 static void start_crowd(size_t count, uint64_t first, uint64_t span)
 {
     for (size_t i = 0; i < count; i++)
         start_numbered(i, (first + scatter(i, span)) * tick_length);
-}
-
-static void run_row(void)
-{
-    const row *this_row = &rows[tap_case_index];
-    const uint64_t step = UINT64_C(1) << this_row->shift;
-    const uint64_t begin = 5 * step, own = 4 * step;
-    size_t left = this_row->count;
-    set_up_with(this_row->tick, 3 * step * this_row->tick, this_row->size, 0);
-    start_crowd(this_row->count, begin, this_row->span);
-    tw_advance_clock(&tw, own * tick_length);
-    uint64_t moved = stats().cascaded;
-    CHECK(moved <= FEW); /* no earlier than in the step before */
-    for (unsigned i = 1; i < this_row->calls; i++) {
-        uint64_t last = own + step * (i - 1) / this_row->calls;
-        uint64_t now = own + step * i / this_row->calls;
-        size_t limit = this_row->limit == 0 ? SIZE_MAX : this_row->limit;
-        CHECK(tw_advance_clock_limit(&tw, now * tick_length, limit) == 0);
-        CHECK(tw_now(&tw) == now * tick_length);
-        size_t more = (size_t)(stats().cascaded - moved);
-        double share =
-            (double)left * (double)(now - last) / (double)(begin - last);
-        CHECK((double)more <= share + FEW && more <= limit);
-        left -= more < left ? more : left;
-        moved = stats().cascaded;
-    }
-    if (this_row->limit == 0)
-        CHECK(left <= this_row->count / this_row->calls + FEW);
-    if (this_row->limit != 0 && this_row->limit < 100)
-        CHECK(moved >= 300 * this_row->limit);
-    CHECK(tw_check(&tw));
-    tw_advance_clock(&tw, (begin - 1) * tick_length);
-    for (size_t i = 0; i < 60; i++) /* behind the timers that moved */
-        start_numbered(CROWD - 1 - i,
-                       (begin + i % this_row->span) * tick_length);
-    fire_all(UINT64_MAX);
-    tear_down();
 }
 
 /* The longest call, fired and moved timers, of a loop that moves the clock by
@@ -172,4 +104,4 @@ static const tap_case cases[] = {
     {"a small bucket does not move", small_bucket_stays},
 };
 
-TAP_MAIN_ROWS(rows, run_row, cases)
+TAP_MAIN(cases)

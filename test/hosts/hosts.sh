@@ -1,13 +1,10 @@
 #!/bin/sh
 # hosts.sh - three programs that people run, with their timers on timingwheel.h:
-# the host's own tests, a test of exactness, and the speed of the timers. Prints
-# TAP and a table of figures. Run from the top of the repository.
+# the host's own tests, and a test of exactness. Prints TAP; run from the top of
+# the repository.
 #
-#     test/hosts/hosts.sh [OPTION] [HOST...]
-#
-#     without an option  the host's tests of timers, and the benchmark
-#     --tests            the tests of timers alone, for `make check`
-#     --all              every test of the host, and the benchmark
+#     test/hosts/hosts.sh [HOST...]          the host's tests of timers
+#     test/hosts/hosts.sh --all [HOST...]    every test of the host
 #
 # Each host is built from Debian's source package (get-sources.sh), in one
 # folder and twice: first unchanged, then with HOST/HOST.patch and the adapter
@@ -25,12 +22,10 @@
 set -u
 
 mode=
-case ${1:-} in
---*)
+if [ "${1:-}" = --all ]; then
     mode=$1
     shift
-    ;;
-esac
+fi
 wanted_hosts=${*:-libuv libevent tor}
 warnings='-Wall -Wextra -Wpedantic -Wshadow -Werror'
 unset MAKEFLAGS MAKELEVEL MFLAGS
@@ -56,16 +51,11 @@ describe() {
     package=$1 version=$2 folder=$3 headers=$4 programs="gcc patch $5"
 }
 
-# Compiles the program of test and benchmark, HOST/measure.c.
-compile_measure() { # FOLDER ARGUMENT...
-    measure_folder=$1
+# Compiles the test of exactness, HOST/exact.c.
+compile_exact() { # FOLDER ARGUMENT...
+    exact_folder=$1
     shift
-    gcc -O2 $warnings -o "$build/$measure_folder/measure" \
-        "$adapter/measure.c" "$@"
-}
-
-optimiser() { # tests alone need no optimiser, which takes long
-    if [ "$mode" = --tests ]; then echo -O1; else echo -O2; fi
+    gcc -O1 $warnings -o "$build/$exact_folder/exact" "$adapter/exact.c" "$@"
 }
 
 make_in() { # FOLDER TARGET...
@@ -82,13 +72,13 @@ libuv_configure() {
     sed -i 's/CMAKE_C_STANDARD 90/CMAKE_C_STANDARD 99/' \
         "$source/CMakeLists.txt" &&
         cmake -S "$source" -B "$build/work" -DCMAKE_BUILD_TYPE=None \
-            -DCMAKE_C_FLAGS="$(optimiser)"
+            -DCMAKE_C_FLAGS=-O1
 }
 
 libuv_make() { # FOLDER
     make_in work uv_run_tests_a &&
         cp "$build/work/uv_run_tests_a" "$build/$1" &&
-        compile_measure "$1" -isystem "$source/include" \
+        compile_exact "$1" -isystem "$source/include" \
             "$build/work/libuv_a.a" -pthread -ldl
 }
 
@@ -107,12 +97,12 @@ libuv_run() { # FOLDER NAME: some tests read files beside the source
 libevent_configure() {
     cmake -S "$source" -B "$build/work" -DEVENT__LIBRARY_TYPE=STATIC \
         -DEVENT__DISABLE_OPENSSL=ON -DCMAKE_BUILD_TYPE=None \
-        -DCMAKE_C_FLAGS="$(optimiser)"
+        -DCMAKE_C_FLAGS=-O1
 }
 
 libevent_make() { # FOLDER
     make_in work regress && cp "$build/work/bin/regress" "$build/$1" &&
-        compile_measure "$1" -isystem "$build/work/include" \
+        compile_exact "$1" -isystem "$build/work/include" \
             -isystem "$source/include" "$build/work/lib/libevent_core.a"
 }
 
@@ -152,7 +142,7 @@ tor_configure() {
         --disable-lzma --disable-zstd --disable-module-dirauth \
         --disable-module-pow --disable-module-relay --disable-gcc-hardening \
         --disable-linker-hardening --disable-gcc-warnings-advisory \
-        CFLAGS="$(optimiser)" && make -s micro-revision.i
+        CFLAGS=-O1 && make -s micro-revision.i
 }
 
 tor_objects() {
@@ -173,7 +163,7 @@ tor_make() { # FOLDER
     shift
     make_in work "$@" && cp "$build/work/src/test/test" \
         "$build/work/src/test/test-timers" "$build/$tor_folder" &&
-        compile_measure "$tor_folder" -DTOR_UNIT_TESTS -isystem "$build/work" \
+        compile_exact "$tor_folder" -DTOR_UNIT_TESTS -isystem "$build/work" \
             -isystem "$source/src" -isystem "$source/src/ext" \
             "$build/work/src/test/libtor-testing.a" \
             -levent -lssl -lcrypto -lz -lm -pthread
@@ -198,7 +188,7 @@ tor_run() { # FOLDER NAME
 place() {
     cp "$top/timingwheel.h" "$source/$folder" || return
     for file in "$adapter"/*.[ch]; do
-        [ "${file##*/}" = measure.c ] || cp "$file" "$source/$folder" || return
+        [ "${file##*/}" = exact.c ] || cp "$file" "$source/$folder" || return
     done
     [ ! -e "$adapter/$host.patch" ] || [ -e "$build/patched" ] ||
         patch -d "$source" -p1 <"$adapter/$host.patch" || return
@@ -236,28 +226,7 @@ run_tests() {
         fi
     done <"$build/tests"
     [ "$passed" != 0 ] || fail "$host: a test passes"
-    expect "$host: each timer fires once, in time" "$build/after/measure" exact
-}
-
-median() { # NAME FILE: of the lines "NAME|NUMBER"
-    awk -F '|' -v name="$1" '$1 == name { print $2 }' "$2" | sort -g |
-        awk '{ line[NR] = $1 } END { print line[int((NR + 1) / 2)] }'
-}
-
-# Measures before and after in turns, and adds the medians to the table.
-bench() {
-    rm -f "$build"/figures.*
-    for _ in 1 2 3; do
-        for turn in before after; do
-            "$build/$turn/measure" bench >>"$build/figures.$turn" || return
-        done
-    done
-    awk -F '|' '!seen[$1]++ { print $1 }' "$build/figures.before" |
-        while read -r name; do
-            printf '%-9s %-32s %9s %9s\n' "$host" "$name" \
-                "$(median "$name" "$build/figures.before")" \
-                "$(median "$name" "$build/figures.after")" >>"$hosts/table"
-        done
+    expect "$host: each timer fires once, in time" "$build/after/exact"
 }
 
 # Prints the first program or header that is missing.
@@ -297,16 +266,12 @@ run_host() {
         fail "$title: compiles" "$hosts/said"
     else
         run_tests
-        [ "$mode" = --tests ] || expect "$host: the benchmark runs" bench
     fi
 }
 
-printf '%-9s %-32s %9s %9s\n' host 'ns per operation' before after \
-    >"$hosts/table"
 for host in $wanted_hosts; do
     build=$hosts/$host adapter=$top/test/hosts/$host
     describe
     run_host
 done
-sed 's/^/# /' "$hosts/table"
 tap_end

@@ -1,10 +1,9 @@
-/* measure.c - Tor, as measure.h wants it. SPDX-License-Identifier: MIT */
-#define HOST_MOST 100000
+/* exact.c - Tor, as exact.h wants it. SPDX-License-Identifier: MIT */
 #define HOST_TICK 100
 #define HOST_STEP 1
 #define HOST_DELAY 1
 
-#include "../measure.h"
+#include "../exact.h"
 
 #include "orconfig.h"
 
@@ -17,7 +16,7 @@
 
 #include <sys/time.h>
 
-static tor_timer_t *timers[HOST_MOST];
+static tor_timer_t *timers[TIMERS];
 
 static void on_due(tor_timer_t *timer, void *index, const monotime_t *now)
 {
@@ -35,7 +34,7 @@ static void host_begin(void)
     init_logging(1);
     monotime_init();
     timers_initialize();
-    for (int i = 0; i < HOST_MOST; i++)
+    for (int i = 0; i < TIMERS; i++)
         timers[i] = timer_new(on_due, (void *)(intptr_t)i);
 }
 
@@ -58,7 +57,7 @@ static void host_run(void)
 
 static int host_end(void)
 {
-    for (int i = 0; i < HOST_MOST; i++)
+    for (int i = 0; i < TIMERS; i++)
         timer_free(timers[i]);
     timers_shutdown();
     return 0;

@@ -1,16 +1,15 @@
-/* measure.c - libevent, as measure.h wants it. SPDX-License-Identifier: MIT */
-#define HOST_MOST 100000
+/* exact.c - libevent, as exact.h wants it. SPDX-License-Identifier: MIT */
 #define HOST_TICK 1
 #define HOST_STEP 1
 #define HOST_DELAY 1
 
-#include "../measure.h"
+#include "../exact.h"
 
 #include <event2/event.h>
 #include <event2/event_struct.h>
 
 static struct event_base *base;
-static struct event events[HOST_MOST];
+static struct event events[TIMERS];
 
 static void on_due(evutil_socket_t fd, short what, void *event)
 {
@@ -22,7 +21,7 @@ static void on_due(evutil_socket_t fd, short what, void *event)
 static void host_begin(void)
 {
     base = event_base_new();
-    for (int i = 0; i < HOST_MOST; i++)
+    for (int i = 0; i < TIMERS; i++)
         event_assign(&events[i], base, -1, 0, on_due, &events[i]);
 }
 
@@ -45,7 +44,7 @@ static void host_run(void)
 
 static int host_end(void)
 {
-    for (int i = 0; i < HOST_MOST; i++)
+    for (int i = 0; i < TIMERS; i++)
         event_del(&events[i]);
     event_base_free(base);
     return 0;

@@ -1,15 +1,14 @@
-/* measure.c - libuv, as measure.h wants it. SPDX-License-Identifier: MIT */
-#define HOST_MOST 100000
+/* exact.c - libuv, as exact.h wants it. SPDX-License-Identifier: MIT */
 #define HOST_TICK 1000
 #define HOST_STEP 1000 /* the loop reads the clock in whole milliseconds */
 #define HOST_DELAY 1000
 
-#include "../measure.h"
+#include "../exact.h"
 
 #include <uv.h>
 
 static uv_loop_t loop;
-static uv_timer_t timers[HOST_MOST];
+static uv_timer_t timers[TIMERS];
 
 static void on_due(uv_timer_t *timer)
 {
@@ -19,7 +18,7 @@ static void on_due(uv_timer_t *timer)
 static void host_begin(void)
 {
     uv_loop_init(&loop);
-    for (int i = 0; i < HOST_MOST; i++)
+    for (int i = 0; i < TIMERS; i++)
         uv_timer_init(&loop, &timers[i]);
 }
 
@@ -40,7 +39,7 @@ static void host_run(void)
 
 static int host_end(void)
 {
-    for (int i = 0; i < HOST_MOST; i++)
+    for (int i = 0; i < TIMERS; i++)
         uv_close((uv_handle_t *)&timers[i], NULL);
     uv_run(&loop, UV_RUN_NOWAIT);
     uv_loop_close(&loop);
