@@ -30,7 +30,7 @@ REPLACES(void, known_move_down, timingwheel *of, const twi_wheel *wheel,
     ASSERT(own <= tw.clock_tick && tw.clock_tick < end);
     ASSERT(seen_span - seen_passed == end - tw.clock_tick); /* r */
     ASSERT(seen_passed ==
-           tw.clock_tick - (tw.began_tick < own ? own : tw.began_tick)); /* d */
+           tw.clock_tick - (tw.clock_time < own ? own : tw.clock_time)); /* d */
     moves++;
 }
 
@@ -43,9 +43,10 @@ void move_ahead(void)
     static twi_wheel wheel;
     static twi_bucket buckets[4];
     set_size(1);
+    tw.tick_length = 1;
     tw.clock_tick = nondet_u64();
-    tw.began_tick = nondet_u64();
-    ASSUME(tw.began_tick <= tw.clock_tick);
+    tw.clock_time = nondet_u64();
+    ASSUME(tw.clock_time <= tw.clock_tick);
     wheel.shift = LEVEL;
     wheel.buckets = buckets;
     wheel.large_tick = nondet_u64();

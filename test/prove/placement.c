@@ -16,7 +16,7 @@ void bits(void)
     uint64_t word = nondet_u64();
     ASSUME(word != 0);
     unsigned highest = twi_highest_bit(word);
-    uint64_t lowest = twi_lowest_bit(word);
+    uint64_t lowest = word & (~word + 1);
     ASSERT(highest < 64 && word >> highest == 1);
     ASSERT((word & lowest) != 0 && (lowest & (lowest - 1)) == 0);
     ASSERT((word & (lowest - 1)) == 0);
@@ -130,6 +130,6 @@ void roundest(void)
     uint64_t taken = twi_roundest(low, high);
     ASSERT(low <= taken && taken <= high);
     ASSERT(taken == 0 ||
-           (other != 0 && twi_lowest_bit(other) <= twi_lowest_bit(taken)));
+           (other != 0 && (other & (~other + 1)) <= (taken & (~taken + 1))));
     REACHED("the end");
 }

@@ -128,10 +128,9 @@ placement fall 65+ every level falls while the clock moves, every tick
 placement bucket 65+ every bucket and window of two ticks, every level and clock
 placement certain 65+ every certain wheel of tw_start, every clock and tick
 placement roundest 65+ - roundest tick of a window, every window
-queue set 8+ $heaps a key changes, every heap of that size
-queue add 8+ $heaps a wheel comes, every heap of that size
-queue go 8+ $heaps a wheel goes, every heap of that size
-queue last 8+ $heaps the wheel of the last tick, every heap of that size
+queue set 8+ $heaps a key changes, or the wheel goes, every heap of that size
+queue enter 8+ $heaps a wheel comes, every heap of that size
+queue last 65 - the wheel of the last tick, any timers
 rings leave 5+ - a timer leaves, any two rings of up to 3 timers
 rings enter 5+ - a timer enters, any two rings of up to 3 timers
 rings append 5+ - a ring is appended, any two rings of up to 3 timers

@@ -67,62 +67,51 @@ static void check_heap(uint32_t without)
     ASSERT(tw.queue[queued] == &tw.waiting);
 }
 
-/* Any wheel's key changes. */
+/* Any wheel's key changes. With UINT64_MAX the wheel leaves. */
 void set(void)
 {
     uint32_t i = any_wheel();
     make_heap();
+    expected[i] = nondet_bool() ? UINT64_MAX : any_below(ORDERS);
+    twi_queue_set(&tw, wheels[i], expected[i]);
+    check_heap(expected[i] == UINT64_MAX ? i : QUEUED);
+    REACHED("the end");
+}
+
+/* The last wheel of the heap enters only now. */
+void enter(void)
+{
+    uint32_t i = QUEUED - 1;
+    make_heap();
+    tw.queue[--tw.queued] = &tw.waiting;
+    wheels[i]->queue_tick = UINT64_MAX;
     expected[i] = any_below(ORDERS);
     twi_queue_set(&tw, wheels[i], expected[i]);
     check_heap(QUEUED);
     REACHED("the end");
 }
 
-/* The last wheel of the heap comes only now. */
-void add(void)
-{
-    make_heap();
-    tw.queue[--tw.queued] = &tw.waiting;
-    expected[QUEUED - 1] = UINT64_MAX;
-    twi_queue_add(&tw, wheels[QUEUED - 1]);
-    check_heap(QUEUED);
-    REACHED("the end");
-}
-
-/* Any wheel goes. */
-void go(void)
-{
-    uint32_t i = any_wheel();
-    make_heap();
-    twi_queue_remove(&tw, wheels[i]);
-    check_heap(i);
-    REACHED("the end");
-}
-
-/* Any wheels with a timer for the last tick: the coarsest is found. */
+/* Any wheels with a timer for the last tick: `waiting` is found first, then the
+ * coarsest wheel. */
 void last(void)
 {
-    static twi_bucket buckets[QUEUED][4];
-    static bool has_timer[QUEUED];
+    static twi_bucket buckets[3][4];
     static twi_link timer;
-    make_heap();
-    tw.bucket_mask = 3;
-    for (uint32_t i = 0; i < QUEUED; i++) {
-        bool is_waiting = wheels[i] == &tw.waiting;
+    twi_wheel *expected_wheel = NULL;
+    set_size(1);
+    tw.queue[0] = &tw.waiting;
+    for (unsigned level = 0; level < 4; level++) {
+        bool has_timer = nondet_bool();
         twi_bucket *bucket =
-            is_waiting ? &tw.lists[TWI_WAITING] : &buckets[i][3];
-        wheels[i]->buckets = is_waiting ? NULL : buckets[i];
-        has_timer[i] = nondet_bool();
-        bucket->ring.next = has_timer[i] ? &timer : &bucket->ring;
+            level == 3 ? &tw.lists[TWI_WAITING] : &buckets[level][3];
+        twi_wheel *wheel = level == 3 ? &tw.waiting : wheels[level];
+        bucket->ring.next = has_timer ? &timer : &bucket->ring;
+        wheel->shift = level;
+        wheel->buckets = level == 3 ? NULL : buckets[level];
+        if (level != 3)
+            tw.wheels[level] = wheel;
+        expected_wheel = has_timer ? wheel : expected_wheel;
     }
-    const twi_wheel *found = twi_last_wheel(&tw);
-    bool is_found = found == NULL;
-    for (uint32_t i = 0; i < QUEUED; i++) {
-        is_found |= has_timer[i] && found == wheels[i];
-        if (has_timer[i])
-            ASSERT(found != NULL && found->shift >= wheels[i]->shift);
-    }
-    ASSERT(is_found);
-    if (found == NULL)
-        REACHED("none");
+    ASSERT(twi_last_wheel(&tw) == expected_wheel);
+    REACHED("the end");
 }
