@@ -157,7 +157,7 @@
        timers that were due fire before timers started overdue since.
     9. Memory is allocated for wheels alone, never per timer. Without memory
        tw_start returns TW_ENOMEM and changes no timer. Pending timers fire as
-       promised; postponed ones may wait in a list, which due ticks walk through.
+       promised. Postponed ones may wait in a list: their ticks walk through it.
    10. No spikes, for a loop that wakes regularly. The longest call grows with
        the timers that fire in it and the time passed, not with the timers
        pending, because large buckets cascade early, a little in each call. A
@@ -1405,8 +1405,8 @@ static size_t twi_wheel_bytes(const timingwheel *tw)
            words * sizeof(uint64_t);
 }
 
-/* Enters the wheel of a level, or NULL, into `wheels` and `certain`. A tick less
- * than two steps of the wheel ahead (one bit) may belong to the finer wheel. */
+/* Enters the wheel of a level, or NULL, into `wheels` and `certain`. A tick one
+ * to two steps of the wheel ahead (one bit) may belong to the finer wheel. */
 static void twi_set_wheel(timingwheel *tw, unsigned level, twi_wheel *wheel)
 {
     unsigned bit = level * tw->size_bits, end = bit + tw->size_bits;
@@ -1574,7 +1574,7 @@ static inline void twi_put(timingwheel *tw, tw_timer *timer, twi_wheel *wheel,
     twi_note_arrival(tw, wheel, index, tick);
 }
 
-/* tw_start in every case: refused, overdue, without a wheel, and where the clock
+/* tw_start in every case: refused, overdue, without a wheel, and if the clock
  * decides between two wheels. `most` is the limit of pending timers. */
 TWI_NOINLINE int twi_start_any(timingwheel *tw, tw_timer *timer,
                                uint64_t deadline, size_t most)
@@ -1840,7 +1840,7 @@ TWI_NOINLINE tw_timer *twi_take_coarse(timingwheel *tw, twi_wheel *wheel)
         first = tick < earliest ? link : first;
         earliest = tick < earliest ? tick : earliest;
     }
-    if (earliest == tw->clock_tick && first != ring) {
+    if (earliest == tw->clock_tick) { /* not UINT64_MAX of an empty bucket */
         due = twi_timer_of(first);
         twi_unlink(first);
         earliest = second;
@@ -1867,7 +1867,7 @@ static uint64_t twi_share_of(uint64_t left, uint64_t passed, uint64_t span)
 }
 
 /* Moves timers of large buckets down before the buckets come up (see MOVING
- * AHEAD), and sets ahead_tick. A bucket that becomes large by that sets it, too.
+ * AHEAD), and sets ahead_tick, as does a bucket that becomes large by that.
  * clock_time is still that of the call before. */
 TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
 {
@@ -2050,8 +2050,8 @@ static inline uint64_t twi_clock_time(const timingwheel *tw)
     return time < tw->clock_time ? tw->clock_time : time;
 }
 
-/* tw_next_deadline, for tw_wait, too. In zero memory `count` is 0, and the lists
- * are no rings. */
+/* tw_next_deadline, also for tw_wait. In zero memory the lists are no rings,
+ * but `count` is 0. */
 static inline bool twi_next_time(const timingwheel *tw, uint64_t *time)
 {
     if (tw->busy_tick == 0 &&

@@ -278,8 +278,8 @@ REPLACES(void, known_push_back, const timingwheel *of, tw_timer *timer,
 
 /* Any clock, and up to three timers that wait for memory. The due timers become
  * overdue, and so do the others until a wheel is refused, in their order. No
- * wheel is asked for after a refusal. The key is the earliest of the timers that
- * still wait. */
+ * wheel is asked for after a refusal. The key is the earliest timer that still
+ * waits. */
 void recall(void)
 {
     unsigned count = any_below(TIMERS + 1), left = 0, last = 0;

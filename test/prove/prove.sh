@@ -11,7 +11,7 @@
 # - WP of Frama-C: contracts of functions that multiply and divide, in
 #   arithmetic.c.
 #
-# If CBMC is not installed, get-cbmc.sh takes CBMC from Debian 13. Frama-C is the
+# If CBMC is not installed, get-cbmc.sh takes it from Debian 13. Frama-C is the
 # packages frama-c-base, why3 and z3. Missing tools are skipped with a warning.
 # With PATTERN only the cases with matching names are run.
 #
@@ -65,7 +65,9 @@ is_proved() {
     grep -q 'reached: .*: FAILURE$' "$1" || echo 'nothing is reached'
 }
 
-# Compiles a proof, so that # shellcheck disable=SC2086
+# replace_calls FUNCTION...: compiles a proof that calls known_FUNCTION in place
+# of each twi_FUNCTION.
+# shellcheck disable=SC2086
 replace_calls() {
     calls=
     for call in "$@"; do
@@ -92,7 +94,7 @@ run_proof() {
     esac >"$build/goto.log" 2>&1 || cat "$build/goto.log"
     # On one path CBMC knows the places in the heap, which takes a tenth.
     case $proof_function in
-    set | add | go) proof_options="$proof_options --paths lifo" ;;
+    set | enter | go) proof_options="$proof_options --paths lifo" ;;
     esac
     "$cbmc" $checks $proof_options $proof_defines \
         --function "$proof_function" "$proof_source" \
@@ -128,7 +130,8 @@ placement fall 65+ every level falls while the clock moves, every tick
 placement bucket 65+ every bucket and window of two ticks, every level and clock
 placement certain 65+ every certain wheel of tw_start, every clock and tick
 placement roundest 65+ - roundest tick of a window, every window
-queue set 8+ $heaps a key changes, or the wheel goes, every heap of that size
+queue set 8+ $heaps a key changes, every heap of that size
+queue go 8+ $heaps a wheel goes, every heap of that size
 queue enter 8+ $heaps a wheel comes, every heap of that size
 queue last 65 - the wheel of the last tick, any timers
 rings leave 5+ - a timer leaves, any two rings of up to 3 timers
