@@ -14,7 +14,7 @@
 #define ORDERS 8
 
 static twi_wheel w0, w1, w2, w3, w4, w5, w6;
-static twi_wheel *wheels[] = {&w0, &w1, &w2, &w3, &w4, &w5, &w6};
+static twi_wheel *const wheels[] = {&w0, &w1, &w2, &w3, &w4, &w5, &w6};
 static uint64_t expected[QUEUED]; /* the expected tick of each wheel */
 
 /* Any wheel. A branch per wheel, so that CBMC knows the wheel on each path. */
@@ -27,11 +27,10 @@ static uint32_t any_wheel(void)
 }
 
 /* Makes a heap. Wheel i has place i in the heap. That loses nothing: wheels
- * differ by their levels, and the levels are arbitrary. One is `waiting`. */
+ * differ by their levels, and the levels are arbitrary. */
 static void make_heap(void)
 {
     uint64_t levels = 0;
-    wheels[any_wheel()] = &tw.waiting;
     tw.queued = QUEUED;
     for (uint32_t i = 0; i <= QUEUED + 1; i++)
         tw.queue[i] = &tw.waiting;
