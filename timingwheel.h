@@ -1,8 +1,8 @@
 /* timingwheel.h - v2.1.0 - timers for event loops, in one header
 
    A hierarchical timing wheel: starting, cancelling and postponing take
-   constant time, and any number of timers fire in order, never early. You keep
-   your loop, your clock and your memory.
+   constant time, and any number of timers fire in order of tick, never early.
+   You keep your loop, your clock and your memory.
 
    SPDX-License-Identifier: MIT (the text is at the end)
 
@@ -58,23 +58,23 @@
    1. A deadline is a time, not a delay as in libuv, libev and libevent: write
       tw_after(now, delay). A delay passed as a deadline lies in the past, so
       the timer fires at once.
-   2. Set `start` to the first reading of your clock. From 0 the first timers
-      seem far ahead, and need coarse wheels: four instead of two for 30 s, a
-      week after boot. Take CLOCK_MONOTONIC, or CLOCK_BOOTTIME to count suspend:
-      after a clock is set back, new timeouts fire at once.
-   3. Round the sleep up to the unit of your wait function. Rounded down, the
-      loop spins until the deadline.
+   2. Set `start` to the first reading of your clock. From 0, the first timers
+      seem far ahead and need coarse wheels: a week after boot, four instead of
+      two for 30 s. Take CLOCK_MONOTONIC, or CLOCK_BOOTTIME to count suspend,
+      because after a clock is set back, new timeouts fire at once.
+   3. Round the sleep up to the unit of your wait function, because after a
+      sleep that was rounded down the loop spins until the deadline.
 
-   Advance before the events, as above: handlers then start timers in fine
-   wheels. After a slow turn, a connection can time out although its data has
-   arrived: let the callback try to read. If requests share a socket, no
-   callback can read for one: handle events first, so answers cancel timeouts.
+   Advance before the events, as above, so that handlers start timers in fine
+   wheels. After a slow turn, a connection can then time out although its data
+   has arrived: let the callback try to read. If requests share a socket, no
+   callback can do so: handle events first, so that answers cancel timeouts.
 
    A timer fires less than a tick after its deadline, plus the time that the
-   loop oversleeps or works. A delay from a reading that is old, or cut off, is
-   shorter by as much: read the clock again after long work, and add one unit.
+   loop oversleeps or works. A delay from an old or truncated reading of the
+   clock is too short by as much: read again after long work, and add one unit.
 
-   tw_start fails only without memory for a new wheel, at max_pending, and in
+   tw_start fails only without memory for a new wheel, at max_pending, and on
    misuse. Where malloc does not fail, you may ignore the status, as here.
 
    HOW DO I ...
@@ -87,10 +87,10 @@
    - Repeat a timer, in its callback?                          example: repeat.c
          next = tw_next_period(tw_deadline(timer), period, now, &missed);
          tw_start(tw, timer, next);
-     This skips missed periods and keeps the phase; tw_after(tw_deadline(timer),
-     period) catches up, and tw_after(now, period) drifts. With a period shorter
-     than a tick the timer fires once per call, because a timer that a callback
-     starts overdue waits for the next call: `missed` counts the rest.
+     This skips missed periods and keeps the phase. tw_after(tw_deadline(timer),
+     period) catches up; tw_after(now, period) drifts. With a period shorter
+     than a tick the timer fires once per call, and `missed` counts the rest: a
+     timer that a callback starts for "now" waits for the next call.
    - Stop everything, outside of a callback?                     example: stop.c
          tw_drain(tw, release, &list); // the timers are idle: free their owners
          tw_destroy(tw); // alone, if you reach the owners without their timers
@@ -106,8 +106,8 @@
    - Simulate? Go from deadline to deadline.                 example: simulate.c
          while (tw_next_deadline(tw, &now) && now <= end)
              tw_advance_clock(tw, now); // not once to `end`: see the function
-     Callbacks count delays from tw_now. Leave the tick at 1, because the timers
-     of one tick fire in start order, and take a unit as fine as your times.
+     Callbacks count delays from tw_now. Leave the tick at 1, and take a unit as
+     fine as your times, because timers of one tick fire in start order.
    - Move an object? A byte copy of it is in no list.            example: move.c
          tw_move(tw, &old->idle, &copy->idle); // before `old` is freed
    - Use C++? Derive a class from tw_timer, and static_cast the timer to the
@@ -118,9 +118,9 @@
          while ((timer = tw_poll(tw, now)) != NULL)
              dispatch(timer); // a start for "now" keeps this loop going
      Do not suspend a callback, because the call around it would never end.
-   - Set another time? tw_drain into a list, tw_destroy, tw_init with the new
-     start, and start the timers, sorted stably by deadline: timers of one tick,
-     and overdue timers, fire in start order.
+   - Set another time? Drain the timers into a list, destroy the timingwheel,
+     and set it up with the new start. Sort the list stably by deadline before
+     starting the timers, because timers of one tick fire in start order.
    - Find a mistake? Define TW_DEBUG: misuse prints one line on standard error,
      `timingwheel.h: SENTENCE (FUNCTION)`, and aborts. tw_dump draws the wheels.
 
@@ -128,8 +128,8 @@
 
    A *wheel* has *buckets*: lists of timers in start order. A bucket spans one
    *step*: a tick in wheel 0, and wheel_size steps of the finer wheel elsewhere.
-   To *cascade* is to move to a finer wheel. A timer started for a tick already
-   reached is *overdue*. A call stopped by a limit or exception is *unfinished*.
+   To *cascade* is to move to another bucket. A timer started for a tick already
+   reached is *overdue*. A call stopped by limit or exception is *unfinished*.
 
    PROMISES
 
@@ -144,38 +144,38 @@
     4. Deadlines are absolute, and every uint64_t is one: nothing wraps. A timer
        whose tick is beyond 64 bits stays pending and never wakes the loop. A
        `now` below the clock fires only overdue timers and what a limit left.
-    5. Overdue timers fire in the next call, whatever its `now`. Started overdue
-       in a callback, a timer waits for the next call, so none holds the loop.
+    5. Overdue timers fire in the next call, whatever its `now`. A timer that a
+       callback starts overdue waits for the next call and cannot hold the loop.
     6. Waking up. tw_next_deadline is never late. It is early only after a timer
        was cancelled, postponed, restarted or drained, and each such timer costs
        at most one call that fires nothing.
     7. O(1). Start, cancel, postpone and move take constant time, not amortised,
        except to create a wheel. A call that advances costs O(1) per timer fired
-       or moved, for one tick as for 2^63.
+       or cascaded, whether the clock moves by one tick or by 2^63.
     8. Limits. A limited call handles at most `limit` timers, fired or cascaded.
        The next call finishes an unfinished call, then begins its own work, so
        timers that were due fire before timers started overdue since.
     9. Memory is allocated for wheels alone, never per timer. Without memory
        tw_start returns TW_ENOMEM and changes no timer. Pending timers fire as
-       promised. Postponed ones may wait in a list: their ticks walk through it.
-   10. No spikes, for a loop that wakes regularly. The longest call grows with
-       the timers that fire in it and the time passed, not with the timers
-       pending, because large buckets cascade early, a little in each call. A
-       call after a sleep through the whole step moves a bucket at once, and so
-       does a call that reaches a tick from which many timers were postponed.
+       promised. Postponed timers may wait in a list: a due tick costs a pass.
+   10. No spikes, for a loop that wakes regularly: large buckets cascade early,
+       a little in each call. The longest call grows with the timers that fire
+       in it and the time passed, not with the timers pending. A call after a
+       sleep through a whole step moves a bucket at once. So does a call that
+       reaches a tick from which many timers were postponed.
    11. Callbacks may start, cancel, postpone and move any timer, drain, and free
        the timer that fired. They must not advance, poll, trim or destroy their
-       own timingwheel: the call around them uses it, so such a call does
-       nothing. If the implementation is compiled as C++, they may throw: the
-       call is then unfinished. After longjmp, or as C, it would never end.
+       own timingwheel, which is in use: such a call does nothing. If the
+       implementation is compiled as C++, they may throw: the call is then
+       unfinished. After longjmp, or a throw through C, it would never end.
 
    COSTS
 
    A timer takes 40 bytes on a 64-bit machine, a timingwheel 2 KB, a wheel 33
    KB. With ticks of 1 ms, timeouts up to a minute need two wheels, an hour
    three, 100 years six, all of 64 bits eight. A heap takes less, and is often
-   faster up to a few hundred timers. Buckets cascade early only in calls: with
-   a million timers, pass tw_wait a second.
+   faster up to a few hundred timers. Buckets cascade early only in calls, so
+   with a million timers let tw_wait sleep at most a second.
 
    CONFIGURATION, by #define before the implementation
 
@@ -197,10 +197,10 @@
 
    THREADS
 
-   A timingwheel belongs to one thread, and two share nothing. Other threads
-   post requests to a tw_mailbox, which needs TIMINGWHEEL_THREADS, C11 or C++11,
-   and lock-free 64-bit atomics. In a callback, TW_OWNER(timer, struct job,
-   timeout.timer) is the job with the tw_remote `timeout`.
+   A timingwheel belongs to one thread, and two timingwheels share nothing.
+   Other threads post requests to a tw_mailbox, which needs TIMINGWHEEL_THREADS,
+   C11 or C++11, and lock-free 64-bit atomics. In a callback, TW_OWNER(timer,
+   struct job, timeout.timer) is the job with the tw_remote `timeout`.
 
    example: mailbox.c
        tw_config config = {1000000, clock_ns(), 0, 0, NULL}; // ticks of 1 ms
@@ -219,17 +219,17 @@
      and cannot fail. Only the last request for a timer counts. The callback
      sees all that the thread wrote before the post.
    - A post into an empty mailbox calls `wake`, for an eventfd or the like.
-   - max_pending does not limit posted starts: whoever posts limits. A start
-     without memory, or after tw_destroy, waits. Each tw_collect tries again,
-     and returns how many wait: none after tw_reserve.
-   - A cancel may come after the timer has fired. Once tw_remote_settled is
-     true, the timer will not fire, and the loop's thread may use it. If not
-     pending and never posted again, the remote may be freed.
-   - Keep mailbox and remotes in place. At the end, join the threads, collect
-     once more, then destroy the timingwheel.
+   - max_pending does not limit posted starts, because no poster could hear of a
+     refusal. A start without memory, or after tw_destroy, waits. Each
+     tw_collect tries again, and returns how many wait: none after tw_reserve.
+   - A posted cancel may come after the timer has fired. Once tw_remote_settled
+     is true, a cancelled timer will not fire. The loop's thread may then use
+     the timer, or free the remote if not pending and never posted again.
+   - Keep mailbox and remotes in place, because requests point to them. At the
+     end, join the threads, collect once more, then destroy the timingwheel.
 */
 
-/* Silences warnings about code that is right as it is. */
+/* Silences warnings about correct code. */
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winline"
@@ -346,16 +346,16 @@ typedef struct twi_link {
     struct twi_link *prev;
 } twi_link;
 
-/* A timer, to be embedded in a struct of yours. The fields are private. A
- * pending timer must not be freed, and moves with tw_move alone. */
+/* A timer, to be embedded in a struct of yours. The fields are private. Do not
+ * free a pending timer, and move one with tw_move alone, because neighbours
+ * point to it. */
 struct tw_timer {
     twi_link link;         /* valid while pending */
     uint64_t deadline;     /* in time units, not rounded to a tick */
     tw_callback *callback; /* called to fire; NULL: only marked fired */
     uint32_t hint;         /* address to prefetch, see "hints"; with TW_DEBUG
-                              which timingwheel: a field of its own would
-                              change the size, and TW_DEBUG may be defined in
-                              one file alone */
+                              the timingwheel: another field would change the
+                              size, and one file alone may define TW_DEBUG */
     uint32_t state;        /* tw_state */
 };
 
@@ -365,11 +365,11 @@ struct tw_timer {
         {NULL, NULL}, 0, (callback_function), 0, TW_IDLE \
     }
 
-/* Returns a pointer to the struct that contains a timer or a timingwheel.
- * TW_OWNER(timer, struct connection, idle) points to the connection with the
- * member `idle`. For a const timer, name a const type. In C++, the type needs
- * standard layout. For any other type, embed a struct of the timer and a
- * pointer to the object, and follow the pointer. */
+/* Returns a pointer to the struct that contains a timer or a timingwheel:
+ * TW_OWNER(timer, struct connection, idle) is the connection with the member
+ * `idle`. For a const timer, name a const type. In C++ the type needs standard
+ * layout; for any other type, embed a struct of the timer and a pointer to the
+ * object. */
 #ifdef __cplusplus
 #define TW_OWNER(timer, type, member)                              \
     (reinterpret_cast<type *>(reinterpret_cast<uintptr_t>(timer) - \
@@ -405,10 +405,9 @@ typedef struct twi_bucket {
 /* One wheel: a block of memory that also holds the buckets and the marks. */
 typedef struct twi_wheel {
     uint64_t queue_tick;  /* the key in the delay queue: a lower bound for the
-                             tick of every timer; in the step of the first
-                             bucket, whose timers may all have left;
-                             UINT64_MAX: not in the queue, all timers (if
-                             any) have this last tick */
+                             ticks of all timers, in the step of the first
+                             bucket, which may be empty by now; UINT64_MAX:
+                             not in the queue, and no timer before that tick */
     twi_bucket *buckets;  /* 2 * wheel_size buckets */
     uint64_t *marks;      /* one bit per bucket: the bucket may hold timers */
     uint64_t large_tick;  /* the last tick of the last bucket that became
@@ -421,9 +420,9 @@ typedef struct twi_wheel {
  * wheels first, then the lists before TWI_DRAINED, in order. */
 enum twi_list {
     TWI_WAITING, /* postponed, but without memory for a wheel */
-    TWI_OVERDUE, /* handled first in the current or unfinished call. Timers
-                    that are not due are placed again: they come from
-                    TWI_WAITING, or from a tw_drain that an exception left */
+    TWI_OVERDUE, /* handled first in the current or unfinished call. Timers from
+                    TWI_WAITING, or left by an exception in tw_drain, may not
+                    be due: these are placed again */
     TWI_LATE,    /* started overdue since: for the call after */
     TWI_DRAINED, /* await a visit by tw_drain */
     TWI_LISTS
@@ -523,8 +522,8 @@ struct tw_mailbox {
  * threads    tw_mailbox_init, tw_remote_init, tw_post_start, tw_post_cancel,
  *            tw_collect, tw_remote_settled
  *
- * All are O(1), unless the comment says otherwise. Not declared with
- * TW_TYPES_ONLY, and with TW_STATIC only where they are implemented. */
+ * All are O(1), unless the comment says otherwise. TW_TYPES_ONLY hides them;
+ * TW_STATIC declares them only where they are implemented. */
 
 #if !defined(TWI_DECLARED) &&               \
     (defined(TIMINGWHEEL_IMPLEMENTATION) || \
@@ -549,22 +548,22 @@ extern "C" {
 /* Sets up `tw`, which may be uninitialised memory, and returns TW_OK. `config`
  * NULL means all defaults. Do not call it on a timingwheel in use: its timers
  * and memory would be lost. TW_EINVAL: tw is NULL, or wheel_size is no power of
- * two or out of range; `tw` is then unchanged, and zero memory counts as
+ * two or out of range. `tw` is then unchanged; zero memory counts as
  * destroyed. */
 TW_DEF int tw_init(timingwheel *tw, const tw_config *config);
 
 /* Makes all pending timers idle and frees all memory. Does nothing if `tw` is
- * destroyed, or inside a callback or visitor, whose call still needs `tw`.
+ * destroyed, and inside a callback or visitor, whose call still needs `tw`.
  * Costs a pass over all buckets and timers. */
 TW_DEF void tw_destroy(timingwheel *tw);
 
 /* Allocates the wheels for deadlines up to the time `horizon`, and returns
  * TW_OK. Until tw_trim, no start with such a deadline needs memory. UINT64_MAX
  * serves every deadline. For delays up to d at any later time, reserve
- * tw_after(tw_now(tw), 4 * (d + longest sleep)) once. (A start counts from the
- * clock, which is as old as the last sleep; the reach of a wheel shrinks by
- * half as the clock moves; the rest is for rounding.) TW_ENOMEM: the wheels
- * that were allocated stay. TW_EINVAL: tw is NULL or destroyed. */
+ * tw_after(tw_now(tw), 4 * (d + longest sleep)) once: a start counts from the
+ * clock, which is as old as the last sleep, and the reach of a wheel shrinks by
+ * half as the clock moves. (The rest is for rounding.) TW_ENOMEM: the wheels
+ * allocated so far stay. TW_EINVAL: tw is NULL or destroyed. */
 TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon);
 
 /* Frees the wheels that are coarser than every timer. Does nothing inside a
@@ -576,42 +575,43 @@ TW_DEF void tw_trim(timingwheel *tw);
  * is for tw_poll: tw_advance_clock only marks the timer fired. */
 TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback);
 
-/* Starts `timer`, to fire in the first call that reaches the tick of
- * `deadline`: the deadline rounded up to a tick. For a delay write
- * tw_after(now, delay). If the clock has reached the tick, the timer is
- * overdue, and fires in the next call. A pending timer moves, and counts as
- * started now. Returns TW_OK. Returns TW_ENOMEM if a new wheel finds no memory,
- * TW_EFULL at max_pending, TW_EBUSY inside tw_foreach or TW_MALLOC, TW_EINVAL
- * if tw or timer is NULL or tw is destroyed. After an error a pending timer
- * stays as before. */
+/* Starts `timer` and returns TW_OK. The timer fires in the first call that
+ * reaches the tick of `deadline`: the deadline rounded up to a tick. For a
+ * delay write tw_after(now, delay). If the clock has reached the tick, the
+ * timer is overdue, and fires in the next call. A pending timer moves, and
+ * counts as started now. TW_ENOMEM: a new wheel finds no memory. TW_EFULL:
+ * max_pending timers are pending. TW_EBUSY: inside tw_foreach or TW_MALLOC.
+ * TW_EINVAL: tw or timer is NULL, or tw is destroyed. After an error a pending
+ * timer stays as before. */
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
 /* Starts `timer` for the roundest tick in the window from `earliest` to
- * `latest`: its binary number ends in the most zeros. Timers of round ticks
- * cascade less and wake the loop together. tw_deadline then returns the chosen
- * time. (So a periodic timer keeps its nominal time elsewhere, or the choices
- * add up to a drift.) An overdue tick is chosen only if the window has no
- * other. A window without a tick acts like tw_start(earliest). Statuses as
- * tw_start; TW_EINVAL: latest < earliest. */
+ * `latest`: the tick whose binary number ends in the most zeros. Timers of
+ * round ticks cascade less and wake the loop together. tw_deadline then returns
+ * the chosen time, so keep the nominal time of a periodic timer elsewhere, or
+ * the choices add up to a drift. An overdue tick is chosen only if the window
+ * has no other. A window without a tick acts like tw_start(earliest). Statuses
+ * as tw_start; TW_EINVAL: latest < earliest. */
 TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
                            uint64_t latest);
 
-/* Sets the deadline of a pending timer. A later deadline is only stored, which
- * cannot fail, even in tw_foreach: the timer moves when its bucket comes up.
- * The same deadline changes nothing. For an earlier deadline, or a timer that
- * is due or not pending, acts like tw_start, with its statuses. */
+/* Sets the deadline of a pending timer, and returns TW_OK. A later deadline is
+ * only stored, which cannot fail, even in tw_foreach: the timer moves when its
+ * bucket comes up. The same deadline changes nothing. For an earlier deadline,
+ * or a timer that is due or not pending, acts like tw_start, with its
+ * statuses. */
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
-/* Cancels `timer` and returns true, or returns false if `timer` is NULL or not
- * pending. Needed before a pending timer is freed, because its neighbours point
- * to the timer; may be called after tw_destroy. */
+/* Cancels `timer` and returns true. Returns false if `timer` is NULL or not
+ * pending. Cancel a pending timer before freeing it, because neighbours point
+ * to it. Allowed after tw_destroy. */
 TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
 
 /* Moves a timer to another address: `to` gets all fields of `from`, and its
- * place in the firing order, and `from` becomes idle. If `from` is not pending,
- * it is only copied. `to` must be zeroed, idle, or a byte copy of `from`. Both
- * must be valid memory, so do not realloc: allocate a new block, move, free the
- * old one. Cannot fail. */
+ * place in the firing order, and `from` becomes idle. A timer that is not
+ * pending is only copied. `to` must be zeroed, idle, or a byte copy of `from`.
+ * Both must be valid memory, so do not realloc: allocate a new block, move,
+ * free the old block. Cannot fail. */
 TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to);
 
 /* Returns how long the loop may sleep at `now`, in time units: until the next
@@ -625,30 +625,29 @@ TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest);
  * tick, and returns true. Writes the clock if a timer is overdue or a call
  * unfinished. Returns false if no timer is pending that the clock can reach;
  * *deadline is then unchanged. Never late, but can be early after a timer was
- * cancelled, postponed, restarted or drained. An emptied bucket wakes nobody,
- * unless it was the first of its wheel. With one common timeout, cancelled
- * requests wake a loop for nothing 2 to 11 times per timeout, for any number of
- * requests: 2 to 4 if answered after half of it, 5 to 7 at random, 8 to 11
- * after 90 %. */
+ * cancelled, postponed, restarted or drained. An emptied bucket wakes the
+ * loop only if it was the first of its wheel. With one common timeout,
+ * cancelled requests wake the loop for nothing 2 to 11 times per timeout,
+ * however many requests there are. */
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
 
 /* Moves the clock to `now` and fires, in order, every timer due by then.
  * Returns the number of timers fired. A `now` before the clock leaves the clock
  * alone. An unfinished call is finished first, which counts as a call of its
- * own (promises 5 and 8). If a callback throws, this call is unfinished. Does
- * nothing inside a callback or visitor (0). Costs O(1) per timer fired or
- * cascaded. Over a long span, a timer that a callback starts for "now" fires
- * only in the next call, so a simulation calls this per tw_next_deadline. */
+ * own (promises 5 and 8). Returns 0 inside a callback or visitor, and does
+ * nothing. Costs O(1) per timer fired or cascaded. Over a long span, a timer
+ * that a callback starts for "now" fires only in the next call, so a simulation
+ * calls this function once per tw_next_deadline. */
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
 
 /* Acts like tw_advance_clock, but handles at most `limit` timers, fired or
  * cascaded. Returns the number fired, which may be 0 while timers are left. A
  * call stopped by the limit is unfinished: the clock stays at the last timer
- * handled, and tw_wait returns 0. The next call, limited or not, finishes this
- * one first. Then the next call begins, even with nothing left of its limit; a
- * call that does not get so far has not begun, and its `now` is forgotten.
- * limit 0 does nothing. Costs O(1) per timer handled, and a step per bucket
- * emptied by cancels. */
+ * handled, and tw_wait returns 0. The next call, limited or not, finishes the
+ * unfinished call first, then begins, even with nothing left of the limit. A
+ * call that only finishes another has not begun, and forgets `now`. limit 0
+ * does nothing. Costs O(1) per timer handled and per bucket emptied by
+ * cancels. */
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit);
 
@@ -660,12 +659,9 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now);
 
 /* Returns now + delay, or UINT64_MAX if the sum exceeds 64 bits. `now` is the
- * latest reading of your clock, not tw_now, which is older than the last sleep.
- * (A simulation has no other clock: its callbacks pass tw_now.) `delay` is
- * unsigned: a negative delay would never end, so pass 0 instead.
- * A delay counted from a reading that is old, or cut off to its unit, is
- * shorter by as much. So read the clock again after long work, and add one unit
- * if the delay must not be too short. */
+ * latest reading of your clock (see YOUR LOOP), not tw_now, which is older than
+ * the last sleep. (A simulation has no other clock: its callbacks pass tw_now.)
+ * `delay` is unsigned: a negative delay would never end, so pass 0 instead. */
 TW_DEF uint64_t tw_after(uint64_t now, uint64_t delay);
 
 /* Returns the next deadline of a periodic timer that keeps its phase: the first
@@ -691,8 +687,8 @@ TW_DEF uint64_t tw_deadline(const tw_timer *timer);
 TW_DEF uint64_t tw_remaining(const tw_timer *timer, uint64_t now);
 
 /* Returns the clock in time units: the latest `now` of a call that ended. In a
- * callback, and after a call stopped by its limit, returns the tick of the last
- * timer handled; an overdue timer leaves the clock alone. */
+ * callback, and after a call stopped by its limit: the tick of the last timer
+ * handled. An overdue timer leaves the clock alone. */
 TW_DEF uint64_t tw_now(const timingwheel *tw);
 
 /* Returns the number of pending timers. */
@@ -701,21 +697,21 @@ TW_DEF size_t tw_count(const timingwheel *tw);
 /* Fills *stats. Costs a pass over all buckets. */
 TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats);
 
-/* Returns a sentence on what a status means and what to do. Never NULL. */
+/* Returns a sentence: the meaning of a status, and the remedy. Never NULL. */
 TW_DEF const char *tw_strerror(int status);
 
 /* Calls `visit` for every pending timer, and returns the number of timers
  * visited. Timers of one tick are visited in start order (except postponed
  * timers), ticks in no order. A visitor may cancel and free, move, or postpone
- * the visited timer. It must not touch other timers, because the next to visit
- * may be one; tw_start returns TW_EBUSY, tw_foreach and tw_drain 0. Costs a
- * pass over all buckets and timers. */
+ * the visited timer, but must not touch another, which may be the next to
+ * visit. Inside a visitor tw_start returns TW_EBUSY; tw_foreach and tw_drain
+ * return 0. Costs a pass over all buckets and timers. */
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context);
 
-/* Takes out every pending timer, in the order of tw_foreach: each timer becomes
- * idle, then `visit` is called, unless NULL. Returns the number of timers taken
- * out. A visitor may start, cancel and free timers; started timers are not
- * visited. Timers that await a visit are pending, but wake nobody. If a visitor
+/* Takes out every pending timer, in the order of tw_foreach, and returns their
+ * number. Each timer becomes idle, then `visit` is called, unless NULL. A
+ * visitor may start, cancel and free timers; started timers are not visited.
+ * Timers that await a visit are pending, but never wake the loop. If a visitor
  * throws, they stay pending, and may fire anywhere within their ticks. Allowed
  * in a callback. Costs a pass over all buckets and timers. */
 TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context);
@@ -739,16 +735,13 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context);
 TW_DEF void tw_mailbox_init(tw_mailbox *box, timingwheel *tw,
                             void (*wake)(void *context), void *context);
 
-/* Makes `remote` idle and settled, and sets the callback. Ignored if remote is
- * NULL. */
+/* Makes `remote` idle and settled, and sets the callback. Ignored if NULL. */
 TW_DEF void tw_remote_init(tw_remote *remote, tw_callback *callback);
 
-/* Any thread: requests a start for `deadline`. max_pending does not limit such
- * a start, because nobody could hear of the refusal. The request replaces an
- * earlier request for the same timer that has not been applied. Ignored if box
- * or remote is NULL. Lock-free: one exchange, then a compare and swap if there
- * was no earlier request. UINT64_MAX - 2 and - 1 act as UINT64_MAX, because two
- * of the values that a request can have mean "nothing" and "cancel". */
+/* Any thread: requests a start for `deadline`, in place of any earlier request
+ * for the timer not yet applied. Ignored if box or remote is NULL. UINT64_MAX -
+ * 2 and - 1 act as UINT64_MAX, because two values of a request mean "nothing"
+ * and "cancel". */
 TW_DEF void tw_post_start(tw_mailbox *box, tw_remote *remote,
                           uint64_t deadline);
 
@@ -756,18 +749,16 @@ TW_DEF void tw_post_start(tw_mailbox *box, tw_remote *remote,
 TW_DEF void tw_post_cancel(tw_mailbox *box, tw_remote *remote);
 
 /* The timingwheel's thread: applies all requests posted before this call, in
- * order of first post. Returns the number of starts that wait because there is
- * no memory, or because the timingwheel is destroyed. The next tw_collect tries
- * them again first; sleep only briefly until then, because nothing wakes the
- * loop for them, not even a later request for their timers. Returns 0 if box is
- * NULL. Fires nothing and never waits. Allowed in a callback, not in a visitor
- * of tw_foreach. Costs one start or cancel per request and per waiting start,
- * all in one call; nothing bounds their number. */
+ * order of first post. Returns the number of starts that wait (see THREADS).
+ * The next call tries waiting starts first. Sleep only briefly until then,
+ * because nothing wakes the loop for waiting starts, not even a later request.
+ * Returns 0 if box is NULL. Fires nothing and never waits. Allowed in a
+ * callback, not in a visitor of tw_foreach. Costs one start or cancel per
+ * request and per waiting start, without a bound on their number. */
 TW_DEF size_t tw_collect(tw_mailbox *box);
 
-/* The timingwheel's thread: returns true if the last request for `remote` has
- * been applied, or if remote is NULL. Returns false if a request is on its way
- * or waits. */
+/* The timingwheel's thread: returns true if no request for `remote` is on its
+ * way or waits, or if remote is NULL. */
 TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
 #endif /* TIMINGWHEEL_THREADS */
@@ -793,8 +784,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
                        which the delay queue is ordered: queue_tick
        come up         a wheel, and the bucket of its key, come up when the
                        clock reaches the key
-       move down       to move to the next finer wheel, which is one way to
-                       cascade; the other is to be placed again by a postpone
+       move down       to cascade to the next finer wheel. (A timer found after
+                       a postpone cascades by being placed again.)
        large           a bucket with TWI_LARGE timers or more
        late            started overdue, for the next call
 
@@ -803,22 +794,22 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    1. A timer stands in the finest wheel that reaches the timer's tick. The
       steps within reach fit into 2 * wheel_size buckets.
    2. A bucket is a ring in start order. Its number is a digit of the tick.
-   3. Each wheel with timers stands in the delay queue. Its key is a lower bound
-      for the ticks of its timers. Cancel and postpone never touch the queue.
-   4. So a wheel may come up for nothing. The clock moves to the key, the bucket
-      of the key is looked at, and the key is raised.
-   5. A bucket of a coarse wheel with at most TWI_FEW timers fires from where it
-      stands. A bucket with more timers moves down one wheel.
-   6. At the same tick the coarser wheel comes first. As the clock approaches a
-      tick, new timers for the tick go into ever finer wheels. So the timers of
-      a coarser wheel were started first.
+   3. Each wheel with timers stands in the delay queue, in order of key. Cancel
+      and postpone never touch the queue.
+   4. So a wheel may come up without a due timer. The clock then moves to the
+      key, and the key is raised.
+   5. In a coarse wheel, a bucket with at most TWI_FEW timers fires in place. A
+      bucket with more timers moves down one wheel.
+   6. At the same tick the coarser wheel comes first, because its timers were
+      started first: as the clock approaches a tick, new timers for the tick go
+      into ever finer wheels.
    7. A postpone only writes the deadline. A timer found in a bucket before the
       timer's tick is placed again, as if started now.
-   8. A call fixes its target and its overdue timers when the call begins.
-   9. Most calls find nothing due. One comparison with busy_tick tells so.
+   8. A call fixes the target and the overdue timers at the beginning.
+   9. Most calls find nothing due: one comparison with busy_tick says so.
 
    Linux gave up cascading, and fires a timer up to an eighth of its delay late.
-   Here timers cascade, because deadlines are exact. Most timers never move.
+   Here timers cascade, because deadlines are exact to a tick.
 
    LEVELS. With wheel_size 256 a 64-bit tick has eight digits, one per wheel:
 
@@ -835,17 +826,17 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
         4..7    2^32 .. 2^56 ticks       35 years .. all of 64 bits
 
    A tick from two steps of a wheel to one step of the next coarser wheel ahead
-   of the clock belongs to that wheel, whatever the clock: `certain` has it for
-   each power of two. Between one and two steps, the clock decides.
+   belongs to the first wheel, wherever the clock stands in a step. `certain`
+   has the wheel for each power of two. Between one and two steps, the clock
+   decides.
 
    Hierarchical wheels are an idea of Varghese and Lauck (1987). Overflow wheels
-   on demand and the delay queue come from Kafka. Kafka enters each bucket in
-   the delay queue. Here each wheel enters its first bucket.
+   on demand and the delay queue come from Kafka, whose queue has each bucket.
+   Here the queue has the first bucket of each wheel.
 
    A toy with wheel_size 4, drawn by tw_dump: timers for 1, 9, 11, 13 and 14. A
    digit is the number of timers in a bucket, from the clock's own step on.
-   Timer 1 has fired. The bucket of the ticks 8 to 11 has few timers: timers 9
-   and 11 will fire from where they stand.
+   Timer 1 has fired. Timers 9 and 11, two in a bucket, will fire in place.
 
    prints: dump.c
        clock: 1 (tick 1, of 1 time units)
@@ -876,7 +867,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
    MOVING DOWN KEEPS START ORDER. Timers leave a bucket from the back, and each
    goes to the front of a bucket below. So timers of one tick keep their order,
-   and stand before timers that were started in the finer wheel.
+   and stand before timers started in the finer wheel.
 
    MOVING AHEAD. No timer starts in the bucket of a wheel's next step, because
    the next finer wheel reaches that step. So a large bucket can move down in
@@ -886,9 +877,10 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
        own step    |------ d ------>|<-- r -->|
        next step                              |------------------|
 
-   A call that moves the clock by d ticks of the own step moves the share
-   d / (d + r) of the bucket. Nobody looks for large buckets while there are
-   none: a bucket that becomes large sets ahead_tick and the wheel's large_tick.
+   A call that moves the clock by d ticks of the own step moves the fraction
+   d/(d+r) of the bucket, so each call pays for the time passed. While no bucket
+   is large, no call looks: a bucket that becomes large sets ahead_tick and the
+   wheel's large_tick.
 
    INVARIANTS, of which tw_check checks 1 to 7:
 
@@ -923,7 +915,6 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #define TW_FREE(pointer, context) ((void)(context), free(pointer))
 #endif
 
-/* Fires a timer. Afterwards `timer` may be freed memory. */
 #ifndef TW_CALL
 #define TW_CALL(tw, timer) ((timer)->callback((tw), (timer)))
 #endif
@@ -1009,7 +1000,7 @@ extern "C" {
 #endif
 
 #if defined(TW_DEBUG) && !defined(TW_ASSERT)
-/* Prints a sentence, and the function if it is a public one, and aborts. */
+/* Prints a sentence, and the function if public, and aborts. */
 static void twi_report(const char *sentence, const char *function)
 {
     if (function[2] == '_')
@@ -1035,8 +1026,8 @@ static inline unsigned twi_highest_bit(uint64_t bits)
 #endif
 }
 
-/* Returns the tick at which a deadline is due: the deadline rounded up. Zero
- * memory, which is a destroyed timingwheel, has the tick_length 0. */
+/* Returns the deadline rounded up to a tick. gcc would divide even by 1; in
+ * zero memory tick_length is 0. */
 static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline)
 {
     if (tw->tick_length <= 1)
@@ -1045,8 +1036,7 @@ static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline)
     return tick + (tick * tw->tick_length != deadline);
 }
 
-/* Returns the tick that a clock of `now` time units has reached. With == 1 gcc
- * would divide by 1; and in zero memory tick_length is 0. */
+/* Returns the tick that a clock of `now` time units has reached. */
 static inline uint64_t twi_tick_reached(const timingwheel *tw, uint64_t now)
 {
     return tw->tick_length <= 1 ? now : now / tw->tick_length;
@@ -1054,9 +1044,9 @@ static inline uint64_t twi_tick_reached(const timingwheel *tw, uint64_t now)
 
 /* ---------------------------------------------------------------- rings --- */
 
-/* A link is the first member of a timer and of a bucket, so that one address
- * serves both. If a link has the same link before and after, that link is the
- * bucket, and this timer is the bucket's only timer. */
+/* A link is the first member of a timer and of a bucket, so one address serves
+ * both. If a timer has equal links before and after, they are the bucket, and
+ * the timer is alone. */
 typedef char twi_link_leads_a_timer[offsetof(tw_timer, link) == 0 ? 1 : -1];
 typedef char twi_ring_leads_a_bucket[offsetof(twi_bucket, ring) == 0 ? 1 : -1];
 
@@ -1088,14 +1078,12 @@ static inline void twi_empty_ring(twi_bucket *bucket)
 }
 
 #ifdef TW_DEBUG
-/* True if the neighbours of a link lead back to the link. */
 static inline bool twi_is_ring(const twi_link *link)
 {
     return link->next->prev == link && link->prev->next == link;
 }
 #endif
 
-/* Puts a link between two neighbours. */
 static inline void twi_link_between(twi_link *link, twi_link *prev,
                                     twi_link *next)
 {
@@ -1108,18 +1096,16 @@ static inline void twi_link_between(twi_link *link, twi_link *prev,
     link->prev = prev;
 }
 
-/* Takes a timer out of its ring. */
 static inline void twi_unlink(twi_link *link)
 {
     twi_link *next = link->next, *prev = link->prev;
     TWI_RULE_RING(link);
     next->prev = prev;
     prev->next = next;
-    if (next == prev) /* then this is the bucket, which is empty now */
+    if (next == prev) /* the bucket, now empty */
         twi_reset_bounds((twi_bucket *)(void *)next);
 }
 
-/* Moves all timers of `from` behind the timers of `to`. */
 static void twi_append_ring(twi_bucket *from, twi_bucket *to)
 {
     if (twi_is_empty(from))
@@ -1133,22 +1119,17 @@ static void twi_append_ring(twi_bucket *from, twi_bucket *to)
 }
 
 /* ---------------------------------------------------------------- hints ---
- * A walk through a ring waits for one timer after the other to come from
- * memory. So a timer that enters a bucket notes the timer that entered
- * TWI_HINTS before. When the walk meets a timer, this hint names the timer
- * TWI_HINTS ahead: in a ring of started timers from back to front, and in a
- * ring of moved timers from front to back. A hint is only prefetched, never
- * followed: a wrong hint costs nothing but speed.
- *
- * A hint has bits 3 to 34 of an address. The bits above are those of the timer
- * that has the hint. With TW_DEBUG a hint is the address of the timingwheel,
- * to detect a timer that is used with another timingwheel. */
+ * A walk through a ring waits for each timer to come from memory. So a timer
+ * that enters a bucket notes the timer that entered TWI_HINTS before, which the
+ * walk meets later: from back to front in a ring of started timers, and from
+ * front to back after moving down. A wrong hint costs only speed, because hints
+ * are prefetched and never followed. A hint has bits 3 to 34 of an address; the
+ * bits above are those of the timer. With TW_DEBUG it names the timingwheel. */
 
 #define TWI_HINT_OF(address) \
     ((uint32_t)((uintptr_t)(address) >> 3 & UINT32_MAX))
 
-/* Fetches the timer that a hint names. A macro, because gcc -Os takes such a
- * function for one without effect. */
+/* A macro, because gcc -Os takes such a function for one without effect. */
 #if TWI_HINTS != 0 && !defined(TW_DEBUG)
 #define TWI_PREFETCH_HINT(timer) \
     TWI_PREFETCH((uintptr_t)(timer) >> 35 << 35 | (uintptr_t)(timer)->hint << 3)
@@ -1156,7 +1137,6 @@ static void twi_append_ring(twi_bucket *from, twi_bucket *to)
 #define TWI_PREFETCH_HINT(timer) ((void)0)
 #endif
 
-/* Sets the hint of a timer that enters a bucket. */
 static inline void twi_set_hint(const timingwheel *tw, tw_timer *timer,
                                 twi_bucket *bucket)
 {
@@ -1175,7 +1155,6 @@ static inline void twi_set_hint(const timingwheel *tw, tw_timer *timer,
 
 /* ---------------------------------------------------------- delay queue --- */
 
-/* Returns the number of the bucket for a tick. */
 static inline uint32_t twi_index_of(const timingwheel *tw,
                                     const twi_wheel *wheel, uint64_t tick)
 {
@@ -1188,8 +1167,6 @@ static inline twi_bucket *twi_bucket_of(const timingwheel *tw,
     return &wheel->buckets[twi_index_of(tw, wheel, tick)];
 }
 
-/* At the same tick the coarser wheel comes first: its timers were started
- * first. */
 static inline bool twi_is_before(const twi_wheel *a, const twi_wheel *b)
 {
     return a->queue_tick < b->queue_tick ||
@@ -1202,7 +1179,7 @@ static inline void twi_queue_put(timingwheel *tw, uint32_t i, twi_wheel *wheel)
     wheel->queue_index = i;
 }
 
-/* Brings the wheel at position i, whose key has changed, to its place. */
+/* Brings the wheel at position i to its place, after a change of key. */
 static void twi_queue_sift(timingwheel *tw, uint32_t i)
 {
     twi_wheel *wheel = tw->queue[i];
@@ -1220,7 +1197,6 @@ static void twi_queue_sift(timingwheel *tw, uint32_t i)
     twi_queue_put(tw, i, wheel);
 }
 
-/* Takes a wheel out of the delay queue. */
 static void twi_queue_remove(timingwheel *tw, const twi_wheel *wheel)
 {
     twi_wheel *last = tw->queue[--tw->queued];
@@ -1249,16 +1225,13 @@ static void twi_queue_set(timingwheel *tw, twi_wheel *wheel, uint64_t tick)
         twi_queue_sift(tw, wheel->queue_index);
 }
 
-/* Returns a lower bound for the tick of every timer in a wheel or in
- * TWI_WAITING. */
 static inline uint64_t twi_next_tick(const timingwheel *tw)
 {
     return tw->queue[0]->queue_tick;
 }
 
-/* Returns a wheel with a timer for the last tick of all, UINT64_MAX; NULL if
- * there is none. Asked when no key is below UINT64_MAX, so that no wheel is in
- * the delay queue. */
+/* Returns a wheel with a timer for the last tick, UINT64_MAX; NULL if there is
+ * none. The delay queue is empty: the last tick is no key. */
 TWI_NOINLINE twi_wheel *twi_last_wheel(const timingwheel *tw)
 {
     if (!twi_is_empty(&tw->lists[TWI_WAITING]))
@@ -1274,9 +1247,7 @@ TWI_NOINLINE twi_wheel *twi_last_wheel(const timingwheel *tw)
 
 /* --------------------------------------------------------------- wheels --- */
 
-/* Returns the level of the finest wheel that reaches a tick after the clock. A
- * tick in the clock's own step of a wheel, or in the step after, is within
- * reach of the next finer wheel. */
+/* Returns the level of the finest wheel that reaches a tick after the clock. */
 static inline unsigned twi_level_of(const timingwheel *tw, uint64_t tick)
 {
     unsigned level = twi_highest_bit(tick - tw->clock_tick) / tw->size_bits;
@@ -1318,8 +1289,6 @@ static void twi_requeue(timingwheel *tw, twi_wheel *wheel)
     twi_queue_set(tw, wheel, first == NULL ? UINT64_MAX : first->not_before);
 }
 
-/* Notes that a timer is now the first of its wheel, or that its bucket is now
- * large. */
 TWI_WRAPS TWI_NOINLINE void twi_note_first_or_large(timingwheel *tw,
                                                     twi_wheel *wheel,
                                                     size_t at_most,
@@ -1337,8 +1306,7 @@ TWI_WRAPS TWI_NOINLINE void twi_note_first_or_large(timingwheel *tw,
     }
 }
 
-/* Updates the mark and the bounds of a bucket that a timer has entered, and the
- * wheel's key. `tick` is the timer's tick. */
+/* Notes in bucket and wheel that a timer for `tick` has entered a bucket. */
 static inline void twi_note_arrival(timingwheel *tw, twi_wheel *wheel,
                                     uint32_t index, uint64_t tick)
 {
@@ -1391,7 +1359,6 @@ static inline bool twi_is_set_up(const timingwheel *tw)
 }
 #endif
 
-/* Fills memory with zeros. */
 static void twi_clear(void *memory, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
@@ -1415,8 +1382,7 @@ static void twi_set_wheel(timingwheel *tw, unsigned level, twi_wheel *wheel)
         tw->certain[bit] = wheel;
 }
 
-/* Creates the wheel of a level, without timers. Returns false without memory.
- */
+/* Returns false without memory. */
 static bool twi_add_wheel(timingwheel *tw, unsigned level)
 {
     size_t bytes = twi_wheel_bytes(tw), buckets = (size_t)tw->bucket_mask + 1;
@@ -1438,9 +1404,8 @@ static bool twi_add_wheel(timingwheel *tw, unsigned level)
     return true;
 }
 
-/* Returns the wheel of a level. Creates the wheel if it is missing, and all
- * finer wheels, which timers pass on their way down. NULL: there is no memory;
- * wheels created so far stay. */
+/* Returns the wheel of a level, created if missing, with all finer wheels,
+ * which timers pass on the way down. NULL: no memory for one of the wheels. */
 static twi_wheel *twi_provide_level(timingwheel *tw, unsigned level)
 {
     for (unsigned i = 0; tw->wheels[level] == NULL; i++)
@@ -1449,7 +1414,6 @@ static twi_wheel *twi_provide_level(timingwheel *tw, unsigned level)
     return tw->wheels[level];
 }
 
-/* Returns the finest wheel that reaches a tick after the clock, as above. */
 TWI_NOINLINE twi_wheel *twi_provide_wheel(timingwheel *tw, uint64_t tick)
 {
     return twi_provide_level(tw, twi_level_of(tw, tick));
@@ -1467,8 +1431,7 @@ TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon)
     return twi_provide_level(tw, level) != NULL ? TW_OK : TW_ENOMEM;
 }
 
-/* Frees wheels from the coarsest on, until one has timers: these timers need
- * the finer wheels. */
+/* Frees wheels from the coarsest on, until one has timers. */
 static void twi_free_wheels(timingwheel *tw)
 {
     TWI_ENTER(tw, TWI_ALLOCATING);
@@ -1547,7 +1510,6 @@ TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback)
 
 /* ------------------------------------------------- starting, cancelling --- */
 
-/* Takes a pending timer out of its ring. Counts any other timer as pending. */
 static inline void twi_detach_or_count(timingwheel *tw, tw_timer *timer)
 {
     if (twi_is_pending(timer))
@@ -1556,7 +1518,6 @@ static inline void twi_detach_or_count(timingwheel *tw, tw_timer *timer)
         tw->count++;
 }
 
-/* Puts a timer, which is in no ring, at the back of a bucket. */
 static inline void twi_push_back(const timingwheel *tw, tw_timer *timer,
                                  twi_bucket *bucket)
 {
@@ -1565,7 +1526,6 @@ static inline void twi_push_back(const timingwheel *tw, tw_timer *timer,
     timer->state = TW_PENDING;
 }
 
-/* Puts a timer, which is in no ring, into a wheel. */
 static inline void twi_put(timingwheel *tw, tw_timer *timer, twi_wheel *wheel,
                            uint64_t tick)
 {
@@ -1574,8 +1534,7 @@ static inline void twi_put(timingwheel *tw, tw_timer *timer, twi_wheel *wheel,
     twi_note_arrival(tw, wheel, index, tick);
 }
 
-/* tw_start in every case: refused, overdue, without a wheel, and if the clock
- * decides between two wheels. `most` is the limit of pending timers. */
+/* tw_start in every case. `most` is the limit of pending timers. */
 TWI_NOINLINE int twi_start_any(timingwheel *tw, tw_timer *timer,
                                uint64_t deadline, size_t most)
 {
@@ -1622,8 +1581,7 @@ TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     return TW_OK;
 }
 
-/* Returns the number in low..high that is divisible by the highest power of
- * two. */
+/* Returns the roundest number in low..high (see tw_start_within). */
 static uint64_t twi_roundest(uint64_t low, uint64_t high)
 {
     if (low == 0)
@@ -1648,7 +1606,6 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
     return tw_start(tw, timer, twi_roundest(low, high) * tw->tick_length);
 }
 
-/* True if the clock has reached the tick of a timer. */
 static inline bool twi_is_due(const timingwheel *tw, const tw_timer *timer)
 {
     return timer->deadline <= tw->clock_tick * tw->tick_length;
@@ -1670,7 +1627,6 @@ TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     return TW_OK;
 }
 
-/* Takes out a pending timer, and gives the timer a new state. */
 static inline void twi_remove(timingwheel *tw, tw_timer *timer, tw_state state)
 {
     twi_unlink(&timer->link);
@@ -1713,8 +1669,7 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
 
 /* ------------------------------------------------------------ cascading --- */
 
-/* Places a timer again that was found in a bucket before the timer's tick.
- * Without memory for a wheel the timer goes to the list TWI_WAITING. */
+/* Places a timer found before its tick; without memory, in TWI_WAITING. */
 static void twi_place_again(timingwheel *tw, tw_timer *timer)
 {
     uint64_t tick = twi_tick_of(tw, timer->deadline);
@@ -1731,9 +1686,7 @@ static void twi_place_again(timingwheel *tw, tw_timer *timer)
         twi_queue_set(tw, &tw->waiting, tick);
 }
 
-/* Moves up to `most` timers of the bucket of a step to the next finer wheel,
- * which exists. Timers leave from the back, and each goes to the front of its
- * new bucket, which keeps start order (see MOVING DOWN). */
+/* Moves up to `most` timers of a step to the next finer wheel (MOVING DOWN). */
 TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
                                 uint64_t step, uint64_t most)
 {
@@ -1760,9 +1713,8 @@ TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
     }
 }
 
-/* Handles the first timer of a bucket. Returns the timer; NULL if the timer is
- * not due and has been placed again, because it was postponed, or comes from
- * TWI_WAITING or from an interrupted tw_drain. */
+/* Takes out and returns the first timer of a bucket. If the timer is not due,
+ * places it again and returns NULL. */
 static inline tw_timer *twi_take_front(timingwheel *tw, twi_bucket *bucket)
 {
     TWI_RULE_RING(&bucket->ring);
@@ -1777,8 +1729,7 @@ static inline tw_timer *twi_take_front(timingwheel *tw, twi_bucket *bucket)
 }
 
 /* Looks through TWI_WAITING when one of its timers is due. Due timers go to
- * TWI_OVERDUE. So do all others for which there is a wheel, until memory for a
- * wheel is refused. */
+ * TWI_OVERDUE, and so do others, until memory for a wheel is refused. */
 TWI_NOINLINE void twi_recall_waiting(timingwheel *tw)
 {
     bool refused = false;
@@ -1801,9 +1752,8 @@ TWI_NOINLINE void twi_recall_waiting(timingwheel *tw)
     twi_queue_set(tw, &tw->waiting, earliest);
 }
 
-/* Breaks up a bucket that has come up and cannot fire from where it stands:
- * because `timer` was postponed, which is placed again, or because there are
- * many timers, which all move down. */
+/* Breaks up a bucket that cannot fire in place: `timer` was postponed, or there
+ * are many timers. */
 TWI_NOINLINE void twi_break_up(timingwheel *tw, twi_wheel *wheel,
                                tw_timer *timer, bool was_postponed)
 {
@@ -1815,9 +1765,8 @@ TWI_NOINLINE void twi_break_up(timingwheel *tw, twi_wheel *wheel,
         twi_requeue(tw, wheel);
 }
 
-/* Handles the bucket of a wheel above wheel 0 that has come up. Takes out and
- * returns the first due timer. NULL: no timer was due, or the bucket was broken
- * up; the caller looks at the delay queue again. */
+/* Takes out and returns the first due timer of a coarse bucket that has come
+ * up. NULL: no timer was due, or the bucket was broken up. */
 TWI_NOINLINE tw_timer *twi_take_coarse(timingwheel *tw, twi_wheel *wheel)
 {
     twi_bucket *bucket = twi_bucket_of(tw, wheel, tw->clock_tick);
@@ -1866,8 +1815,7 @@ static uint64_t twi_share_of(uint64_t left, uint64_t passed, uint64_t span)
     return left / span * passed + (left % span * passed + span - 1) / span;
 }
 
-/* Moves timers of large buckets down before the buckets come up (see MOVING
- * AHEAD), and sets ahead_tick, as does a bucket that becomes large by that.
+/* Moves large buckets down early (see MOVING AHEAD), and sets ahead_tick.
  * clock_time is still that of the call before. */
 TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
 {
@@ -1896,9 +1844,8 @@ TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
 
 /* --------------------------------------------------------------- firing --- */
 
-/* Handles the first bucket of wheel 0, when the clock has reached the wheel's
- * key. Returns its first timer; NULL if the bucket is empty, or the timer was
- * postponed. */
+/* Takes out and returns the first timer of the bucket of wheel 0 that has come
+ * up. NULL: the bucket is empty, or the timer was postponed. */
 static inline tw_timer *twi_take_finest(timingwheel *tw, twi_wheel *wheel)
 {
     twi_bucket *bucket = &wheel->buckets[tw->clock_tick & tw->bucket_mask];
@@ -1910,7 +1857,6 @@ static inline tw_timer *twi_take_finest(timingwheel *tw, twi_wheel *wheel)
     return timer;
 }
 
-/* Begins the call for `now`. */
 static inline void twi_begin_call(timingwheel *tw, uint64_t now)
 {
     tw->target_time = now < tw->clock_time ? tw->clock_time : now;
@@ -1919,7 +1865,6 @@ static inline void twi_begin_call(timingwheel *tw, uint64_t now)
     twi_append_ring(&tw->lists[TWI_LATE], &tw->lists[TWI_OVERDUE]);
 }
 
-/* Ends the call: the clock reaches the target, in ticks. */
 static inline void twi_end_call(timingwheel *tw, uint64_t target_tick)
 {
     tw->unfinished = false;
@@ -1933,8 +1878,8 @@ static inline void twi_end_call(timingwheel *tw, uint64_t target_tick)
     }
 }
 
-/* Takes out the next timer that is due by the target, in ticks. If none is
- * left, ends the call. Returns NULL then, and if the budget is spent. */
+/* Takes out and returns the next timer due by the target. NULL: none is left,
+ * and the call has ended, or the budget is spent. */
 static inline tw_timer *twi_take_next(timingwheel *tw, uint64_t target_tick)
 {
     twi_bucket *overdue = &tw->lists[TWI_OVERDUE];
@@ -1968,8 +1913,7 @@ static inline tw_timer *twi_take_next(timingwheel *tw, uint64_t target_tick)
     return timer;
 }
 
-/* Finishes an unfinished call, then begins and runs the call for `now`. With
- * `one`, returns the first due timer instead of firing. */
+/* Runs calls. With `one`, returns the first due timer instead of firing. */
 static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
                                     uint64_t limit, bool one)
 {
@@ -2009,7 +1953,6 @@ static inline bool twi_pass_idle_time(timingwheel *tw, uint64_t now)
     return true;
 }
 
-/* tw_advance_clock and tw_advance_clock_limit. */
 static inline size_t twi_fire(timingwheel *tw, uint64_t now, uint64_t limit)
 {
     if (tw == NULL || tw->activity != TWI_LIVE || limit == 0 ||
@@ -2043,15 +1986,13 @@ TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 
 /* -------------------------------------------------- waiting and periods --- */
 
-/* Returns the clock in time units. */
 static inline uint64_t twi_clock_time(const timingwheel *tw)
 {
     uint64_t time = tw->clock_tick * tw->tick_length;
     return time < tw->clock_time ? tw->clock_time : time;
 }
 
-/* tw_next_deadline, also for tw_wait. In zero memory the lists are no rings,
- * but `count` is 0. */
+/* As tw_next_deadline. In zero memory lists are no rings, but `count` is 0. */
 static inline bool twi_next_time(const timingwheel *tw, uint64_t *time)
 {
     if (tw->busy_tick == 0 &&
@@ -2108,9 +2049,9 @@ TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period, uint64_t now,
 
 /* ------------------------------------------------ visiting and draining --- */
 
-/* Returns the buckets of row `row`, and their number in *count. The order of
- * the rows keeps timers of one tick in start order: the wheels from the
- * coarsest to the finest, then the lists before TWI_DRAINED. */
+/* Returns the buckets of row `row`, and their number in *count. Wheels come
+ * from the coarsest to the finest, then the lists before TWI_DRAINED, so that
+ * timers of one tick come in start order. */
 #define TWI_ROWS (TWI_LEVELS + 1)
 static twi_bucket *twi_row(timingwheel *tw, unsigned row, size_t *count)
 {
@@ -2122,7 +2063,6 @@ static twi_bucket *twi_row(timingwheel *tw, unsigned row, size_t *count)
     return wheel == NULL ? NULL : wheel->buckets;
 }
 
-/* Visits the timers of a ring. Returns their number. */
 static size_t twi_visit_ring(const twi_bucket *bucket, tw_visitor *visit,
                              void *context)
 {
@@ -2255,16 +2195,14 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
     stats->bytes = stats->wheels * twi_wheel_bytes(tw);
 }
 
-/* A visitor that counts. */
 static void twi_count_timer(tw_timer *timer, void *count)
 {
     (void)timer;
     ++*(uint64_t *)count;
 }
 
-/* Passes the line `words` to `write`, with the next of `numbers` in place of
- * each %. The caller's line has at most 100 columns, even with numbers of 20
- * digits. */
+/* Writes a line, with the next of `numbers` in place of each %. The caller's
+ * line has at most 100 columns, even with numbers of 20 digits. */
 static void twi_write_line(tw_writer *write, void *context, const char *words,
                            const uint64_t *numbers)
 {
@@ -2286,9 +2224,8 @@ static void twi_write_line(tw_writer *write, void *context, const char *words,
     write(line, context);
 }
 
-/* Draws a wheel in two lines. The first line shows the wheel's step and ticks.
- * The second line shows the buckets from the clock's own on, and the number of
- * timers. With more than 64 buckets one sign stands for several. */
+/* Draws step and ticks of a wheel, then the buckets from the clock's own on.
+ * With more than 64 buckets a sign stands for several. */
 TWI_WRAPS static void twi_draw_wheel(const timingwheel *tw,
                                      const twi_wheel *wheel, tw_writer *write,
                                      void *context)
@@ -2353,8 +2290,7 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
     twi_write_line(write, context, "in no wheel: %", numbers + 6);
 }
 
-/* True if the ring of a bucket is sound, and no timer is due before
- * not_before. Adds the timers to *timers. */
+/* True if the ring is sound, and no timer is due before not_before. */
 static bool twi_ring_is_sound(const timingwheel *tw, const twi_bucket *bucket,
                               uint64_t not_before, size_t *timers)
 {
@@ -2372,7 +2308,6 @@ static bool twi_ring_is_sound(const timingwheel *tw, const twi_bucket *bucket,
     return bucket->ring.prev == prev;
 }
 
-/* True if the bounds and the mark of a bucket are sound. */
 TWI_WRAPS static bool twi_bucket_is_sound(const timingwheel *tw,
                                           const twi_wheel *wheel,
                                           uint32_t index)
@@ -2389,8 +2324,7 @@ TWI_WRAPS static bool twi_bucket_is_sound(const timingwheel *tw,
             step <= wheel->large_tick >> wheel->shift);
 }
 
-/* True if the delay queue is a heap of `queued` wheels, and busy_tick is 0,
- * or so early that idle calls miss nothing. */
+/* True if invariants 5 and 6 hold. */
 static bool twi_queue_is_sound(const timingwheel *tw, size_t queued)
 {
     for (uint32_t i = 0; i < tw->queued; i++)
@@ -2433,41 +2367,37 @@ TW_DEF bool tw_check(const timingwheel *tw)
 
 /* -------------------------------------------------------------- mailbox ---
  *
- * A request is one word of a remote: the deadline of a start, a cancel, or
- * nothing. Nothing is 0, a cancel is 1, and a start is the deadline plus 2, at
- * most UINT64_MAX. Only an atomic read-modify-write changes the word, so each
- * request is taken once: a later post replaces the request, or the collector
- * applies it.
+ * A request is one word of a remote: nothing (0), a cancel (1), or a start (the
+ * deadline plus 2, at most UINT64_MAX). Only an atomic read-modify-write
+ * changes the word, so each request is taken once: a later post replaces the
+ * request, or the collector applies it.
  *
  *     posted ---> c ---> b ---> a              newest first, for all threads
- *
  *     waiting --> w ---> a ---> b ---> c       oldest first, for the collector
  *
- * A post that finds nothing pushes its remote onto `posted`. tw_collect takes
- * that list, turns it around and appends it to `waiting`, where starts are that
- * were refused before (w). Then it applies each request of `waiting`, and the
- * remote leaves the list, unless its start is refused.
+ * A post that finds nothing pushes the remote onto `posted`. tw_collect takes
+ * the list, turns it around and appends it to `waiting`, behind the starts
+ * refused before (w). A remote leaves `waiting` unless its start is refused.
  *
  * NO REQUEST IS LOST. A remote with a request is in one of the lists, or one
- * thread is about to push it. So a post that finds a request only replaces it,
- * and must not touch the remote again. A post and the collector may meet at a
- * remote. If the post exchanges first, the collector applies the request of the
- * post. If the collector exchanges first, the post finds nothing, and pushes
- * the remote for the next tw_collect. A refused start returns into the word,
- * unless a later post has come first, which has pushed the remote.
+ * thread is about to push it. So a post that finds a request only replaces it.
+ * If a post and the collector meet at a remote and the post exchanges first,
+ * the collector applies the post's request. If the collector exchanges first,
+ * the post finds nothing, and pushes the remote for the next tw_collect. A
+ * refused start returns into the word, unless a later post has pushed the
+ * remote.
  *
  * MEMORY ORDERS. The exchange of a request acquires and releases. So a post
- * publishes all earlier writes of its thread to the collector, even if later
- * posts replace the request. And the collector reads `next` before its
- * exchange, so before the next poster that finds nothing writes `next`. A push
- * releases `next`, and the collector acquires `next` with the list: each push
- * is a read-modify-write, and continues the release sequence. The return of a
- * refused start publishes nothing.
+ * publishes all earlier writes of its thread, even if later posts replace the
+ * request. And the collector reads `next` before its exchange, so before the
+ * next poster that finds nothing writes `next`. A push releases `next`, and the
+ * collector acquires `next` with the list: each push is a read-modify-write,
+ * and continues the release sequence. The return of a refused start publishes
+ * nothing.
  *
  * NO WAKE-UP IS LOST. The first push after the collector has taken the list
- * finds NULL, so the pushing thread wakes the loop. The loop clears the wake-up
- * before the loop takes the list. So either the wake-up is still there, or the
- * loop is about to collect. */
+ * finds NULL and wakes the loop. The loop clears the wake-up before taking the
+ * list. Either the wake-up is still there, or the loop is about to collect. */
 #ifdef TIMINGWHEEL_THREADS
 
 #define TWI_NOTHING UINT64_C(0)
@@ -2499,10 +2429,8 @@ TW_DEF void tw_remote_init(tw_remote *remote, tw_callback *callback)
     atomic_store_explicit(&remote->request, TWI_NOTHING, TWI_RELAXED);
 }
 
-/* Exchanges the request of a remote. If there was no request, pushes the remote
- * onto the mailbox. The push into an empty mailbox wakes the loop. Ignored if
- * `box` or `remote` is NULL. After the push, or if there was a request, the
- * poster must not touch the remote again: the remote may be freed. */
+/* Posts a request. After the push, or if there was a request, the poster must
+ * not touch the remote again: the remote may be freed. */
 static void twi_post(tw_mailbox *box, tw_remote *remote, uint64_t request)
 {
     if (box == NULL || remote == NULL)
@@ -2529,9 +2457,8 @@ TW_DEF void tw_post_cancel(tw_mailbox *box, tw_remote *remote)
     twi_post(box, remote, TWI_CANCEL);
 }
 
-/* Applies the request of a remote, and returns true. Returns false if the start
- * was refused, and no later request was posted meanwhile: then the start is
- * again the remote's request. */
+/* Applies the request of a remote, and returns true. Returns false if a start
+ * was refused and is again the remote's request. */
 static bool twi_apply(timingwheel *tw, tw_remote *remote)
 {
     uint64_t nothing = TWI_NOTHING;
@@ -2549,7 +2476,6 @@ static bool twi_apply(timingwheel *tw, tw_remote *remote)
         &remote->request, &nothing, request, TWI_RELAXED, TWI_RELAXED);
 }
 
-/* Reverses a list. Returns the new first remote. */
 static tw_remote *twi_reverse(tw_remote *remote)
 {
     tw_remote *turned = NULL;
@@ -2611,15 +2537,14 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 
 /* CHANGES
 
-   2.1.0  2026-11-26  Calls with nothing due are half as long. Posted starts are
-                      not limited by max_pending: whoever posts limits. A posted
-                      start waits only without memory or after tw_destroy, and
-                      each tw_collect tries it again. Call tw_advance_clock
-                      before tw_collect. TW_DEBUG prints one line and aborts,
-                      also with NDEBUG; it finds NULL and a wrong wheel_size.
-                      TW_MALLOC and TW_FREE: every call for their timingwheel
-                      is refused. Without memory, postponed timers cost a due
-                      tick at most one attempt to allocate.
+   2.1.0 2026-11-26 Calls with nothing due are half as long. max_pending does
+                      not limit posted starts; tw_collect tries waiting starts
+                      again. Call tw_advance_clock before tw_collect. TW_DEBUG
+                      prints one line and aborts, also with NDEBUG, and finds
+                      NULL and a wrong wheel_size. Calls by TW_MALLOC and
+                      TW_FREE for their timingwheel are refused. Without memory,
+                      postponed timers cost a due tick at most one attempt to
+                      allocate.
    2.0.0  2026-11-26  A new core: 40 bytes per timer, nothing else allocated.
                       tw_reserve(tw, horizon); `bytes` of tw_stats; tw_move.
    1.2.0  2026-11-25  No spikes. tw_remaining, TW_CALL.
