@@ -156,8 +156,8 @@
        The next call finishes an unfinished call, then begins its own work, so
        timers that were due fire before timers started overdue since.
     9. Memory is allocated for wheels alone, never per timer. Without memory
-       tw_start returns TW_ENOMEM and changes no timer. Pending timers fire as
-       promised. Postponed timers may wait in a list: a due tick costs a pass.
+       tw_start returns TW_ENOMEM and changes no timer, and pending timers fire
+       as promised. (Postponed, they may wait in a list that due ticks walk.)
    10. No spikes, for a loop that wakes regularly: large buckets cascade early,
        a little in each call. The longest call grows with the timers that fire
        in it and the time passed, not with the timers pending. A call after a
@@ -628,7 +628,8 @@ TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest);
  * cancelled, postponed, restarted or drained. An emptied bucket wakes the
  * loop only if it was the first of its wheel. With one common timeout,
  * cancelled requests wake the loop for nothing 2 to 11 times per timeout,
- * however many requests there are. */
+ * however many requests there are: 2 to 4 times if they are answered after half
+ * of the timeout, 5 to 7 at random, 8 to 11 after 90 %. */
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
 
 /* Moves the clock to `now` and fires, in order, every timer due by then.
