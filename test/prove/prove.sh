@@ -94,7 +94,7 @@ run_proof() {
     esac >"$build/goto.log" 2>&1 || cat "$build/goto.log"
     # On one path CBMC knows the places in the heap, which takes a tenth.
     case $proof_function in
-    set | enter | go) proof_options="$proof_options --paths lifo" ;;
+    set | go) proof_options="$proof_options --paths lifo" ;;
     esac
     "$cbmc" $checks $proof_options $proof_defines \
         --function "$proof_function" "$proof_source" \
