@@ -12,8 +12,13 @@
  * deadline. */
 /*@ requires \valid_read(tw) && 1 <= tw->tick_length;
     assigns \nothing;
-    ensures never_early: \result * tw->tick_length >= deadline;
-    ensures first: (\result - 1) * tw->tick_length < deadline; */
+    behavior one:
+        assumes tw->tick_length == 1;
+        ensures \result == deadline;
+    behavior more:
+        assumes tw->tick_length > 1;
+        ensures never_early: \result * tw->tick_length >= deadline;
+        ensures first: (\result - 1) * tw->tick_length < deadline; */
 static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline);
 
 /* The proof `bits` in placement.c shows this property of the highest bit. */

@@ -75,8 +75,8 @@ static void make_state(unsigned count, uint64_t earliest)
 }
 
 /* Replaces twi_index_of: the bucket of a tick of the step, in wheel 1. */
-REPLACES(size_t, known_index_of, const timingwheel *of, const twi_wheel *wheel,
-         uint64_t tick)
+REPLACES(uint32_t, known_index_of, const timingwheel *of,
+         const twi_wheel *wheel, uint64_t tick)
 {
     ASSERT(of == &tw && wheel == &fine && tick >> COARSE == STEP);
     size_t index = 0;
