@@ -410,8 +410,8 @@ typedef struct twi_wheel {
                              not in the queue, and no timer before that tick */
     twi_bucket *buckets;  /* 2 * wheel_size buckets */
     uint64_t *marks;      /* one bit per bucket: the bucket may hold timers */
-    uint64_t large_tick;  /* the last tick of the last bucket that became
-                             large; 0 in wheel 0, where nothing moves down */
+    uint64_t large_tick;  /* no bucket after the step of this tick is large; 0
+                             in wheel 0, where nothing moves down */
     uint32_t queue_index; /* position in the delay queue, if there */
     unsigned shift;       /* a bucket spans 2^shift ticks */
 } twi_wheel;
@@ -896,7 +896,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    6. busy_tick is 0, or no call is unfinished, no timer is overdue or late, and
       neither a key nor ahead_tick is before busy_tick.
    7. If a wheel exists, all finer wheels exist. A wheel has no large bucket
-      after large_tick.
+      after the step of large_tick.
    8. Of two timers of one tick, the timer in the coarser wheel was started
       first, except postponed timers.
 
@@ -1290,19 +1290,16 @@ static void twi_requeue(timingwheel *tw, twi_wheel *wheel)
     twi_queue_set(tw, wheel, first == NULL ? UINT64_MAX : first->not_before);
 }
 
-TWI_WRAPS TWI_NOINLINE void twi_note_first_or_large(timingwheel *tw,
-                                                    twi_wheel *wheel,
-                                                    size_t at_most,
-                                                    uint64_t tick)
+TWI_NOINLINE void twi_note_first_or_large(timingwheel *tw, twi_wheel *wheel,
+                                          size_t at_most, uint64_t tick)
 {
     if (tick < wheel->queue_tick)
         twi_queue_set(tw, wheel, tick);
     if (tick < tw->busy_tick)
         tw->busy_tick = tick;
     if (at_most == TWI_LARGE && wheel->shift != 0) {
-        uint64_t last = tick | ((UINT64_C(1) << wheel->shift) - 1);
-        if (last > wheel->large_tick)
-            wheel->large_tick = last;
+        if (tick > wheel->large_tick)
+            wheel->large_tick = tick;
         tw->ahead_tick = tw->busy_tick = 0;
     }
 }

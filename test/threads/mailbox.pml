@@ -124,7 +124,7 @@ inline apply(t)
         :: asked == CANCEL -> /* [twi_apply: tw_cancel(tw, &remote->timer);] */
             pending[t] = false;
             applied[t] = asked
-        :: asked != CANCEL -> /* [twi_apply: if (twi_start_posted(tw, &remote->timer, deadline) == TW_OK)] */
+        :: asked != CANCEL -> /* [twi_apply: twi_start_any(tw, &remote->timer, deadline, SIZE_MAX) == TW_OK)] */
             pending[t] = true;
             applied[t] = asked
         :: asked != CANCEL -> /* no memory                                   */
