@@ -2535,7 +2535,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 
 /* CHANGES
 
-   2.1.0 2026-11-26 Calls with nothing due are half as long. max_pending does
+   2.1.0  2026-11-26  Calls with nothing due are half as long. max_pending does
                       not limit posted starts; tw_collect tries waiting starts
                       again. Call tw_advance_clock before tw_collect. TW_DEBUG
                       prints one line and aborts, also with NDEBUG, and finds
