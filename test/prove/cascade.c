@@ -194,7 +194,7 @@ void down(void)
         if (link != &below[b].ring) {
             ASSERT(fine.queue_tick <= earliest && tw.busy_tick <= earliest);
             ASSERT(below[b].at_most < TWI_LARGE ||
-                   fine.large_tick >= (((FIRST >> FINE) + b + 1) << FINE) - 1);
+                   fine.large_tick >> FINE >= (FIRST >> FINE) + b);
             ASSERT((fine_marks[0] >> (STEP % 2 * STEPS + b) & 1) != 0);
             REACHED("a bucket below");
         }
