@@ -842,11 +842,10 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    prints: dump.c
        clock: 1 (tick 1, of 1 time units)
        4 pending, 1 fired, 0 cascaded
-       wheel 0: step 1, ticks 1 to 8
+       wheel 0: step 1, from tick 1
        [........] holds 0
-       wheel 1: step 4, ticks 0 to 31
+       wheel 1: step 4, from tick 0, key 9
        [..22....] holds 4
-       queue: wheel 1 at tick 9
        in no wheel: 0
 
    THE LIFE OF A CALL, in pseudo-code:
@@ -889,7 +888,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
       timer in a ring is pending. `count` is the number of timers in all rings.
    2. No timer of a bucket is due before not_before. not_before is in the
       bucket's step, one of the 2 * wheel_size steps from the clock's own on.
-   3. A bucket with timers has its mark. An empty bucket has at_most 0.
+   3. A bucket with timers has its mark, and at most at_most timers. An empty
+      bucket has at_most 0.
    4. queue_tick is not after not_before of any bucket of the wheel.
    5. The delay queue is a heap of the wheels (and `waiting`) whose keys are
       below UINT64_MAX. No key is before the clock.
@@ -1404,17 +1404,12 @@ static bool twi_add_wheel(timingwheel *tw, unsigned level)
 
 /* Returns the wheel of a level, created if missing, with all finer wheels,
  * which timers pass on the way down. NULL: no memory for one of the wheels. */
-static twi_wheel *twi_provide_level(timingwheel *tw, unsigned level)
+TWI_NOINLINE twi_wheel *twi_provide_wheel(timingwheel *tw, unsigned level)
 {
     for (unsigned i = 0; tw->wheels[level] == NULL; i++)
         if (tw->wheels[i] == NULL && !twi_add_wheel(tw, i))
             return NULL;
     return tw->wheels[level];
-}
-
-TWI_NOINLINE twi_wheel *twi_provide_wheel(timingwheel *tw, uint64_t tick)
-{
-    return twi_provide_level(tw, twi_level_of(tw, tick));
 }
 
 TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon)
@@ -1426,7 +1421,7 @@ TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon)
         return TW_EBUSY;
     uint64_t tick = twi_tick_of(tw, horizon);
     unsigned level = tick <= tw->clock_tick ? 0 : twi_level_of(tw, tick);
-    return twi_provide_level(tw, level) != NULL ? TW_OK : TW_ENOMEM;
+    return twi_provide_wheel(tw, level) != NULL ? TW_OK : TW_ENOMEM;
 }
 
 /* Frees wheels from the coarsest on, until one has timers. */
@@ -1543,7 +1538,7 @@ TWI_NOINLINE int twi_start_any(timingwheel *tw, tw_timer *timer,
     uint64_t tick = twi_tick_of(tw, deadline);
     twi_wheel *wheel = NULL;
     if (tick > tw->clock_tick) {
-        wheel = twi_provide_wheel(tw, tick);
+        wheel = twi_provide_wheel(tw, twi_level_of(tw, tick));
         if (wheel == NULL)
             return TW_ENOMEM;
     }
@@ -1671,7 +1666,7 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
 static void twi_place_again(timingwheel *tw, tw_timer *timer)
 {
     uint64_t tick = twi_tick_of(tw, timer->deadline);
-    twi_wheel *wheel = twi_provide_wheel(tw, tick);
+    twi_wheel *wheel = twi_provide_wheel(tw, twi_level_of(tw, tick));
     tw->cascaded++;
     tw->budget--;
     twi_unlink(&timer->link);
@@ -1738,11 +1733,13 @@ TWI_NOINLINE void twi_recall_waiting(timingwheel *tw)
         tw_timer *timer = twi_timer_of(link);
         uint64_t tick = twi_tick_of(tw, timer->deadline);
         next = link->next;
-        if (tick > tw->clock_tick && !refused)
-            refused = twi_provide_wheel(tw, tick) == NULL;
-        if (tick > tw->clock_tick && refused) {
-            earliest = tick < earliest ? tick : earliest;
-            continue;
+        if (tick > tw->clock_tick) {
+            refused = refused ||
+                      twi_provide_wheel(tw, twi_level_of(tw, tick)) == NULL;
+            if (refused) {
+                earliest = tick < earliest ? tick : earliest;
+                continue;
+            }
         }
         twi_unlink(link);
         twi_push_back(tw, timer, &tw->lists[TWI_OVERDUE]);
@@ -1984,8 +1981,10 @@ TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 
 /* -------------------------------------------------- waiting and periods --- */
 
-static inline uint64_t twi_clock_time(const timingwheel *tw)
+TW_DEF uint64_t tw_now(const timingwheel *tw)
 {
+    if (tw == NULL)
+        return 0;
     uint64_t time = tw->clock_tick * tw->tick_length;
     return time < tw->clock_time ? tw->clock_time : time;
 }
@@ -1997,7 +1996,7 @@ static inline bool twi_next_time(const timingwheel *tw, uint64_t *time)
         ((tw->unfinished && tw->activity != TWI_ADVANCING) ||
          (tw->count != 0 && (!twi_is_empty(&tw->lists[TWI_OVERDUE]) ||
                              !twi_is_empty(&tw->lists[TWI_LATE]))))) {
-        *time = twi_clock_time(tw);
+        *time = tw_now(tw);
         return true;
     }
     if (tw->count == 0)
@@ -2022,7 +2021,7 @@ TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest)
     uint64_t next;
     if (tw == NULL || !twi_next_time(tw, &next))
         return longest;
-    if (next <= now || next <= twi_clock_time(tw))
+    if (next <= now || next <= tw_now(tw))
         return 0;
     return next - now < longest ? next - now : longest;
 }
@@ -2122,11 +2121,6 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
 
 /* ----------------------------------------------------------- inspection --- */
 
-TW_DEF uint64_t tw_now(const timingwheel *tw)
-{
-    return tw == NULL ? 0 : twi_clock_time(tw);
-}
-
 TW_DEF size_t tw_count(const timingwheel *tw)
 {
     return tw == NULL ? 0 : tw->count;
@@ -2222,34 +2216,36 @@ static void twi_write_line(tw_writer *write, void *context, const char *words,
     write(line, context);
 }
 
-/* Draws step and ticks of a wheel, then the buckets from the clock's own on.
- * With more than 64 buckets a sign stands for several. */
+/* Draws the buckets of a wheel, from the clock's own on. With more than 64
+ * buckets a sign stands for several. */
 TWI_WRAPS static void twi_draw_wheel(const timingwheel *tw,
                                      const twi_wheel *wheel, tw_writer *write,
                                      void *context)
 {
     static const char signs[] = ".123456789+#", tail[] = "] holds %";
     char row[1 + 64 + sizeof(tail)] = "[";
-    uint64_t span = UINT64_C(1) << wheel->shift,
-             own = tw->clock_tick & ~(span - 1);
-    uint64_t reach = (uint64_t)tw->bucket_mask << wheel->shift | (span - 1);
-    uint64_t numbers[] = {wheel->shift / tw->size_bits, span, own,
-                          tw_after(own, reach)};
-    uint64_t from = tw->clock_tick >> wheel->shift;
+    uint64_t step = tw->clock_tick >> wheel->shift, timers = 0;
+    uint64_t numbers[] = {wheel->shift / tw->size_bits,
+                          UINT64_C(1) << wheel->shift, step << wheel->shift,
+                          wheel->queue_tick};
     uint32_t i = 0, end = 1;
-    twi_write_line(write, context, "wheel %: step %, ticks % to %", numbers);
-    for (numbers[0] = 0; i <= tw->bucket_mask;) {
-        uint64_t count = 0;
+    while (i <= tw->bucket_mask) {
+        uint64_t before = timers;
         do {
-            twi_visit_ring(&wheel->buckets[(from + i++) & tw->bucket_mask],
-                           twi_count_timer, &count);
+            twi_visit_ring(&wheel->buckets[(step + i++) & tw->bucket_mask],
+                           twi_count_timer, &timers);
         } while (i % (tw->bucket_mask / 64 + 1) != 0);
-        row[end++] = signs[count < 10 ? count : count < 100 ? 10 : 11];
-        numbers[0] += count;
+        uint64_t here = timers - before;
+        row[end++] = signs[here < 10 ? here : here < 100 ? 10 : 11];
     }
     for (i = 0; i < sizeof(tail); i++)
         row[end++] = tail[i];
-    twi_write_line(write, context, row, numbers);
+    twi_write_line(write, context,
+                   wheel->queue_tick == UINT64_MAX
+                       ? "wheel %: step %, from tick %"
+                       : "wheel %: step %, from tick %, key %",
+                   numbers);
+    twi_write_line(write, context, row, &timers);
 }
 
 TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
@@ -2262,7 +2258,7 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
         return;
     }
     tw_get_stats(tw, &stats);
-    uint64_t numbers[] = {twi_clock_time(tw),
+    uint64_t numbers[] = {tw_now(tw),
                           tw->clock_tick,
                           tw->tick_length,
                           stats.pending,
@@ -2276,13 +2272,6 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
     for (unsigned level = 0; level < TWI_LEVELS; level++)
         if (tw->wheels[level] != NULL)
             twi_draw_wheel(tw, tw->wheels[level], write, context);
-    for (unsigned level = 0; level < TWI_LEVELS; level++) {
-        const twi_wheel *wheel = tw->wheels[level];
-        uint64_t key[] = {level,
-                          wheel == NULL ? UINT64_MAX : wheel->queue_tick};
-        if (key[1] != UINT64_MAX)
-            twi_write_line(write, context, "queue: wheel % at tick %", key);
-    }
     for (unsigned i = 0; i < TWI_LISTS; i++)
         twi_visit_ring(&tw->lists[i], twi_count_timer, &numbers[6]);
     twi_write_line(write, context, "in no wheel: %", numbers + 6);
@@ -2348,11 +2337,14 @@ TW_DEF bool tw_check(const timingwheel *tw)
         if (wheel != NULL && level != 0 && tw->wheels[level - 1] == NULL)
             return false;
         queued += wheel != NULL && wheel->queue_tick != UINT64_MAX;
-        for (uint32_t i = 0; wheel != NULL && i <= tw->bucket_mask; i++)
+        for (uint32_t i = 0; wheel != NULL && i <= tw->bucket_mask; i++) {
+            const twi_bucket *bucket = &wheel->buckets[i];
+            size_t before = timers;
             if (!twi_bucket_is_sound(tw, wheel, i) ||
-                !twi_ring_is_sound(tw, &wheel->buckets[i],
-                                   wheel->buckets[i].not_before, &timers))
+                !twi_ring_is_sound(tw, bucket, bucket->not_before, &timers) ||
+                timers - before > bucket->at_most)
                 return false;
+        }
     }
     for (unsigned i = 0; i < TWI_LISTS; i++) {
         const twi_bucket *list = &tw->lists[i];

@@ -142,18 +142,18 @@ static void dump_of_wheels(void)
     START_EACH(60, 75, 80, 180, 180, 700, 3);
     DRAWS(&tw, "clock: 57 (tick 5, of 10 time units)\n",
           "7 pending, 0 fired, 0 cascaded\n",
-          "wheel 0: step 1, ticks 5 to 12\n", "[.1.2....] holds 3\n",
-          "wheel 1: step 4, ticks 4 to 35\n", "[...2....] holds 2\n",
-          "wheel 2: step 16, ticks 0 to 127\n", "[....1...] holds 1\n",
-          "queue: wheel 0 at tick 6\n", "queue: wheel 1 at tick 18\n",
-          "queue: wheel 2 at tick 70\n", "in no wheel: 1\n");
+          "wheel 0: step 1, from tick 5, key 6\n", "[.1.2....] holds 3\n",
+          "wheel 1: step 4, from tick 4, key 18\n", "[...2....] holds 2\n",
+          "wheel 2: step 16, from tick 0, key 70\n", "[....1...] holds 1\n",
+          "in no wheel: 1\n");
     FIRES(170, "gabc");
     start('g', 180);
     DRAWS(&tw, "4 pending, 4 fired, 0 cascaded\n",
-          "wheel 0: step 1, ticks 17 to 24\n", "[.1......] holds 1\n",
-          "wheel 1: step 4, ticks 16 to 47\n", "[2.......] holds 2\n",
-          "] holds 1\n", "queue: wheel 1 at tick 18\n");
+          "wheel 0: step 1, from tick 17, key 18\n", "[.1......] holds 1\n",
+          "wheel 1: step 4, from tick 16, key 18\n", "[2.......] holds 2\n",
+          "] holds 1\n");
     tw_drain(&tw, NULL, NULL);
+    DRAWS(&tw, "wheel 0: step 1, from tick 17\n", "[........] holds 0\n");
     tear_down();
 }
 
@@ -167,13 +167,12 @@ static void dump_of_full_places(void)
     for (uint64_t place = 0; place < 4; place++)
         for (size_t j = 0; j < many[place]; j++)
             start_numbered(i++, 1000 + 16 * place + 1 + j % 3);
-    DRAWS(&tw, "218 pending", "wheel 0: step 1, ticks 1000 to 1511\n",
+    DRAWS(&tw, "218 pending", "wheel 0: step 1, from tick 1000, key 1001\n",
           "[9.+.+.#....", "] holds 218\n");
     tear_down();
 }
 
-/* No line is above 100 columns with the longest ticks and clocks; and the last
- * wheel's window ends with the 64 bits. */
+/* No line is above 100 columns with the longest ticks and clocks. */
 static void dump_at_the_end_of_time(void)
 {
     for (uint32_t size = 2; size <= 4096; size *= 2)
@@ -181,7 +180,7 @@ static void dump_at_the_end_of_time(void)
             set_up_with(1, i == 0 ? UINT64_MAX - 1 : 0, size, 0);
             for (unsigned j = 0; j < 26; j++)
                 start((char)('a' + j), UINT64_MAX >> (i == 0 ? 0 : j * 5 / 2));
-            DRAWS(&tw, "to 18446744073709551615\n[");
+            DRAWS(&tw, "wheel 0: step 1, from tick ");
             CHECK(drawn_lines >= 3 + 2 * stats().wheels);
             tear_down();
         }

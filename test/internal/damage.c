@@ -104,6 +104,7 @@ static void buckets(void)
     set_up();
     twi_bucket *bucket = bucket_at(0, 1011);
     DAMAGE(bucket->not_before, 1010); /* another bucket */
+    DAMAGE(bucket->at_most, 0);
     DAMAGE(bucket->ring.prev, &timers[35].link);
     DAMAGE(bucket->not_before, 1011 + 32); /* the same bucket, a later turn */
     bucket = bucket_at(0, 1005);           /* empty */

@@ -34,13 +34,14 @@ LOOKALIKES = [row.split() for row in '''
     next prev
     low high
     from to
-    own end
-    clock now target began
+    own end began
+    earliest second
     fired cascaded
-    last_ahead last_end
-    not_before queue_tick
+    clock_tick busy_tick ahead_tick
+    clock_time target_time
+    queue_tick large_tick
     bucket_mask size_bits
-    TWI_DRAINED TWI_OVERDUE TWI_LATE TWI_NO_WHEEL
+    TWI_DRAINED TWI_OVERDUE TWI_LATE TWI_WAITING
     TWI_DESTROYED TWI_ALLOCATING TWI_VISITING TWI_LIVE TWI_DRAINING
     TW_OK TW_EINVAL TW_ENOMEM TW_EFULL TW_EBUSY
     TW_PENDING TW_IDLE TW_FIRED TW_CANCELLED

@@ -247,9 +247,9 @@ void take_coarse(void)
 
 /* Replace functions that twi_recall_waiting calls. */
 static unsigned refusals, moved, place[TIMERS]; /* in TWI_OVERDUE; 0: none */
-REPLACES(twi_wheel *, known_provide_wheel, timingwheel *of, uint64_t tick)
+REPLACES(twi_wheel *, known_provide_wheel, timingwheel *of, unsigned level)
 {
-    ASSERT(of == &tw && tick > tw.clock_tick);
+    ASSERT(of == &tw && level < TWI_LEVELS);
     if (nondet_bool())
         return &coarse;
     refusals++;
