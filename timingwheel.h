@@ -1,15 +1,15 @@
 /* timingwheel.h - v2.1.0 - timers for event loops, in one header
 
    A hierarchical timing wheel: starting, cancelling and postponing take
-   constant time, and any number of timers fire in order of tick, never early.
+   constant time, and timers fire in order, never early, however many wait.
    You keep your loop, your clock and your memory.
 
    SPDX-License-Identifier: MIT (the text is at the end)
 
    SYNOPSIS
 
-   Define TIMINGWHEEL_IMPLEMENTATION in one file, in C99 or C++11. All other
-   files include the header only, in C90 with stdint.h and stdbool.h or later.
+   Define TIMINGWHEEL_IMPLEMENTATION in one file, in C99 or C++11. Other files
+   only include the header (C90 with stdint.h). The tests run each "example".
 
    example: synopsis.c
        #define TIMINGWHEEL_IMPLEMENTATION
@@ -60,19 +60,19 @@
       the timer fires at once.
    2. Set `start` to the first reading of your clock. From 0, the first timers
       seem far ahead and need coarse wheels: a week after boot, four instead of
-      two for 30 s. Take CLOCK_MONOTONIC, or CLOCK_BOOTTIME to count suspend,
-      because after a clock is set back, new timeouts fire at once.
+      two. Take CLOCK_MONOTONIC, or CLOCK_BOOTTIME to count suspend, because
+      after a clock is set back, new timeouts fire at once.
    3. Round the sleep up to the unit of your wait function, because after a
       sleep that was rounded down the loop spins until the deadline.
 
-   Advance before the events, as above, so that handlers start timers in fine
-   wheels. After a slow turn, a connection can then time out although its data
-   has arrived: let the callback try to read. If requests share a socket, no
-   callback can do so: handle events first, so that answers cancel timeouts.
+   Advance before the events, as above: handlers then start timers close to the
+   clock, which is cheaper. After a slow turn, a connection can time out with
+   data unread: let the callback try to read. If requests share a socket, handle
+   the events first, so that answers cancel timeouts.
 
    A timer fires less than a tick after its deadline, plus the time that the
-   loop oversleeps or works. A delay from an old or truncated reading of the
-   clock is too short by as much: read again after long work, and add one unit.
+   loop oversleeps or works. From an old or truncated reading of the clock, a
+   delay is too short: read again after long work, and add a unit to the delay.
 
    tw_start fails only without memory for a new wheel, at max_pending, and on
    misuse. Where malloc does not fail, you may ignore the status, as here.
@@ -88,26 +88,27 @@
          next = tw_next_period(tw_deadline(timer), period, now, &missed);
          tw_start(tw, timer, next);
      This skips missed periods and keeps the phase. tw_after(tw_deadline(timer),
-     period) catches up; tw_after(now, period) drifts. With a period shorter
-     than a tick the timer fires once per call, and `missed` counts the rest: a
-     timer that a callback starts for "now" waits for the next call.
+     period) catches up; tw_after(now, period) drifts. If the period is shorter
+     than a tick or than the time between calls, the timer fires once per call;
+     `missed` counts the rest.
    - Stop everything, outside of a callback?                     example: stop.c
          tw_drain(tw, release, &list); // the timers are idle: free their owners
-         tw_destroy(tw); // alone, if you reach the owners without their timers
+         tw_destroy(tw); // or only this, if you have a list of the owners
    - Bound the work of a turn?                                  example: limit.c
          tw_advance_clock_limit(tw, now, 1000); // tw_wait is 0 if more are due
    - Choose the tick? As coarse as your precision: for network timeouts 1 ms,
-     which is 1000000 for a clock in nanoseconds. Each factor of 256 below costs
-     a move per timer: at 1 ns, a million timers take 3 times as long to fire.
-   - Choose wheel_size? Leave it at 256: with 64 a wheel takes 8 KB, but a
-     million timers take 3 times as long to fire (16: 5, 2: 20). 1024 is slower.
+     which is 1000000 for a clock in nanoseconds. A tick that is 256 times finer
+     costs a move per timer: with 1 ns, a million timers fire 3 times slower.
+   - Choose wheel_size? Leave it at 256. Less only saves memory: with 64 a wheel
+     takes 8 KB, but a million timers fire 3 times slower (16: 5, 2: 20 times).
    - Run without malloc? Define TW_MALLOC.                    example: reserve.c
          status = tw_reserve(tw, UINT64_MAX); // 264 KB; no start needs more
    - Simulate? Go from deadline to deadline.                 example: simulate.c
          while (tw_next_deadline(tw, &now) && now <= end)
-             tw_advance_clock(tw, now); // not once to `end`: see the function
+             tw_advance_clock(tw, now);
      Callbacks count delays from tw_now. Leave the tick at 1, and take a unit as
-     fine as your times, because timers of one tick fire in start order.
+     fine as your times: timers of one tick fire in start order, not by time. In
+     one call to `end`, a timer that a callback starts for "now" would be late.
    - Move an object? A byte copy of it is in no list.            example: move.c
          tw_move(tw, &old->idle, &copy->idle); // before `old` is freed
    - Use C++? Derive a class from tw_timer, and static_cast the timer to the
@@ -118,18 +119,19 @@
          while ((timer = tw_poll(tw, now)) != NULL)
              dispatch(timer); // a start for "now" keeps this loop going
      Do not suspend a callback, because the call around it would never end.
-   - Set another time? Drain the timers into a list, destroy the timingwheel,
-     and set it up with the new start. Sort the list stably by deadline before
-     starting the timers, because timers of one tick fire in start order.
+   - Set the clock back? Drain the timers into a list, destroy the timingwheel,
+     set it up with the new start, and start the timers, sorted stably by
+     deadline, because timers of one tick fire in start order.
    - Find a mistake? Define TW_DEBUG: misuse prints one line on standard error,
      `timingwheel.h: SENTENCE (FUNCTION)`, and aborts. tw_dump draws the wheels.
 
    WORDS
 
-   A *wheel* has *buckets*: lists of timers in start order. A bucket spans one
-   *step*: a tick in wheel 0, and wheel_size steps of the finer wheel elsewhere.
-   To *cascade* is to move to another bucket. A timer started for a tick already
-   reached is *overdue*. A call stopped by limit or exception is *unfinished*.
+   A *tick* is the smallest step of the clock. A *wheel* has *buckets*: lists of
+   timers in start order. A bucket spans one *step*: a tick in wheel 0, and
+   wheel_size steps of the finer wheel elsewhere. To *cascade* is to move to
+   another bucket. A timer started for a tick already reached is *overdue*. A
+   call stopped by limit, tw_poll or exception is *unfinished*.
 
    PROMISES
 
@@ -138,11 +140,11 @@
     2. Order. Timers fire in order of tick, and within a tick in start order;
        overdue timers fire first, in start order. Postponed timers, and timers
        left by an exception in tw_drain, may fire anywhere within their tick.
-    3. In a callback the clock is the tick of the firing timer, not the target
-       of the call; an overdue timer leaves the clock alone. A timer started for
-       a later tick up to the target fires within the same call, in order.
+    3. In a callback the clock is the tick of the firing timer, not the `now` of
+       the call; an overdue timer leaves the clock alone. A timer started for a
+       later tick, up to that `now`, fires within the same call, in order.
     4. Deadlines are absolute, and every uint64_t is one: nothing wraps. A timer
-       whose tick is beyond 64 bits stays pending and never wakes the loop. A
+       whose deadline rounds up beyond 64 bits never fires or wakes the loop. A
        `now` below the clock fires only overdue timers and what a limit left.
     5. Overdue timers fire in the next call, whatever its `now`. A timer that a
        callback starts overdue waits for the next call and cannot hold the loop.
@@ -151,43 +153,42 @@
        at most one call that fires nothing.
     7. O(1). Start, cancel, postpone and move take constant time, not amortised,
        except to create a wheel. A call that advances costs O(1) per timer fired
-       or cascaded, whether the clock moves by one tick or by 2^63.
+       or cascaded and per bucket emptied, whether by one tick or by 2^63.
     8. Limits. A limited call handles at most `limit` timers, fired or cascaded.
        The next call finishes an unfinished call, then begins its own work, so
        timers that were due fire before timers started overdue since.
     9. Memory is allocated for wheels alone, never per timer. Without memory
        tw_start returns TW_ENOMEM and changes no timer, and pending timers fire
-       as promised. (Postponed, they may wait in a list that due ticks walk.)
+       as promised. (Postponed timers then wait in a list, if no wheel fits.)
    10. No spikes, for a loop that wakes regularly: large buckets cascade early,
        a little in each call. The longest call grows with the timers that fire
-       in it and the time passed, not with the timers pending. A call after a
-       sleep through a whole step moves a bucket at once. So does a call that
-       reaches a tick from which many timers were postponed.
+       in it and the time passed, not with the timers pending. After a sleep
+       through the whole step before it, a bucket moves at once. So do the
+       timers postponed from one tick, when the clock reaches the tick.
    11. Callbacks may start, cancel, postpone and move any timer, drain, and free
        the timer that fired. They must not advance, poll, trim or destroy their
        own timingwheel, which is in use: such a call does nothing. If the
        implementation is compiled as C++, they may throw: the call is then
-       unfinished. After longjmp, or a throw through C, it would never end.
+       unfinished. Do not longjmp, or throw through C: the call would never end.
 
    COSTS
 
    A timer takes 40 bytes on a 64-bit machine, a timingwheel 2 KB, a wheel 33
    KB. With ticks of 1 ms, timeouts up to a minute need two wheels, an hour
-   three, 100 years six, all of 64 bits eight. A heap takes less, and is often
-   faster up to a few hundred timers. Buckets cascade early only in calls, so
-   with a million timers let tw_wait sleep at most a second.
+   three, 100 years six, all of 64 bits eight. Buckets cascade early only in
+   calls, so with a million timers let tw_wait sleep at most a second.
 
    CONFIGURATION, by #define before the implementation
 
-   TW_MALLOC(size, context)    both or neither; malloc by default, as aligned;
-   TW_FREE(pointer, context)   context is alloc_context; neither may use tw,
-                               which is half changed: a start returns TW_EBUSY
+   TW_MALLOC(size, context)    both or neither; else malloc and free. Align as
+   TW_FREE(pointer, context)   malloc does. context is alloc_context. Do not
+                               throw, or use tw, because it is half changed
    TW_STATIC                   static functions, in the implementing file only
    TW_DEF (*)                  any other linkage
    TW_TYPES_ONLY               types without functions, for a header of yours
    TIMINGWHEEL_THREADS (*)     the mailbox, for requests from other threads
-   TW_CALL(tw, timer)          replaces (timer)->callback((tw), (timer)), which
-                               may free the timer; not if the callback is NULL
+   TW_CALL(tw, timer)          how to call a callback, which may free the timer:
+                               by default (timer)->callback((tw), (timer))
    TW_DEBUG                    stops on misuse, even with NDEBUG
    TW_ASSERT(expr)             called instead of the message, with TW_DEBUG
    (*) Define the macro wherever this header is included.
@@ -198,9 +199,9 @@
    THREADS
 
    A timingwheel belongs to one thread, and two timingwheels share nothing.
-   Other threads post requests to a tw_mailbox, which needs TIMINGWHEEL_THREADS,
-   C11 or C++11, and lock-free 64-bit atomics. In a callback, TW_OWNER(timer,
-   struct job, timeout.timer) is the job with the tw_remote `timeout`.
+   Other threads post requests for a tw_remote to a tw_mailbox, which needs
+   TIMINGWHEEL_THREADS, C11 or C++11, and lock-free 64-bit atomics. In callbacks
+   TW_OWNER(timer, struct job, timeout.timer) is the job with remote `timeout`.
 
    example: mailbox.c
        tw_config config = {1000000, clock_ns(), 0, 0, NULL}; // ticks of 1 ms
@@ -217,14 +218,13 @@
    - Any thread may call tw_post_start(&box, &job->timeout, deadline) and
      tw_post_cancel(&box, &job->timeout). Posting is lock-free, never allocates
      and cannot fail. Only the last request for a timer counts. The callback
-     sees all that the thread wrote before the post.
-   - A post into an empty mailbox calls `wake`, for an eventfd or the like.
+     sees all that the thread wrote before the post. The first post calls wake.
    - max_pending does not limit posted starts, because no poster could hear of a
      refusal. A start without memory, or after tw_destroy, waits. Each
      tw_collect tries again, and returns how many wait: none after tw_reserve.
    - A posted cancel may come after the timer has fired. Once tw_remote_settled
      is true, a cancelled timer will not fire. The loop's thread may then use
-     the timer, or free the remote if not pending and never posted again.
+     the timer; or free it, if it is not pending and nobody posts it again.
    - Keep mailbox and remotes in place, because requests point to them. At the
      end, join the threads, collect once more, then destroy the timingwheel.
 */
@@ -296,7 +296,7 @@ typedef void tw_writer(const char *line, void *context);
 /* The status that a function returns. After an error, no timer has changed. */
 enum tw_status {
     TW_OK = 0,
-    TW_EINVAL = -1, /* an argument is NULL or out of range */
+    TW_EINVAL = -1, /* an argument is NULL or wrong, or tw is destroyed */
     TW_ENOMEM = -2, /* TW_MALLOC failed */
     TW_EFULL = -3,  /* max_pending timers are pending already */
     TW_EBUSY = -4   /* inside tw_foreach, TW_MALLOC or TW_FREE */
@@ -304,7 +304,7 @@ enum tw_status {
 
 /* The state of a timer. Zero memory is an idle timer. */
 typedef enum tw_state {
-    TW_IDLE = 0,      /* never started, drained, moved away, or destroyed */
+    TW_IDLE = 0,      /* not started; or drained, moved away, tw_destroy */
     TW_FIRED = 1,     /* fired; the callback may still be running */
     TW_CANCELLED = 2, /* cancelled by tw_cancel */
     TW_PENDING = 3    /* waiting for its deadline */
@@ -328,16 +328,16 @@ typedef struct tw_config {
 
 /* The result of tw_get_stats. */
 typedef struct tw_stats {
-    size_t pending; /* timers pending now */
-    uint64_t fired; /* timers fired since tw_init */
-    uint64_t
-        cascaded;   /* moves to another bucket since tw_init, not by starts */
-    size_t wheels;  /* wheels allocated */
-    size_t buckets; /* buckets that hold timers */
-    size_t bytes;   /* bytes from TW_MALLOC */
+    size_t pending;    /* timers pending now */
+    uint64_t fired;    /* timers fired since tw_init */
+    uint64_t cascaded; /* moves to another bucket since tw_init */
+    size_t wheels;     /* wheels allocated */
+    size_t buckets;    /* buckets, and lists outside of wheels, with timers */
+    size_t bytes;      /* bytes from TW_MALLOC */
 } tw_stats;
 
-/* The types from here to tw_timer are private. */
+/* Names that begin with twi_ or TWI_ are private, and so are the fields of all
+ * structures from here on, visible only because compilers need their sizes. */
 
 /* The neighbours of a timer in its ring. A ring is a doubly linked list whose
  * ends meet in the bucket. */
@@ -346,9 +346,8 @@ typedef struct twi_link {
     struct twi_link *prev;
 } twi_link;
 
-/* A timer, to be embedded in a struct of yours. The fields are private. Do not
- * free a pending timer, and move one with tw_move alone, because neighbours
- * point to it. */
+/* A timer, to be embedded in a struct of yours. Do not free a pending timer,
+ * and move one with tw_move alone, because neighbours point to it. */
 struct tw_timer {
     twi_link link;         /* valid while pending */
     uint64_t deadline;     /* in time units, not rounded to a tick */
@@ -379,10 +378,7 @@ struct tw_timer {
     ((type *)((uintptr_t)(timer)-offsetof(type, member)))
 #endif
 
-/* The types from here to struct timingwheel are private, too. They are visible
- * because the compiler must know the size of a timingwheel. */
-
-#define TWI_LEVELS 64 /* no wheel has steps of 2^64 ticks */
+#define TWI_LEVELS 64 /* wheels of size 2 need one per bit of a tick */
 #if UINTPTR_MAX > UINT32_MAX
 #define TWI_HINTS 8 /* how many timers ahead to prefetch: a power of two */
 #else
@@ -405,9 +401,8 @@ typedef struct twi_bucket {
 /* One wheel: a block of memory that also holds the buckets and the marks. */
 typedef struct twi_wheel {
     uint64_t queue_tick;  /* the key in the delay queue: a lower bound for the
-                             ticks of all timers, in the step of the first
-                             bucket, which may be empty by now; UINT64_MAX:
-                             not in the queue, and no timer before that tick */
+                             ticks of all timers, in the step of the bucket that
+                             was first; UINT64_MAX: not in the queue */
     twi_bucket *buckets;  /* 2 * wheel_size buckets */
     uint64_t *marks;      /* one bit per bucket: the bucket may hold timers */
     uint64_t large_tick;  /* no bucket after the step of this tick is large; 0
@@ -416,13 +411,12 @@ typedef struct twi_wheel {
     unsigned shift;       /* a bucket spans 2^shift ticks */
 } twi_wheel;
 
-/* The lists of timers outside of the wheels. tw_foreach and tw_drain visit the
- * wheels first, then the lists before TWI_DRAINED, in order. */
+/* The lists of timers outside of the wheels. The order of visits is the wheels,
+ * then the lists before TWI_DRAINED. */
 enum twi_list {
     TWI_WAITING, /* postponed, but without memory for a wheel */
-    TWI_OVERDUE, /* handled first in the current or unfinished call. Timers from
-                    TWI_WAITING, or left by an exception in tw_drain, may not
-                    be due: these are placed again */
+    TWI_OVERDUE, /* handled first in the current or unfinished call. Some timers
+                    from other lists are not due, and are placed again */
     TWI_LATE,    /* started overdue since: for the call after */
     TWI_DRAINED, /* await a visit by tw_drain */
     TWI_LISTS
@@ -449,7 +443,7 @@ struct timingwheel {
     uint32_t size_bits;   /* log2 of wheel_size */
     /* Clock and counters */
     uint64_t clock_tick; /* the clock */
-    uint64_t clock_time; /* `now` of the last call that ended */
+    uint64_t clock_time; /* latest `now` of a call that ended, or `start` */
     uint64_t busy_tick;  /* before this tick a call only moves the clock; 0:
                             the call has to look */
     size_t count;        /* timers pending */
@@ -522,8 +516,9 @@ struct tw_mailbox {
  * threads    tw_mailbox_init, tw_remote_init, tw_post_start, tw_post_cancel,
  *            tw_collect, tw_remote_settled
  *
- * All are O(1), unless the comment says otherwise. TW_TYPES_ONLY hides them;
- * TW_STATIC declares them only where they are implemented. */
+ * All are O(1), unless the comment says otherwise; "a pass" looks at all timers
+ * and all buckets. TW_TYPES_ONLY hides the functions; TW_STATIC declares them
+ * only where they are implemented. */
 
 #if !defined(TWI_DECLARED) &&               \
     (defined(TIMINGWHEEL_IMPLEMENTATION) || \
@@ -554,15 +549,14 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config);
 
 /* Makes all pending timers idle and frees all memory. Does nothing if `tw` is
  * destroyed, and inside a callback or visitor, whose call still needs `tw`.
- * Costs a pass over all buckets and timers. */
+ * Costs a pass. */
 TW_DEF void tw_destroy(timingwheel *tw);
 
 /* Allocates the wheels for deadlines up to the time `horizon`, and returns
  * TW_OK. Until tw_trim, no start with such a deadline needs memory. UINT64_MAX
  * serves every deadline. For delays up to d at any later time, reserve
- * tw_after(tw_now(tw), 4 * (d + longest sleep)) once: a start counts from the
- * clock, which is as old as the last sleep, and the reach of a wheel shrinks by
- * half as the clock moves. (The rest is for rounding.) TW_ENOMEM: the wheels
+ * tw_after(tw_now(tw), 4 * (d + longest sleep)) once, because the clock lags by
+ * a sleep, and a wheel may reach only half as far later. TW_ENOMEM: the wheels
  * allocated so far stay. TW_EINVAL: tw is NULL or destroyed. */
 TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon);
 
@@ -580,9 +574,8 @@ TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback);
  * delay write tw_after(now, delay). If the clock has reached the tick, the
  * timer is overdue, and fires in the next call. A pending timer moves, and
  * counts as started now. TW_ENOMEM: a new wheel finds no memory. TW_EFULL:
- * max_pending timers are pending. TW_EBUSY: inside tw_foreach or TW_MALLOC.
- * TW_EINVAL: tw or timer is NULL, or tw is destroyed. After an error a pending
- * timer stays as before. */
+ * max_pending timers are pending. TW_EBUSY: inside tw_foreach, TW_MALLOC or
+ * TW_FREE. TW_EINVAL: tw or timer is NULL, or tw is destroyed. */
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
 /* Starts `timer` for the roundest tick in the window from `earliest` to
@@ -596,15 +589,15 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
                            uint64_t latest);
 
 /* Sets the deadline of a pending timer, and returns TW_OK. A later deadline is
- * only stored, which cannot fail, even in tw_foreach: the timer moves when its
- * bucket comes up. The same deadline changes nothing. For an earlier deadline,
- * or a timer that is due or not pending, acts like tw_start, with its
- * statuses. */
+ * only stored, which needs no memory and works in tw_foreach: the timer moves
+ * when the clock reaches its bucket. The same deadline changes nothing. For an
+ * earlier deadline, or a timer that is due or not pending, acts like tw_start,
+ * with its statuses. */
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
 /* Cancels `timer` and returns true. Returns false if `timer` is NULL or not
- * pending. Cancel a pending timer before freeing it, because neighbours point
- * to it. Allowed after tw_destroy. */
+ * pending, even after tw_destroy. Cancel a pending timer before freeing it,
+ * because neighbours point to it. */
 TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
 
 /* Moves a timer to another address: `to` gets all fields of `from`, and its
@@ -624,39 +617,34 @@ TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest);
 /* Writes the time at which the next timer is due, its deadline rounded up to a
  * tick, and returns true. Writes the clock if a timer is overdue or a call
  * unfinished. Returns false if no timer is pending that the clock can reach;
- * *deadline is then unchanged. Never late, but can be early after a timer was
- * cancelled, postponed, restarted or drained. An emptied bucket wakes the
- * loop only if it was the first of its wheel. With one common timeout,
- * cancelled requests wake the loop for nothing 2 to 11 times per timeout,
- * however many requests there are: 2 to 4 times if they are answered after half
- * of the timeout, 5 to 7 at random, 8 to 11 after 90 %. */
+ * *deadline is then unchanged. Never late, but can be early (promise 6). An
+ * emptied bucket wakes the loop only if it was the first of its wheel. With one
+ * common timeout, cancelled requests wake the loop for nothing 2 to 11 times
+ * per timeout, however many requests there are. */
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
 
 /* Moves the clock to `now` and fires, in order, every timer due by then.
  * Returns the number of timers fired. A `now` before the clock leaves the clock
  * alone. An unfinished call is finished first, which counts as a call of its
  * own (promises 5 and 8). Returns 0 inside a callback or visitor, and does
- * nothing. Costs O(1) per timer fired or cascaded. Over a long span, a timer
- * that a callback starts for "now" fires only in the next call, so a simulation
- * calls this function once per tw_next_deadline. */
+ * nothing. Costs O(1) per timer fired or cascaded. */
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
 
 /* Acts like tw_advance_clock, but handles at most `limit` timers, fired or
  * cascaded. Returns the number fired, which may be 0 while timers are left. A
  * call stopped by the limit is unfinished: the clock stays at the last timer
  * handled, and tw_wait returns 0. The next call, limited or not, finishes the
- * unfinished call first, then begins, even with nothing left of the limit. A
- * call that only finishes another has not begun, and forgets `now`. limit 0
- * does nothing. Costs O(1) per timer handled and per bucket emptied by
- * cancels. */
+ * unfinished call first, then begins, even with nothing left of the limit. If
+ * the limit stops it before, its `now` is ignored. limit 0 does nothing. Costs
+ * O(1) per timer handled and per bucket emptied by cancels. */
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit);
 
 /* Returns the next timer due at `now`, marked as fired, without calling the
  * callback. Returns NULL if no timer is due; the clock is then `now` or later.
  * Returns NULL inside a callback or visitor. A tw_poll that returns a timer is
- * a call stopped after one timer, so a timer always started again for "now" is
- * returned for ever. Costs O(1) per timer cascaded. */
+ * a call stopped after one timer, so the next tw_poll also returns timers that
+ * were started for "now" meanwhile. Costs O(1) per timer cascaded. */
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now);
 
 /* Returns now + delay, or UINT64_MAX if the sum exceeds 64 bits. `now` is the
@@ -695,7 +683,7 @@ TW_DEF uint64_t tw_now(const timingwheel *tw);
 /* Returns the number of pending timers. */
 TW_DEF size_t tw_count(const timingwheel *tw);
 
-/* Fills *stats. Costs a pass over all buckets. */
+/* Fills *stats. Costs a pass. */
 TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats);
 
 /* Returns a sentence: the meaning of a status, and the remedy. Never NULL. */
@@ -706,27 +694,27 @@ TW_DEF const char *tw_strerror(int status);
  * timers), ticks in no order. A visitor may cancel and free, move, or postpone
  * the visited timer, but must not touch another, which may be the next to
  * visit. Inside a visitor tw_start returns TW_EBUSY; tw_foreach and tw_drain
- * return 0. Costs a pass over all buckets and timers. */
+ * return 0. Costs a pass. */
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context);
 
 /* Takes out every pending timer, in the order of tw_foreach, and returns their
  * number. Each timer becomes idle, then `visit` is called, unless NULL. A
  * visitor may start, cancel and free timers; started timers are not visited.
  * Timers that await a visit are pending, but never wake the loop. If a visitor
- * throws, they stay pending, and may fire anywhere within their ticks. Allowed
- * in a callback. Costs a pass over all buckets and timers. */
+ * throws, the timers not yet visited stay pending, and may fire anywhere within
+ * their ticks. Allowed in a callback. Costs a pass. */
 TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context);
 
 /* Returns true if the structure is sound, for tests and debugging. Returns
- * false if a pass over all buckets and timers finds an invariant broken (see
- * INVARIANTS), or if `tw` is NULL or destroyed. */
+ * false if an invariant is broken (see INVARIANTS), or if `tw` is NULL or
+ * destroyed. Costs a pass. */
 TW_DEF bool tw_check(const timingwheel *tw);
 
 /* Draws the wheels as text (see HOW IT WORKS): calls `write` once per line of
  * at most 100 columns, without line end. A sign stands for a bucket, or for
  * several if the wheel has more than 64: . (empty), 1 to 9, + (ten or more) or
  * # (a hundred or more). Allowed in callbacks and visitors; `write` must not
- * change `tw`. Costs a pass over all timers. */
+ * change `tw`. Costs a pass. */
 TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context);
 
 #ifdef TIMINGWHEEL_THREADS
@@ -741,8 +729,7 @@ TW_DEF void tw_remote_init(tw_remote *remote, tw_callback *callback);
 
 /* Any thread: requests a start for `deadline`, in place of any earlier request
  * for the timer not yet applied. Ignored if box or remote is NULL. UINT64_MAX -
- * 2 and - 1 act as UINT64_MAX, because two values of a request mean "nothing"
- * and "cancel". */
+ * 2 and UINT64_MAX - 1 act as UINT64_MAX, because a request is deadline + 2. */
 TW_DEF void tw_post_start(tw_mailbox *box, tw_remote *remote,
                           uint64_t deadline);
 
@@ -826,10 +813,10 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
          3      2^24 ticks               49 to 99 days
         4..7    2^32 .. 2^56 ticks       35 years .. all of 64 bits
 
-   A tick from two steps of a wheel to one step of the next coarser wheel ahead
-   belongs to the first wheel, wherever the clock stands in a step. `certain`
-   has the wheel for each power of two. Between one and two steps, the clock
-   decides.
+   A tick at least two steps of a wheel ahead, and less than one step of the
+   next coarser wheel, belongs to the first wheel, wherever the clock stands:
+   `certain` has the wheel for each power of two. Between one and two steps, the
+   clock decides (twi_level_of).
 
    Hierarchical wheels are an idea of Varghese and Lauck (1987). Overflow wheels
    on demand and the delay queue come from Kafka, whose queue has each bucket.
@@ -877,10 +864,10 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
        own step    |------ d ------>|<-- r -->|
        next step                              |------------------|
 
-   A call that moves the clock by d ticks of the own step moves the fraction
-   d/(d+r) of the bucket, so each call pays for the time passed. While no bucket
-   is large, no call looks: a bucket that becomes large sets ahead_tick and the
-   wheel's large_tick.
+   A call that moves the clock by d ticks, to r ticks before the next step,
+   moves the fraction d/(d+r) of the timers left, so each call pays for the time
+   passed. While no bucket is large, no call looks: a bucket that becomes large
+   sets ahead_tick and the wheel's large_tick.
 
    INVARIANTS, of which tw_check checks 1 to 7:
 
@@ -901,7 +888,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
       first, except postponed timers.
 
    FOR SPEED ONLY: hints; `certain`; busy_tick; moving ahead; TWI_FEW, without
-   which every bucket would move down; tick_length 1 apart from all others.
+   which every bucket would move down; a case of its own for tick_length 1.
 */
 
 #if defined(TIMINGWHEEL_IMPLEMENTATION) && !defined(TWI_IMPLEMENTED)
