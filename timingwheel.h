@@ -106,15 +106,15 @@
    - Simulate? Go from deadline to deadline.                 example: simulate.c
          while (tw_next_deadline(tw, &now) && now <= end)
              tw_advance_clock(tw, now);
-     Callbacks count delays from tw_now. Leave the tick at 1, and take a unit as
-     fine as your times: timers of one tick fire in start order, not by time. In
+     Callbacks use tw_now: `now` may pass `end`. Leave the tick at 1, and take a
+     fine unit, because timers of one tick fire in start order, not by time. In
      one call to `end`, a timer that a callback starts for "now" would be late.
    - Move an object? A byte copy of it is in no list.            example: move.c
          tw_move(tw, &old->idle, &copy->idle); // before `old` is freed
-   - Use C++? Derive a class from tw_timer, and static_cast the timer to the
-     class in the callback. Call tw_cancel in the destructor, and tw_move when
-     the object moves. Delete the copy constructor, because destroying a copy
-     would cancel the original. test/recipes/timer.cpp has such a class.
+   - Use C++? Derive a class from tw_timer, one per timer of the object, and
+     static_cast the timer to it in the callback. Call tw_cancel in the
+     destructor, and tw_move in moves. Delete the copy constructor: destroying a
+     copy would cancel the original. test/recipes/timer.cpp has such a class.
    - Dispatch timers myself, or in coroutines?               example: dispatch.c
          while ((timer = tw_poll(tw, now)) != NULL)
              dispatch(timer); // a start for "now" keeps this loop going
@@ -123,7 +123,7 @@
      set it up with the new start, and start the timers, sorted stably by
      deadline, because timers of one tick fire in start order.
    - Find a mistake? Define TW_DEBUG: misuse prints one line on standard error,
-     `timingwheel.h: SENTENCE (FUNCTION)`, and aborts. tw_dump draws the wheels.
+     `timingwheel.h: SENTENCE`, and aborts. tw_dump draws the wheels.
 
    WORDS
 
@@ -180,9 +180,9 @@
 
    CONFIGURATION, by #define before the implementation
 
-   TW_MALLOC(size, context)    both or neither; else malloc and free. Align as
-   TW_FREE(pointer, context)   malloc does. context is alloc_context. Do not
-                               throw, or use tw, because it is half changed
+   TW_MALLOC(size, context)    both or neither; else malloc and free. Align for
+   TW_FREE(pointer, context)   uint64_t. context is alloc_context. Do not throw
+                               or use tw, because tw is half changed
    TW_STATIC                   static functions, in the implementing file only
    TW_DEF (*)                  any other linkage
    TW_TYPES_ONLY               types without functions, for a header of yours
@@ -217,8 +217,8 @@
 
    - Any thread may call tw_post_start(&box, &job->timeout, deadline) and
      tw_post_cancel(&box, &job->timeout). Posting is lock-free, never allocates
-     and cannot fail. Only the last request for a timer counts. The callback
-     sees all that the thread wrote before the post. The first post calls wake.
+     and cannot fail. Of a timer's requests before tw_collect the last counts.
+     The callback sees what the thread wrote before. The first post calls wake.
    - max_pending does not limit posted starts, because no poster could hear of a
      refusal. A start without memory, or after tw_destroy, waits. Each
      tw_collect tries again, and returns how many wait: none after tw_reserve.
@@ -602,7 +602,7 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
 
 /* Moves a timer to another address: `to` gets all fields of `from`, and its
  * place in the firing order, and `from` becomes idle. A timer that is not
- * pending is only copied. `to` must be zeroed, idle, or a byte copy of `from`.
+ * pending is only copied. `to` must be zeroed, not pending, or a byte copy.
  * Both must be valid memory, so do not realloc: allocate a new block, move,
  * free the old block. Cannot fail. */
 TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to);
@@ -953,7 +953,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
              "the timer was never initialised: call tw_timer_init first");  \
     TWI_RULE(!twi_is_pending(timer) || (timer)->hint == TWI_HINT_OF(tw),    \
              "the timer is pending on another timingwheel, or its "         \
-             "timingwheel was moved: cancel the timer there first");        \
+             "timingwheel was moved: cancel the timer before that");        \
     TWI_RULE(!twi_is_pending(timer) || (tw)->count != 0,                    \
              "tw_init was called again while the timer was pending: drain " \
              "or destroy the timingwheel first")

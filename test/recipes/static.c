@@ -1,7 +1,7 @@
 /* static.c - timers without malloc, for small machines.
  *
- * An array holds two wheels of 64, which reach 4,096 ticks ahead. Taken at the
- * start by tw_reserve, they suffice for any number of timers up to REACH.
+ * An array holds two wheels of 64. Two always reach 64 * 64 ticks ahead, so no
+ * timer up to REACH ahead needs more, once tw_reserve has taken both.
  *
  *     cc -std=c99 -Wall -Wextra static.c -o static && ./static
  * SPDX-License-Identifier: MIT */

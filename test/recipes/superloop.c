@@ -32,7 +32,7 @@ static void on_byte(void)
     has_input = REGISTER(0x40004000) != 0;
 }
 
-/* Half the range or more is a step back of the counter, and changes nothing. */
+/* Call it within half the range: a longer gap is taken for a step back. */
 static uint64_t read_clock(void)
 {
     static uint64_t now = UINT32_MAX - 1000;
