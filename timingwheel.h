@@ -123,7 +123,7 @@
      set it up with the new start, and start the timers, sorted stably by
      deadline, because timers of one tick fire in start order.
    - Find a mistake? Define TW_DEBUG: misuse prints one line on standard error,
-     `timingwheel.h: SENTENCE`, and aborts. tw_dump draws the wheels.
+     `timingwheel.h: SENTENCE (FUNCTION)`, and aborts. tw_dump draws the wheels.
 
    WORDS
 
@@ -636,7 +636,8 @@ TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
  * handled, and tw_wait returns 0. The next call, limited or not, finishes the
  * unfinished call first, then begins, even with nothing left of the limit. If
  * the limit stops it before, its `now` is ignored. limit 0 does nothing. Costs
- * O(1) per timer handled and per bucket emptied by cancels. */
+ * O(1) per timer handled, per bucket emptied by cancels, and per timer waiting
+ * for memory. */
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit);
 
@@ -928,19 +929,21 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #endif
 
 /* Misuse that TW_DEBUG detects. */
-#define TWI_RULE_GIVEN(pointer)                                         \
-    TWI_RULE((pointer) != NULL,                                         \
-             "a timingwheel or timer is NULL: pass the address of the " \
-             "timingwheel that tw_init has set up, and of a timer of "  \
-             "yours")
-#define TWI_RULE_OUTSIDE(tw)                                            \
-    TWI_RULE((tw) == NULL || (tw)->activity != TWI_ALLOCATING,          \
-             "TW_MALLOC or TW_FREE uses the timingwheel that it works " \
-             "for: do not call tw_ functions from the allocator")
+#define TWI_RULE_GIVEN(pointer)                                             \
+    TWI_RULE((pointer) != NULL,                                             \
+             "a timingwheel or timer is NULL: pass the address of a timer " \
+             "of yours, and of the timingwheel that tw_init has set up")
+#define TWI_RULE_OUTSIDE(tw)                                              \
+    TWI_RULE((tw) == NULL || (tw)->activity != TWI_ALLOCATING,            \
+             "TW_MALLOC or TW_FREE uses its timingwheel: do not call tw_" \
+             " functions from the allocator")
+/* Outside of drains and visits TWI_DRAINED is empty: it points to itself. */
 #define TWI_RULE_READY(tw)                                                  \
     TWI_RULE_GIVEN(tw);                                                     \
     TWI_RULE_OUTSIDE(tw);                                                   \
-    TWI_RULE((tw) == NULL || twi_is_set_up(tw),                             \
+    TWI_RULE((tw) == NULL || (tw)->activity == TWI_DRAINING ||              \
+                 (tw)->activity == TWI_VISITING ||                          \
+                 twi_is_empty(&(tw)->lists[TWI_DRAINED]),                   \
              "the timingwheel is used before tw_init or after tw_destroy, " \
              "or was moved or copied: keep it where tw_init has set it up")
 #define TWI_RULE_LIVE(tw)                                                     \
@@ -948,20 +951,22 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
     TWI_RULE((tw) == NULL || (tw)->activity == TWI_LIVE,                      \
              "a callback or visitor must not advance, poll, trim or destroy " \
              "its timingwheel: do it after the call")
-#define TWI_RULE_TIMER(tw, timer)                                           \
-    TWI_RULE((timer)->state <= TW_PENDING,                                  \
-             "the timer was never initialised: call tw_timer_init first");  \
-    TWI_RULE(!twi_is_pending(timer) || (timer)->hint == TWI_HINT_OF(tw),    \
-             "the timer is pending on another timingwheel, or its "         \
-             "timingwheel was moved: cancel the timer before that");        \
-    TWI_RULE(!twi_is_pending(timer) || (tw)->count != 0,                    \
-             "tw_init was called again while the timer was pending: drain " \
-             "or destroy the timingwheel first")
+#define TWI_RULE_TIMER(tw, timer)                                             \
+    TWI_RULE((timer)->state <= TW_PENDING,                                    \
+             "the timer was never initialised: call tw_timer_init first");    \
+    TWI_RULE(!twi_is_pending(timer) || (timer)->hint == TWI_HINT_OF(tw),      \
+             "the timer is pending on another timingwheel, or was moved "     \
+             "with its timingwheel: cancel it before that");                  \
+    TWI_RULE(!twi_is_pending(timer) || (tw)->count != 0,                      \
+             "tw_init was called again while the timer was pending: destroy " \
+             "the timingwheel first")
 #define TWI_DAMAGED                                                         \
     "a pending timer, this timer or a neighbour in its bucket, was freed, " \
     "initialised again, moved or overwritten: cancel it first, or use "     \
     "tw_move; -fsanitize=address finds the line that freed it"
-#define TWI_RULE_RING(link) TWI_RULE(twi_is_ring(link), TWI_DAMAGED)
+#define TWI_RULE_RING(link)                                                \
+    TWI_RULE((link)->next->prev == (link) && (link)->prev->next == (link), \
+             TWI_DAMAGED)
 
 /* TWI_PORTABLE switches the builtins and attributes of gcc and clang off.
  * TWI_NOINLINE keeps rare code out of short functions. */
@@ -988,13 +993,9 @@ extern "C" {
 #endif
 
 #if defined(TW_DEBUG) && !defined(TW_ASSERT)
-/* Prints a sentence, and the function if public, and aborts. */
 static void twi_report(const char *sentence, const char *function)
 {
-    if (function[2] == '_')
-        fprintf(stderr, "timingwheel.h: %s (%s)\n", sentence, function);
-    else
-        fprintf(stderr, "timingwheel.h: %s\n", sentence);
+    fprintf(stderr, "timingwheel.h: %s (%s)\n", sentence, function);
     abort();
 }
 #endif
@@ -1065,13 +1066,6 @@ static inline void twi_empty_ring(twi_bucket *bucket)
     twi_reset_bounds(bucket);
 }
 
-#ifdef TW_DEBUG
-static inline bool twi_is_ring(const twi_link *link)
-{
-    return link->next->prev == link && link->prev->next == link;
-}
-#endif
-
 static inline void twi_link_between(twi_link *link, twi_link *prev,
                                     twi_link *next)
 {
@@ -1128,16 +1122,13 @@ static void twi_append_ring(twi_bucket *from, twi_bucket *to)
 static inline void twi_set_hint(const timingwheel *tw, tw_timer *timer,
                                 twi_bucket *bucket)
 {
+    (void)tw, (void)timer, (void)bucket; /* no build uses all */
 #if defined(TW_DEBUG)
     timer->hint = TWI_HINT_OF(tw);
-    (void)bucket;
 #elif TWI_HINTS != 0
     uint32_t *recent = &bucket->recent[bucket->at_most % TWI_HINTS];
     timer->hint = *recent;
     *recent = TWI_HINT_OF(timer);
-    (void)tw;
-#else
-    (void)tw, (void)timer, (void)bucket;
 #endif
 }
 
@@ -1185,16 +1176,6 @@ static void twi_queue_sift(timingwheel *tw, uint32_t i)
     twi_queue_put(tw, i, wheel);
 }
 
-static void twi_queue_remove(timingwheel *tw, const twi_wheel *wheel)
-{
-    twi_wheel *last = tw->queue[--tw->queued];
-    tw->queue[tw->queued] = &tw->waiting;
-    if (last != wheel) {
-        twi_queue_put(tw, wheel->queue_index, last);
-        twi_queue_sift(tw, last->queue_index);
-    }
-}
-
 /* Sets the key of a wheel, which enters, moves in or leaves the delay queue. */
 static void twi_queue_set(timingwheel *tw, twi_wheel *wheel, uint64_t tick)
 {
@@ -1202,15 +1183,19 @@ static void twi_queue_set(timingwheel *tw, twi_wheel *wheel, uint64_t tick)
     wheel->queue_tick = tick;
     if (before == tick)
         return;
-    if (tick == UINT64_MAX) {
-        twi_queue_remove(tw, wheel);
+    uint32_t i = wheel->queue_index;
+    if (tick == UINT64_MAX) { /* the last wheel takes the place */
+        twi_queue_put(tw, i, tw->queue[--tw->queued]);
+        tw->queue[tw->queued] = &tw->waiting;
+        if (i != tw->queued)
+            twi_queue_sift(tw, i);
         return;
     }
     if (before == UINT64_MAX)
-        twi_queue_put(tw, tw->queued++, wheel);
-    if (wheel->queue_index != 0 || tick >= tw->queue[1]->queue_tick ||
+        twi_queue_put(tw, i = tw->queued++, wheel);
+    if (i != 0 || tick >= tw->queue[1]->queue_tick ||
         tick >= tw->queue[2]->queue_tick) /* else the head stays the head */
-        twi_queue_sift(tw, wheel->queue_index);
+        twi_queue_sift(tw, i);
 }
 
 static inline uint64_t twi_next_tick(const timingwheel *tw)
@@ -1332,16 +1317,6 @@ typedef struct twi_scope {
 #define TWI_LEAVE(tw) ((void)0)
 #else
 #define TWI_LEAVE(tw) ((tw)->activity = scope.before)
-#endif
-
-#ifdef TW_DEBUG
-/* True if `tw` was set up at this address, and was not destroyed. Only a drain
- * leaves timers in TWI_DRAINED, and its visitor may call tw_foreach. */
-static inline bool twi_is_set_up(const timingwheel *tw)
-{
-    return tw->activity == TWI_DRAINING || tw->activity == TWI_VISITING ||
-           twi_is_empty(&tw->lists[TWI_DRAINED]);
-}
 #endif
 
 static void twi_clear(void *memory, size_t bytes)
@@ -1514,13 +1489,13 @@ static inline void twi_put(timingwheel *tw, tw_timer *timer, twi_wheel *wheel,
     twi_note_arrival(tw, wheel, index, tick);
 }
 
-/* tw_start in every case. `most` is the limit of pending timers. */
+/* The rare cases of tw_start, and posted starts. */
 TWI_NOINLINE int twi_start_any(timingwheel *tw, tw_timer *timer,
-                               uint64_t deadline, size_t most)
+                               uint64_t deadline, size_t max_pending)
 {
     if (tw->activity < TWI_LIVE)
         return tw->activity == TWI_DESTROYED ? TW_EINVAL : TW_EBUSY;
-    if (tw->count >= most && !twi_is_pending(timer))
+    if (tw->count >= max_pending && !twi_is_pending(timer))
         return TW_EFULL;
     uint64_t tick = twi_tick_of(tw, deadline);
     twi_wheel *wheel = NULL;
@@ -1575,7 +1550,7 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
 {
     TWI_RULE_READY(tw);
     TWI_RULE_GIVEN(timer);
-    if (tw == NULL || latest < earliest || tw->activity == TWI_DESTROYED)
+    if (tw == NULL || latest < earliest)
         return TW_EINVAL;
     uint64_t low = twi_tick_of(tw, earliest);
     uint64_t high = twi_tick_reached(tw, latest);
@@ -1649,11 +1624,15 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
 
 /* ------------------------------------------------------------ cascading --- */
 
-/* Places a timer found before its tick; without memory, in TWI_WAITING. */
+/* Places a timer found before its tick, which counts as cascaded: without
+ * memory, in TWI_WAITING. If a timer waits there, none asks for memory. */
 static void twi_place_again(timingwheel *tw, tw_timer *timer)
 {
     uint64_t tick = twi_tick_of(tw, timer->deadline);
-    twi_wheel *wheel = twi_provide_wheel(tw, twi_level_of(tw, tick));
+    unsigned level = twi_level_of(tw, tick);
+    twi_wheel *wheel = tw->wheels[level];
+    if (wheel == NULL && twi_is_empty(&tw->lists[TWI_WAITING]))
+        wheel = twi_provide_wheel(tw, level);
     tw->cascaded++;
     tw->budget--;
     twi_unlink(&timer->link);
@@ -1734,19 +1713,6 @@ TWI_NOINLINE void twi_recall_waiting(timingwheel *tw)
     twi_queue_set(tw, &tw->waiting, earliest);
 }
 
-/* Breaks up a bucket that cannot fire in place: `timer` was postponed, or there
- * are many timers. */
-TWI_NOINLINE void twi_break_up(timingwheel *tw, twi_wheel *wheel,
-                               tw_timer *timer, bool was_postponed)
-{
-    if (was_postponed)
-        twi_place_again(tw, timer);
-    else
-        twi_move_down(tw, wheel, tw->clock_tick >> wheel->shift, UINT64_MAX);
-    if (twi_is_empty(twi_bucket_of(tw, wheel, tw->clock_tick)))
-        twi_requeue(tw, wheel);
-}
-
 /* Takes out and returns the first due timer of a coarse bucket that has come
  * up. NULL: no timer was due, or the bucket was broken up. */
 TWI_NOINLINE tw_timer *twi_take_coarse(timingwheel *tw, twi_wheel *wheel)
@@ -1762,7 +1728,12 @@ TWI_NOINLINE tw_timer *twi_take_coarse(timingwheel *tw, twi_wheel *wheel)
         uint64_t tick = twi_tick_of(tw, twi_timer_of(link)->deadline);
         bool was_postponed = tick >> wheel->shift != step;
         if (TWI_UNLIKELY(was_postponed) || TWI_UNLIKELY(looked++ == TWI_FEW)) {
-            twi_break_up(tw, wheel, twi_timer_of(link), was_postponed);
+            if (was_postponed)
+                twi_place_again(tw, twi_timer_of(link));
+            else
+                twi_move_down(tw, wheel, step, UINT64_MAX);
+            if (twi_is_empty(bucket))
+                twi_requeue(tw, wheel);
             return NULL;
         }
         /* Without branches, which would be hard to predict. */
@@ -1771,7 +1742,7 @@ TWI_NOINLINE tw_timer *twi_take_coarse(timingwheel *tw, twi_wheel *wheel)
         first = tick < earliest ? link : first;
         earliest = tick < earliest ? tick : earliest;
     }
-    if (earliest == tw->clock_tick) { /* not UINT64_MAX of an empty bucket */
+    if (earliest == tw->clock_tick) { /* no empty bucket comes up at the last */
         due = twi_timer_of(first);
         twi_unlink(first);
         earliest = second;
@@ -1839,14 +1810,6 @@ static inline tw_timer *twi_take_finest(timingwheel *tw, twi_wheel *wheel)
     return timer;
 }
 
-static inline void twi_begin_call(timingwheel *tw, uint64_t now)
-{
-    tw->target_time = now < tw->clock_time ? tw->clock_time : now;
-    tw->unfinished = true;
-    tw->busy_tick = 0;
-    twi_append_ring(&tw->lists[TWI_LATE], &tw->lists[TWI_OVERDUE]);
-}
-
 static inline void twi_end_call(timingwheel *tw, uint64_t target_tick)
 {
     tw->unfinished = false;
@@ -1905,8 +1868,10 @@ static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
     tw->budget = limit;
     do {
         if (!tw->unfinished) {
-            twi_begin_call(tw, now);
-            begun = true;
+            tw->target_time = now < tw->clock_time ? tw->clock_time : now;
+            tw->busy_tick = 0;
+            twi_append_ring(&tw->lists[TWI_LATE], &tw->lists[TWI_OVERDUE]);
+            tw->unfinished = begun = true;
         }
         uint64_t target_tick = twi_tick_reached(tw, tw->target_time);
         while ((timer = twi_take_next(tw, target_tick)) != NULL) {
@@ -1976,14 +1941,14 @@ TW_DEF uint64_t tw_now(const timingwheel *tw)
     return time < tw->clock_time ? tw->clock_time : time;
 }
 
-/* As tw_next_deadline. In zero memory lists are no rings, but `count` is 0. */
+/* As tw_next_deadline. */
 static inline bool twi_next_time(const timingwheel *tw, uint64_t *time)
 {
     if (tw->busy_tick == 0 &&
         ((tw->unfinished && tw->activity != TWI_ADVANCING) ||
          (tw->count != 0 && (!twi_is_empty(&tw->lists[TWI_OVERDUE]) ||
                              !twi_is_empty(&tw->lists[TWI_LATE]))))) {
-        *time = tw_now(tw);
+        *time = tw_now(tw); /* in zero memory lists are no rings */
         return true;
     }
     if (tw->count == 0)
@@ -2033,18 +1998,18 @@ TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period, uint64_t now,
 
 /* ------------------------------------------------ visiting and draining --- */
 
-/* Returns the buckets of row `row`, and their number in *count. Wheels come
- * from the coarsest to the finest, then the lists before TWI_DRAINED, so that
- * timers of one tick come in start order. */
-#define TWI_ROWS (TWI_LEVELS + 1)
-static twi_bucket *twi_row(timingwheel *tw, unsigned row, size_t *count)
+/* Returns bucket *at, and counts *at up; NULL after the last. Wheels come from
+ * the coarsest to the finest, then the lists before TWI_DRAINED, so that timers
+ * of one tick come in start order. */
+static twi_bucket *twi_next_bucket(timingwheel *tw, uint32_t *at)
 {
-    *count = TWI_DRAINED;
-    if (row == TWI_LEVELS)
-        return tw->lists;
-    twi_wheel *wheel = tw->wheels[TWI_LEVELS - 1 - row];
-    *count = wheel == NULL ? 0 : (size_t)tw->bucket_mask + 1;
-    return wheel == NULL ? NULL : wheel->buckets;
+    uint32_t per_wheel = tw->bucket_mask + 1, end = TWI_LEVELS * per_wheel;
+    for (; *at < end; *at += per_wheel) {
+        const twi_wheel *wheel = tw->wheels[(end - 1 - *at) / per_wheel];
+        if (wheel != NULL)
+            return &wheel->buckets[(*at)++ & tw->bucket_mask];
+    }
+    return *at - end < TWI_DRAINED ? &tw->lists[(*at)++ - end] : NULL;
 }
 
 static size_t twi_visit_ring(const twi_bucket *bucket, tw_visitor *visit,
@@ -2057,7 +2022,8 @@ static size_t twi_visit_ring(const twi_bucket *bucket, tw_visitor *visit,
         TWI_RULE_RING(link);
         next = link->next; /* the visitor may cancel and free the timer */
         visited++;
-        visit(twi_timer_of(link), context);
+        if (visit != NULL)
+            visit(twi_timer_of(link), context);
     }
     return visited;
 }
@@ -2069,12 +2035,9 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
         return 0;
     TWI_ENTER(tw, TWI_VISITING);
     size_t visited = twi_visit_ring(&tw->lists[TWI_DRAINED], visit, context);
-    for (unsigned row = 0; row < TWI_ROWS; row++) {
-        size_t count;
-        const twi_bucket *buckets = twi_row(tw, row, &count);
-        for (size_t i = 0; i < count; i++)
-            visited += twi_visit_ring(&buckets[i], visit, context);
-    }
+    const twi_bucket *bucket;
+    for (uint32_t at = 0; (bucket = twi_next_bucket(tw, &at)) != NULL;)
+        visited += twi_visit_ring(bucket, visit, context);
     TWI_LEAVE(tw);
     return visited;
 }
@@ -2085,14 +2048,10 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
     if (tw == NULL || tw->activity <= TWI_VISITING)
         return 0;
     TWI_ENTER(tw, TWI_DRAINING);
-    twi_bucket *drained = &tw->lists[TWI_DRAINED];
+    twi_bucket *bucket, *drained = &tw->lists[TWI_DRAINED];
     size_t timers = 0;
-    for (unsigned row = 0; row < TWI_ROWS; row++) {
-        size_t count;
-        twi_bucket *buckets = twi_row(tw, row, &count);
-        for (size_t i = 0; i < count; i++)
-            twi_append_ring(&buckets[i], drained);
-    }
+    for (uint32_t at = 0; (bucket = twi_next_bucket(tw, &at)) != NULL;)
+        twi_append_ring(bucket, drained);
     while (twi_next_tick(tw) != UINT64_MAX)
         twi_queue_set(tw, tw->queue[0], UINT64_MAX);
     for (; !twi_is_empty(drained); timers++) {
@@ -2137,19 +2096,14 @@ TW_DEF uint64_t tw_remaining(const tw_timer *timer, uint64_t now)
 
 TW_DEF const char *tw_strerror(int status)
 {
-    static const char sentences[][124] = {
+    static const char sentences[][72] = {
         "Done.",
-        "An argument is NULL or out of range, or the timingwheel has been "
-        "destroyed: see the function's comment for its arguments.",
-        "There is no memory for a new wheel, and no timer has changed: free "
-        "memory and try again, or call tw_reserve in advance.",
-        "max_pending timers are pending already: cancel one, wait until one "
-        "fires, or raise the limit in tw_config.",
-        "A tw_foreach, TW_MALLOC or TW_FREE is running: start the timer "
-        "afterwards."};
+        "NULL, a value out of range, or destroyed: see the function's comment.",
+        "No memory for a wheel: free memory and try again, or use tw_reserve.",
+        "max_pending timers are pending: wait, cancel one, or raise the limit.",
+        "Inside tw_foreach, TW_MALLOC or TW_FREE: start the timer afterwards."};
     if (status > TW_OK || status < TW_EBUSY)
-        return "Not a status of this library: pass what a tw_ function "
-               "returned.";
+        return "Not a status of this library: pass what a function returned.";
     return sentences[-status];
 }
 
@@ -2172,12 +2126,6 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
             stats->buckets += !twi_is_empty(&wheel->buckets[i]);
     }
     stats->bytes = stats->wheels * twi_wheel_bytes(tw);
-}
-
-static void twi_count_timer(tw_timer *timer, void *count)
-{
-    (void)timer;
-    ++*(uint64_t *)count;
 }
 
 /* Writes a line, with the next of `numbers` in place of each %. The caller's
@@ -2219,8 +2167,8 @@ TWI_WRAPS static void twi_draw_wheel(const timingwheel *tw,
     while (i <= tw->bucket_mask) {
         uint64_t before = timers;
         do {
-            twi_visit_ring(&wheel->buckets[(step + i++) & tw->bucket_mask],
-                           twi_count_timer, &timers);
+            timers += twi_visit_ring(
+                &wheel->buckets[(step + i++) & tw->bucket_mask], NULL, NULL);
         } while (i % (tw->bucket_mask / 64 + 1) != 0);
         uint64_t here = timers - before;
         row[end++] = signs[here < 10 ? here : here < 100 ? 10 : 11];
@@ -2245,23 +2193,16 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
         return;
     }
     tw_get_stats(tw, &stats);
-    uint64_t numbers[] = {tw_now(tw),
-                          tw->clock_tick,
-                          tw->tick_length,
-                          stats.pending,
-                          stats.fired,
-                          stats.cascaded,
-                          0};
-    twi_write_line(write, context, "clock: % (tick %, of % time units)",
-                   numbers);
-    twi_write_line(write, context, "% pending, % fired, % cascaded",
-                   numbers + 3);
+    uint64_t clock[] = {tw_now(tw), tw->clock_tick, tw->tick_length};
+    uint64_t counts[] = {stats.pending, stats.fired, stats.cascaded, 0};
+    twi_write_line(write, context, "clock: % (tick %, of % time units)", clock);
+    twi_write_line(write, context, "% pending, % fired, % cascaded", counts);
     for (unsigned level = 0; level < TWI_LEVELS; level++)
         if (tw->wheels[level] != NULL)
             twi_draw_wheel(tw, tw->wheels[level], write, context);
     for (unsigned i = 0; i < TWI_LISTS; i++)
-        twi_visit_ring(&tw->lists[i], twi_count_timer, &numbers[6]);
-    twi_write_line(write, context, "in no wheel: %", numbers + 6);
+        counts[3] += twi_visit_ring(&tw->lists[i], NULL, NULL);
+    twi_write_line(write, context, "in no wheel: %", counts + 3);
 }
 
 /* True if the ring is sound, and no timer is due before not_before. */
@@ -2453,18 +2394,6 @@ static bool twi_apply(timingwheel *tw, tw_remote *remote)
         &remote->request, &nothing, request, TWI_RELAXED, TWI_RELAXED);
 }
 
-static tw_remote *twi_reverse(tw_remote *remote)
-{
-    tw_remote *turned = NULL;
-    while (remote != NULL) {
-        tw_remote *next = remote->next;
-        remote->next = turned;
-        turned = remote;
-        remote = next;
-    }
-    return turned;
-}
-
 TW_DEF size_t tw_collect(tw_mailbox *box)
 {
     size_t waiting = 0;
@@ -2474,16 +2403,18 @@ TW_DEF size_t tw_collect(tw_mailbox *box)
         TWI_RULE_OUTSIDE(box->tw);
         return 0;
     }
-    tw_remote **at = &box->waiting;
+    tw_remote **at = &box->waiting, *remote, *next;
     while (*at != NULL)
         at = &(*at)->next;
-    *at = twi_reverse(
-        atomic_exchange_explicit(&box->posted, (tw_remote *)NULL, TWI_ACQUIRE));
-    at = &box->waiting;
-    while (*at != NULL) {
-        tw_remote *remote = *at;
-        /* After twi_apply a poster may push the remote again. */
-        tw_remote *next = remote->next;
+    remote =
+        atomic_exchange_explicit(&box->posted, (tw_remote *)NULL, TWI_ACQUIRE);
+    for (; remote != NULL; remote = next) { /* each before the newer ones */
+        next = remote->next;
+        remote->next = *at;
+        *at = remote;
+    }
+    for (at = &box->waiting; (remote = *at) != NULL;) {
+        next = remote->next; /* later a poster may push the remote again */
         if (twi_apply(box->tw, remote)) {
             *at = next;
         } else {

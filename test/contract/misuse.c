@@ -165,7 +165,7 @@ static const kind uninitialised = {"was never initialised", 1, 0};
 static const kind inside = {"must not advance, poll, trim or destroy", REFUSED,
                             1};
 static const kind allocating = {
-    "TW_MALLOC or TW_FREE uses the timingwheel that it works for: do not call "
+    "TW_MALLOC or TW_FREE uses its timingwheel: do not call "
     "tw_ functions from the allocator",
     CALLS, 0};
 static const kind unready = {"before tw_init or after tw_destroy", CALLS - 2,

@@ -89,7 +89,7 @@ run_proof() {
         move_down ;;
     recall) replace_calls provide_wheel unlink push_back queue_set ;;
     move_ahead) replace_calls share_of move_down ;;
-    limit) replace_calls take_next begin_call ;;
+    limit) replace_calls take_next append_ring ;;
     wait) replace_calls last_wheel ;;
     esac >"$build/goto.log" 2>&1 || cat "$build/goto.log"
     # On one path CBMC knows the places in the heap, which takes a tenth.

@@ -123,11 +123,11 @@ REPLACES(tw_timer *, known_take_next, timingwheel *of, uint64_t target)
     return NULL;
 }
 
-REPLACES(void, known_begin_call, timingwheel *of, uint64_t now)
+/* A call begins. */
+REPLACES(void, known_append_ring, twi_bucket *late, twi_bucket *to)
 {
-    ASSERT(of == &tw && !tw.unfinished && left[0] == 0);
-    tw.target_time = now;
-    tw.unfinished = true;
+    ASSERT(late == &tw.lists[TWI_LATE] && to == &tw.lists[TWI_OVERDUE]);
+    ASSERT(!tw.unfinished && left[0] == 0);
     running = 1;
 }
 

@@ -184,33 +184,34 @@ inline collect()
     };
 #endif
     atomic {
-        do
-        :: batch != NONE ->
-            assert(!freed[batch]);
-            after = next[batch]; /* [twi_reverse: next = remote->next;] */
-            next[batch] = remote; /* [twi_reverse: remote->next = turned;] */
-            remote = batch;
-            batch = after
-        :: else -> break
-        od;
-        do /* [tw_collect: tw_remote **at = &box->waiting;] */
+        at = NONE;
+        do /* [tw_collect: tw_remote **at = &box->waiting,] */
         ::  get_at(after); /* [tw_collect: while (*at != NULL) at = &(*at)->next;] */
             if
             :: after != NONE -> at = after
             :: else -> break
             fi
         od;
-        set_at(remote); /* [tw_collect: *at = twi_reverse(] */
+        do
+        :: batch != NONE -> /* [tw_collect: for (; remote != NULL; remote = next) {] */
+            assert(!freed[batch]);
+            after = next[batch]; /* [tw_collect: next = remote->next;] */
+            get_at(remote);
+            next[batch] = remote; /* [tw_collect: remote->next = *at;] */
+            set_at(batch); /* [tw_collect: *at = remote;] */
+            batch = after
+        :: else -> break
+        od;
         at = NONE; /* [tw_collect: at = &box->waiting;] */
         remote = waiting
     };
     do
-    :: remote != NONE -> /* [tw_collect: while (*at != NULL) { tw_remote *remote = *at;] */
+    :: remote != NONE -> /* [tw_collect: (remote = *at) != NULL;) {] */
 #if BROKEN == 1 /* reads the next remote after applying the request */
         apply(remote);
         after = next[remote];
 #else
-        after = next[remote]; /* [tw_collect: tw_remote *next = remote->next;] */
+        after = next[remote]; /* [tw_collect: next = remote->next;] */
         apply(remote);
 #endif
         atomic {
