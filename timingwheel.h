@@ -711,11 +711,16 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context);
  * destroyed. Costs a pass. */
 TW_DEF bool tw_check(const timingwheel *tw);
 
-/* Draws the wheels as text (see HOW IT WORKS): calls `write` once per line of
- * at most 100 columns, without line end. A sign stands for a bucket, or for
- * several if the wheel has more than 64: . (empty), 1 to 9, + (ten or more) or
- * # (a hundred or more). Allowed in callbacks and visitors; `write` must not
- * change `tw`. Costs a pass. */
+/* Draws the wheels as text: calls `write` once per line of at most 100 columns,
+ * without line end. Timers for the ticks 9, 11, 13 and 14 are drawn as
+ *
+ *     wheel 1: step 4, from tick 0, key 9
+ *     [..22....] holds 4
+ *
+ * From the clock's own step on, a sign stands for a bucket, or for several if
+ * the wheel has more than 64: . (empty), 1 to 9, + (ten or more) or # (a hundred
+ * or more). Allowed in callbacks and visitors; `write` must not change `tw`.
+ * Costs a pass. */
 TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context);
 
 #ifdef TIMINGWHEEL_THREADS
@@ -766,15 +771,13 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
    WORDS, besides those of the manual
 
-       ring            a doubly linked list whose ends meet in the bucket
        reach           the ticks that a wheel can hold: those in the clock's own
                        step of the next coarser wheel, and in the step after
        key             a lower bound for the ticks of all timers in a wheel, by
                        which the delay queue is ordered: queue_tick
        come up         a wheel, and the bucket of its key, come up when the
                        clock reaches the key
-       move down       to cascade to the next finer wheel. (A timer found after
-                       a postpone cascades by being placed again.)
+       move down       to cascade to the next finer wheel
        large           a bucket with TWI_LARGE timers or more
        late            started overdue, for the next call
 
@@ -784,21 +787,21 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
       steps within reach fit into 2 * wheel_size buckets.
    2. A bucket is a ring in start order. Its number is a digit of the tick.
    3. Each wheel with timers stands in the delay queue, in order of key. Cancel
-      and postpone never touch the queue.
-   4. So a wheel may come up without a due timer. The clock then moves to the
-      key, and the key is raised.
-   5. In a coarse wheel, a bucket with at most TWI_FEW timers fires in place. A
+      and postpone never touch the queue, so a wheel may come up without a due
+      timer. The clock then moves to the key, and the key is raised.
+   4. In a coarse wheel, a bucket with at most TWI_FEW timers fires in place. A
       bucket with more timers moves down one wheel.
-   6. At the same tick the coarser wheel comes first, because its timers were
+   5. At the same tick the coarser wheel comes first, because its timers were
       started first: as the clock approaches a tick, new timers for the tick go
       into ever finer wheels.
-   7. A postpone only writes the deadline. A timer found in a bucket before the
-      timer's tick is placed again, as if started now.
-   8. A call fixes the target and the overdue timers at the beginning.
-   9. Most calls find nothing due: one comparison with busy_tick says so.
+   6. A postpone only writes the deadline. A timer found in a bucket before the
+      timer's tick cascades, too: it is placed again, as if started now.
+   7. Most calls find nothing due: one comparison with busy_tick says so.
 
    Linux gave up cascading, and fires a timer up to an eighth of its delay late.
-   Here timers cascade, because deadlines are exact to a tick.
+   Here timers cascade, because deadlines are exact to a tick. The idea is of
+   Varghese and Lauck (1987); wheels on demand and the delay queue are Kafka's,
+   whose queue has every bucket. Here it has the first bucket of each wheel.
 
    LEVELS. With wheel_size 256 a 64-bit tick has eight digits, one per wheel:
 
@@ -819,23 +822,6 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    `certain` has the wheel for each power of two. Between one and two steps, the
    clock decides (twi_level_of).
 
-   Hierarchical wheels are an idea of Varghese and Lauck (1987). Overflow wheels
-   on demand and the delay queue come from Kafka, whose queue has each bucket.
-   Here the queue has the first bucket of each wheel.
-
-   A toy with wheel_size 4, drawn by tw_dump: timers for 1, 9, 11, 13 and 14. A
-   digit is the number of timers in a bucket, from the clock's own step on.
-   Timer 1 has fired. Timers 9 and 11, two in a bucket, will fire in place.
-
-   prints: dump.c
-       clock: 1 (tick 1, of 1 time units)
-       4 pending, 1 fired, 0 cascaded
-       wheel 0: step 1, from tick 1
-       [........] holds 0
-       wheel 1: step 4, from tick 0, key 9
-       [..22....] holds 4
-       in no wheel: 0
-
    THE LIFE OF A CALL, in pseudo-code:
 
        now is before busy_tick: the clock moves to now, and that is all
@@ -845,7 +831,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
            a timer is overdue:            fire it
            all keys are after the target: the call is done
            the budget is spent:           the call is unfinished; stop
-           else the clock moves to the first key. Its wheel is
+           else the clock moves to the first key. The wheel of that key is
            - wheel 0:                     fire the first timer of its bucket
            - coarser, few timers:         fire the first due timer, or raise the
                                           key to the earliest timer
@@ -2287,15 +2273,14 @@ TW_DEF bool tw_check(const timingwheel *tw)
  *
  * A request is one word of a remote: nothing (0), a cancel (1), or a start (the
  * deadline plus 2, at most UINT64_MAX). Only an atomic read-modify-write
- * changes the word, so each request is taken once: a later post replaces the
- * request, or the collector applies it.
+ * changes the word, so each request is taken once.
  *
  *     posted ---> c ---> b ---> a              newest first, for all threads
  *     waiting --> w ---> a ---> b ---> c       oldest first, for the collector
  *
  * A post that finds nothing pushes the remote onto `posted`. tw_collect takes
- * the list, turns it around and appends it to `waiting`, behind the starts
- * refused before (w). A remote leaves `waiting` unless its start is refused.
+ * the list, and appends it in reverse to `waiting`, behind the starts refused
+ * before (w). A remote leaves `waiting` unless its start is refused.
  *
  * NO REQUEST IS LOST. A remote with a request is in one of the lists, or one
  * thread is about to push it. So a post that finds a request only replaces it.
@@ -2305,13 +2290,11 @@ TW_DEF bool tw_check(const timingwheel *tw)
  * refused start returns into the word, unless a later post has pushed the
  * remote.
  *
- * MEMORY ORDERS. The exchange of a request acquires and releases. So a post
- * publishes all earlier writes of its thread, even if later posts replace the
- * request. And the collector reads `next` before its exchange, so before the
- * next poster that finds nothing writes `next`. A push releases `next`, and the
- * collector acquires `next` with the list: each push is a read-modify-write,
- * and continues the release sequence. The return of a refused start publishes
- * nothing.
+ * MEMORY ORDERS. The exchange of a request acquires and releases, so a post
+ * publishes all earlier writes of its thread, and the collector has read `next`
+ * before the next poster that finds nothing writes `next`. A push releases
+ * `next`, and the collector acquires `next` with the list: each push is a
+ * read-modify-write, and continues the release sequence.
  *
  * NO WAKE-UP IS LOST. The first push after the collector has taken the list
  * finds NULL and wakes the loop. The loop clears the wake-up before taking the
@@ -2445,14 +2428,11 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 
 /* CHANGES
 
-   2.1.0  2026-11-26  Calls with nothing due are half as long. max_pending does
+   2.1.0  2026-11-27  Calls with nothing due are half as long. max_pending does
                       not limit posted starts; tw_collect tries waiting starts
-                      again. Call tw_advance_clock before tw_collect. TW_DEBUG
-                      prints one line and aborts, also with NDEBUG, and finds
-                      NULL and a wrong wheel_size. Calls by TW_MALLOC and
-                      TW_FREE for their timingwheel are refused. Without memory,
-                      postponed timers cost a due tick at most one attempt to
-                      allocate.
+                      again: call tw_advance_clock before it. TW_DEBUG prints a
+                      line and aborts, also with NDEBUG, and finds NULL. The
+                      allocator's calls are refused. tw_dump shows keys.
    2.0.0  2026-11-26  A new core: 40 bytes per timer, nothing else allocated.
                       tw_reserve(tw, horizon); `bytes` of tw_stats; tw_move.
    1.2.0  2026-11-25  No spikes. tw_remaining, TW_CALL.

@@ -8,7 +8,7 @@
 #
 # test/docs tests what the documents show. Beside this script, install.sh tests
 # the ways to install. manual.c, mailbox.c and your_loop.c run the examples that
-# are no programs, and dump.c draws the picture of the manual.
+# are no programs.
 #
 # These are examples:
 #
@@ -19,7 +19,6 @@
 # An example with `int main` is a program: the script builds and runs it, and
 # the program must return 0 and print what is in a comment `// prints "..."`.
 # Lines without `int main` are written to NAME.inc, which a file here includes.
-# After a line with `prints: NAME.c`, the manual shows what NAME.c here prints.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -45,9 +44,8 @@ extract_readme() {
 # The same for the header. What has no `int main` becomes NAME.inc.
 extract_header() {
     awk -v folder="$build" '
-        /^ .* (example|prints): [a-z_]+\.c$/ {
+        /^ .* example: [a-z_]+\.c$/ {
             name = substr($NF, 1, length($NF) - 2)
-            kind = $(NF - 1) == "prints:" ? ".expected" : ".lines"
             match($0, /^ */)
             indent = RLENGTH + 4
             blank = ""
@@ -60,7 +58,7 @@ extract_header() {
             match($0, /^ */)
             if (RLENGTH < indent) { inside = 0; next }
             printf "%s%s\n", blank, substr($0, indent + 1) \
-                >(folder "/" name kind)
+                >(folder "/" name ".lines")
             blank = ""
         }
     ' timingwheel.h
