@@ -44,7 +44,7 @@ NAMES = {'wheel': 'timingwheel.h', 'heap4_lazy': 'heap',
 PROCESSES = [('many timers', 'hold 100000 --rounds 200'),
              ('few timers', 'hold 1000 --rounds 20000'),
              ('restart', 'restart 10000 --rounds 4000'),
-             ('start and cancel', 'cancel 10000 --rounds 4000'),
+             ('cancel', 'cancel 10000 --rounds 4000'),
              ('recorded traffic',
               'trace bench/traces/http-proxy.txt.gz --rounds 2000')]
 HYPERFINE = ['hyperfine', '-N', '--warmup', '1', '--runs', '5']
