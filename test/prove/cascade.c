@@ -284,6 +284,7 @@ void recall(void)
 {
     unsigned count = any_below(TIMERS + 1), left = 0, last = 0;
     uint64_t earliest = UINT64_MAX;
+    set_size(SIZE_BITS);
     tw.tick_length = 1;
     tw.clock_tick = nondet_u64();
     twi_empty_ring(&tw.lists[TWI_WAITING]);
