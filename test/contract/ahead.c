@@ -66,6 +66,28 @@ static void burst_after_a_sleep(void)
     CHECK(moved[0] < moved[1]);
 }
 
+/* Each call moves the share of the timers left that the time passed has of the
+ * time left, rounded up or one timer more. A step of 2^56 ticks times the number
+ * of timers exceeds 64 bits. */
+static void share_of_the_time(void)
+{
+    static const unsigned shifts[] = {8, 16, 40, 56};
+    for (size_t i = 0; i < LENGTH(shifts); i++) {
+        uint64_t step = UINT64_C(1) << shifts[i], left = 9000, share = 0;
+        set_up_with(1, 3 * step, 256, 0);
+        start_crowd(left, 5 * step, 256);
+        for (uint64_t calls = 8; calls >= 1; calls--) {
+            CHECK(tw_advance_clock(&tw, 5 * step - step / 8 * calls) == 0);
+            uint64_t now_left = 9000 - stats().cascaded;
+            CHECK(left - share - now_left <= 1);
+            left = now_left;
+            share = (left + calls - 1) / calls;
+        }
+        fire_all(UINT64_MAX);
+        tear_down();
+    }
+}
+
 /* Due timers fire before timers move, within the limit. */
 static void after_due_timers(void)
 {
@@ -100,6 +122,7 @@ static const tap_case cases[] = {
     {"quiet: a loop that sleeps a second at most has short calls", quiet_loop},
     {"burst: advance first, then start: each timer is placed once",
      burst_after_a_sleep},
+    {"each call moves the share of the time passed", share_of_the_time},
     {"due timers fire before timers move", after_due_timers},
     {"a small bucket does not move", small_bucket_stays},
 };
