@@ -20,9 +20,7 @@
 
 #define TIMERS 2000
 
-/* HOST_TICK   microseconds of a tick: deadlines are rounded up to ticks
- * HOST_STEP   microseconds: the clock moves by multiples
- * HOST_DELAY  microseconds: delays are multiples */
+/* HOST_TICK: microseconds. The clock, delays and deadlines are multiples. */
 
 static void host_begin(void); /* makes TIMERS timers */
 static void host_start(int timer, uint64_t delay);
@@ -60,10 +58,10 @@ static uint64_t next_random(void)
     return state >> 16;
 }
 
-/* Returns a delay of at least one HOST_DELAY, and less than `longest`. */
+/* Returns a delay of at least one HOST_TICK, and less than `longest`. */
 static uint64_t random_delay(uint64_t longest)
 {
-    return (1 + next_random() % (longest / HOST_DELAY - 1)) * HOST_DELAY;
+    return (1 + next_random() % (longest / HOST_TICK - 1)) * HOST_TICK;
 }
 
 #define NEVER UINT64_MAX
@@ -73,11 +71,6 @@ static uint64_t last_run;    /* the clock in the last host_run before */
 static uint64_t latest;      /* due tick of the last timer that fired */
 static int is_over;
 static unsigned long fired, early, late, unwanted, out_of_order, lost;
-
-static uint64_t rounded_up(uint64_t time)
-{
-    return (time + HOST_TICK - 1) / HOST_TICK * HOST_TICK;
-}
 
 static void start(int timer)
 {
@@ -94,9 +87,9 @@ static void host_fired(int timer)
         return;
     }
     early += moved_clock < due[timer];
-    late += rounded_up(due[timer]) <= last_run;
-    out_of_order += rounded_up(due[timer]) < latest;
-    latest = rounded_up(due[timer]);
+    late += due[timer] <= last_run;
+    out_of_order += due[timer] < latest;
+    latest = due[timer];
     due[timer] = NEVER;
     if (!is_over && next_random() % 2 == 0)
         start(timer);
@@ -104,7 +97,7 @@ static void host_fired(int timer)
 
 static void run(uint64_t step)
 {
-    moved_clock += step * HOST_STEP;
+    moved_clock += step * HOST_TICK;
     latest = 0;
     host_run();
     last_run = moved_clock;
@@ -125,7 +118,7 @@ static int exact(void)
         run(1 + next_random() % 60);
     }
     is_over = 1;
-    run(61000000 / HOST_STEP);
+    run(61000000 / HOST_TICK);
     for (int i = 0; i < TIMERS; i++)
         lost += due[i] != NEVER;
     printf("%lu fired, %lu early, %lu late, %lu unwanted, %lu out of order, "
