@@ -1,41 +1,11 @@
-/* memory.c - promise 9 with many timers: how much memory a timingwheel
- * takes, reserves that last, and allocations that fail one after the other.
+/* memory.c - promise 9 with many timers: reserves that last, and allocations
+ * that fail one after the other.
  *
  *     memory [CASE...]
  *
  * SPDX-License-Identifier: MIT
  */
 #include "../lib/cases.h"
-
-/* --------------------------------------------------------------- blocks --- */
-
-/* A million timers all over 64 bits take a block per wheel. Cancel, postpone
- * and advance take none. */
-static void million_timers(void)
-{
-    const size_t count = 1000000;
-    tw_timer *timers = (tw_timer *)calloc(count, sizeof *timers);
-    size_t cancelled = 0, fired_by_calls = 0;
-    if (!CHECK(timers != NULL))
-        return;
-    set_up_with(1, 0, 256, 0);
-    for (size_t i = 0; i < count; i++)
-        CHECK(tw_start(&tw, &timers[i], UINT64_MAX >> (i % 64)) == TW_OK);
-    CHECK(memory.calls == 8 && stats().wheels == 8);
-    CHECK(memory.bytes == stats().bytes);
-    CHECK(sizeof(void *) != 8 || memory.bytes <= 8 * 34000);
-    heap_fail(&memory, 1, true);
-    for (size_t i = 0; i < count; i += 3)
-        cancelled += tw_cancel(&tw, &timers[i]);
-    for (size_t i = 1; i < count; i += 3)
-        CHECK(tw_postpone(&tw, &timers[i], UINT64_MAX >> (i % 32)) == TW_OK);
-    for (uint64_t now = 1; now < UINT64_MAX / 4; now *= 3)
-        fired_by_calls += tw_advance_clock_limit(&tw, now, 100000);
-    fired_by_calls += tw_advance_clock(&tw, UINT64_MAX);
-    CHECK(cancelled + fired_by_calls == count && memory.calls == 8);
-    tear_down();
-    free(timers);
-}
 
 /* --------------------------------------------------- reserves that last --- */
 
@@ -247,29 +217,6 @@ static void trims_and_polls(void)
     inject(play_trims, 0);
 }
 
-/* Timers wait outside of the wheels until their ticks. The work of a call does
- * not grow with the time that the call passes. */
-static void waiting_costs_nothing(void)
-{
-    const size_t count = 1000;
-    set_up_with(1, 0, 256, 0);
-    for (size_t i = 0; i < count; i++)
-        start_numbered(i, 10);
-    for (size_t i = 0; i < count; i++)
-        postpone_numbered(i, (UINT64_C(1) << 40) + i * (UINT64_C(1) << 30));
-    heap_fail(&memory, 1, true);
-    CHECK(tw_advance_clock(&tw, 10) == 0);
-    uint64_t moved = stats().cascaded;
-    CHECK(moved <= 2 * count);
-    for (uint64_t now = 11; now < UINT64_C(1) << 40; now *= 2)
-        CHECK(tw_advance_clock(&tw, now) == 0);
-    CHECK(stats().cascaded == moved);
-    CHECK(tw_wait(&tw, tw_now(&tw), UINT64_MAX) != 0);
-    fire_all(UINT64_MAX);
-    CHECK(stats().wheels == 1);
-    tear_down();
-}
-
 /* While timers wait for memory, a tick at which one of them is due costs at
  * most one attempt to allocate, and moves each of them at most once. */
 static void waiting_tries_once(void)
@@ -348,8 +295,6 @@ static void allocator_calls_back(void)
 }
 
 static const tap_case cases[] = {
-    {"promise 9: a million timers over 64 bits take 8 blocks, calls take none",
-     million_timers},
     {"promise 9: after tw_reserve none of 300,000 starts fails", reserve_lasts},
     {"promise 9: a reserve of four times a distance from the clock lasts",
      reserve_of_four_distances},
@@ -359,8 +304,6 @@ static const tap_case cases[] = {
     {"promise 9: postpones, an allocation fails", postpones},
     {"promise 9: trims, drains and polls, an allocation fails",
      trims_and_polls},
-    {"promise 9: timers that wait for memory cost no call anything",
-     waiting_costs_nothing},
     {"promise 9: a tick tries once for all timers that wait for memory",
      waiting_tries_once},
     {"TW_MALLOC must not use the timingwheel: calls are refused or ignored",

@@ -75,29 +75,10 @@ static void visitors_may_free(void)
     }
 }
 
-static void visits_during_moves(void)
-{
-    set_up();
-    for (size_t i = 0; i < 3000; i++)
-        start_numbered(i, 262144 + scatter(i, 65536));
-    for (uint64_t now = 196608; now < 262144; now += 6000) {
-        tw_advance_clock(&tw, now);
-        saved_count = 0;
-        CHECK(tw_foreach(&tw, save, NULL) == 3000 && saved_count == 3000);
-    }
-    CHECK(stats().cascaded > 1000);
-    CHECK(tw_drain(&tw, NULL, NULL) == 3000 && tw_check(&tw));
-    for (size_t i = 0; i < 3000; i++)
-        start_numbered(i, 262144 + scatter(i, 65536));
-    fire_all(400000);
-    tear_down();
-}
-
 static const tap_case cases[] = {
     {"timers that were saved and started again keep the order",
      saved_timers_keep_the_order},
     {"a visitor may free its timer", visitors_may_free},
-    {"visits every timer while a large bucket moves", visits_during_moves},
 };
 
 TAP_MAIN(cases)
