@@ -173,18 +173,32 @@ static void play_trims(void)
     }
 }
 
-/* In run n, the nth allocation of `play` fails, once alone and once with all
- * later ones. Pending timers fire in time and in order all the same. */
-static void inject(void (*play)(void), uint64_t clock)
+typedef struct row {
+    const char *name;
+    void (*play)(void);
+    uint64_t clock;
+} row;
+
+static const row rows[] = {
+    {"promise 9: starts in all wheels, an allocation fails", play_starts, 0},
+    {"promise 9: the same with a clock far from 0", play_starts, 123456789},
+    {"promise 9: a large bucket, an allocation fails", play_large_bucket, 0},
+    {"promise 9: postpones, an allocation fails", play_postpones, 0},
+    {"promise 9: trims, drains and polls, an allocation fails", play_trims, 0},
+};
+
+/* In run n, the nth allocation fails, once alone and once with all later ones.
+ * Pending timers fire in time and in order all the same. */
+static void run_row(void)
 {
     static const uint32_t sizes[] = {2, 4, 16, 256};
     for (size_t i = 0; i < 2 * LENGTH(sizes); i++) {
         size_t nth = 1;
         for (bool has_failed = true; has_failed; nth++) {
-            set_up_with(1, clock, sizes[i / 2], 0);
+            set_up_with(1, rows[tap_case_index].clock, sizes[i / 2], 0);
             fails_for_ever = i % 2 != 0;
             heap_fail(&memory, nth, fails_for_ever);
-            play();
+            rows[tap_case_index].play();
             has_failed = memory.failures != 0;
             CHECK(stats().bytes == memory.bytes);
             if (i % 4 != 0)
@@ -194,27 +208,6 @@ static void inject(void (*play)(void), uint64_t clock)
         }
         CHECK(nth > 2); /* an allocation could fail */
     }
-}
-
-static void starts_in_all_wheels(void)
-{
-    inject(play_starts, 0);
-    inject(play_starts, 123456789);
-}
-
-static void large_bucket(void)
-{
-    inject(play_large_bucket, 0);
-}
-
-static void postpones(void)
-{
-    inject(play_postpones, 0);
-}
-
-static void trims_and_polls(void)
-{
-    inject(play_trims, 0);
 }
 
 /* While timers wait for memory, a tick at which one of them is due costs at
@@ -298,16 +291,10 @@ static const tap_case cases[] = {
     {"promise 9: after tw_reserve none of 300,000 starts fails", reserve_lasts},
     {"promise 9: a reserve of four times a distance from the clock lasts",
      reserve_of_four_distances},
-    {"promise 9: starts in all wheels, an allocation fails",
-     starts_in_all_wheels},
-    {"promise 9: a large bucket, an allocation fails", large_bucket},
-    {"promise 9: postpones, an allocation fails", postpones},
-    {"promise 9: trims, drains and polls, an allocation fails",
-     trims_and_polls},
     {"promise 9: a tick tries once for all timers that wait for memory",
      waiting_tries_once},
     {"TW_MALLOC must not use the timingwheel: calls are refused or ignored",
      allocator_calls_back},
 };
 
-TAP_MAIN(cases)
+TAP_MAIN_ROWS(rows, run_row, cases)

@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../lib/random.h"
+
 #define TIMERS 2000
 
 /* HOST_TICK: microseconds. The clock, delays and deadlines are multiples. */
@@ -48,20 +50,14 @@ int epoll_wait(int fd, struct epoll_event *events, int count, int timeout)
     return 0;
 }
 
-/* xorshift64, with a fixed seed: both builds of a host get the same numbers. */
-static uint64_t next_random(void)
-{
-    static uint64_t state = UINT64_C(88172645463325252);
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state >> 16;
-}
+/* Both builds of a host get the same numbers. */
+static uint64_t random_state = 1;
 
 /* Returns a delay of at least one HOST_TICK, and less than `longest`. */
 static uint64_t random_delay(uint64_t longest)
 {
-    return (1 + next_random() % (longest / HOST_TICK - 1)) * HOST_TICK;
+    return (1 + random_below(&random_state, longest / HOST_TICK - 1)) *
+           HOST_TICK;
 }
 
 #define NEVER UINT64_MAX
@@ -74,7 +70,8 @@ static unsigned long fired, early, late, unwanted, out_of_order, lost;
 
 static void start(int timer)
 {
-    uint64_t delay = random_delay(next_random() % 10 == 0 ? 60000000 : 300000);
+    uint64_t delay =
+        random_delay(random_below(&random_state, 10) == 0 ? 60000000 : 300000);
     due[timer] = moved_clock + delay;
     host_start(timer, delay);
 }
@@ -91,7 +88,7 @@ static void host_fired(int timer)
     out_of_order += due[timer] < latest;
     latest = due[timer];
     due[timer] = NEVER;
-    if (!is_over && next_random() % 2 == 0)
+    if (!is_over && random_below(&random_state, 2) == 0)
         start(timer);
 }
 
@@ -108,14 +105,14 @@ static int exact(void)
     memset(due, 0xff, sizeof(due));
     run(0);
     for (int i = 0; i < 200000; i++) {
-        int timer = (int)(next_random() % TIMERS);
+        int timer = (int)(random_below(&random_state, TIMERS));
         if (i % 8 == 0) {
             due[timer] = NEVER;
             host_cancel(timer);
         } else {
             start(timer);
         }
-        run(1 + next_random() % 60);
+        run(1 + random_below(&random_state, 60));
     }
     is_over = 1;
     run(61000000 / HOST_TICK);
