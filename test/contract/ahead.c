@@ -46,26 +46,6 @@ static void quiet_loop(void)
     CHECK(longest[0] > CROWD / 2 && longest[1] < CROWD / 20 + FEW);
 }
 
-/* After a sleep of a minute the loop starts timeouts of up to 2 s, in ticks of
- * a microsecond. A loop that advances first places each timer once. */
-static void burst_after_a_sleep(void)
-{
-    uint64_t moved[2];
-    for (int i = 0; i < 2; i++) {
-        uint64_t now = 60000000;
-        set_up();
-        if (i == 0)
-            tw_advance_clock(&tw, now);
-        start_crowd(CROWD, now + 100000, 1900000);
-        for (; tw_count(&tw) != 0; now += 500)
-            tw_advance_clock(&tw, now);
-        CHECK(misplaced == 0);
-        moved[i] = stats().cascaded;
-        tear_down();
-    }
-    CHECK(moved[0] < moved[1]);
-}
-
 /* Each call moves the share of the timers left that the time passed has of the
  * time left, rounded up or one timer more. A step of 2^56 ticks times the number
  * of timers exceeds 64 bits. */
@@ -120,8 +100,6 @@ static void small_bucket_stays(void)
 
 static const tap_case cases[] = {
     {"quiet: a loop that sleeps a second at most has short calls", quiet_loop},
-    {"burst: advance first, then start: each timer is placed once",
-     burst_after_a_sleep},
     {"each call moves the share of the time passed", share_of_the_time},
     {"due timers fire before timers move", after_due_timers},
     {"a small bucket does not move", small_bucket_stays},

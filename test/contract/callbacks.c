@@ -1,5 +1,5 @@
-/* callbacks.c - promise 11, beyond callbacks.script: what a callback may do.
- * Every callback runs through TW_CALL.
+/* callbacks.c - promise 11, beyond the scripts: what a callback or a visitor
+ * may do. Every callback runs through TW_CALL.
  *
  *     callbacks [CASE...]
  *
@@ -155,6 +155,32 @@ static void frees_another(void)
     tear_down();
 }
 
+/* Cancels the timer, or finds the timer idle, and wipes the timer as if the
+ * visitor had freed the timer. */
+static void visit_and_wipe(tw_timer *timer, void *context)
+{
+    bool is_drain = tw_timer_state(timer) == TW_IDLE;
+    CHECK(is_drain || tw_cancel(&tw, timer));
+    CHECK(tw_count(&tw) == (size_t)-- * (int *)context && tw_check(&tw));
+    memset((void *)timer, 0xa5, sizeof *timer);
+    tw_destroy(&tw); /* is refused */
+}
+
+static void visitors_may_free(void)
+{
+    for (int drains = 0; drains < 2; drains++) {
+        int left = 26;
+        set_up_at(50);
+        for (int i = 0; i < 26; i++)
+            start((char)('a' + i), UINT64_C(1) << i);
+        CHECK((drains ? tw_drain : tw_foreach)(&tw, visit_and_wipe, &left) ==
+              26);
+        CHECK(left == 0 && tw_count(&tw) == 0);
+        FIRES(UINT64_C(1) << 26, "");
+        tear_down();
+    }
+}
+
 /* -------------------------------------------------------------- TW_CALL --- */
 
 static void only_callbacks_are_called(void)
@@ -191,6 +217,7 @@ static const tap_case cases[] = {
     {"promise 11: a callback may free the timer that fired", frees_its_timer},
     {"promise 11: a callback may cancel another timer and free it",
      frees_another},
+    {"a visitor may free its timer", visitors_may_free},
     {"promise 11: a callback may advance another timingwheel",
      advances_another_wheel},
     {"promise 11: tw_destroy is refused", destroy_is_refused},

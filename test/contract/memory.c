@@ -1,67 +1,11 @@
-/* memory.c - promise 9 with many timers: reserves that last, and allocations
- * that fail one after the other.
+/* memory.c - promise 9: a reserve that lasts, and allocations that fail one
+ * after the other.
  *
  *     memory [CASE...]
  *
  * SPDX-License-Identifier: MIT
  */
 #include "../lib/cases.h"
-
-/* --------------------------------------------------- reserves that last --- */
-
-static uint64_t horizon;
-
-static void start_again(timingwheel *wheel, tw_timer *timer)
-{
-    uint64_t now = tw_now(wheel), deadline = now + 1;
-    if (now < horizon)
-        deadline += scatter(now, horizon - now);
-    CHECK(now == horizon || tw_start(wheel, timer, deadline) == TW_OK);
-}
-
-/* After the reserve, TW_MALLOC fails. Many starts up to the horizon, near and
- * far from a clock that moves, all succeed. Some timers start themselves. */
-static void reserve_lasts_for(uint32_t size, uint64_t tick, uint64_t span,
-                              size_t starts_wanted)
-{
-    static tw_timer timers[CROWD];
-    size_t refused = 0;
-    set_up_with(tick, 12345 * tick, size, 0);
-    for (size_t i = 0; i < CROWD; i++)
-        tw_timer_init(&timers[i], i < 100 ? start_again : NULL);
-    horizon = tw_now(&tw) + span;
-    CHECK(tw_reserve(&tw, horizon) == TW_OK);
-    size_t calls = memory.calls;
-    heap_fail(&memory, 1, true);
-    for (size_t i = 0; i < starts_wanted; i++) {
-        uint64_t now = tw_now(&tw);
-        uint64_t delay = scatter(i, horizon - now + 1) >> scatter(i, 20);
-        tw_timer *timer = &timers[i * 7 % CROWD];
-        refused += tw_start(&tw, timer, now + delay) != TW_OK;
-        if (i % 5 == 0)
-            refused += tw_postpone(&tw, timer, horizon) != TW_OK;
-        if (i % 11 == 0)
-            tw_cancel(&tw, timer);
-        if (i % 1000 == 500 && now < horizon)
-            tw_advance_clock_limit(&tw, now + (horizon - now) / 100,
-                                   i % 3000 == 500 ? 50 : SIZE_MAX);
-        if (i == starts_wanted / 2)
-            (void)tw_drain(&tw, NULL, NULL);
-    }
-    CHECK(refused == 0 && memory.calls == calls);
-    CHECK(tw_check(&tw));
-    (void)tw_drain(&tw, NULL, NULL);
-    tear_down();
-}
-
-static void reserve_lasts(void)
-{
-    static const uint32_t sizes[] = {2, 16, 4096};
-    for (size_t i = 0; i < LENGTH(sizes); i++)
-        reserve_lasts_for(sizes[i], 1000, 3600000, 20000);
-    reserve_lasts_for(256, 1, 600, 20000);
-    reserve_lasts_for(256, 1, UINT64_C(1) << 40, 300000);
-}
 
 /* A reserve of four times a distance serves all later starts whose deadline is
  * so far from the clock, which is a sleep behind the time. Most distances are
@@ -288,7 +232,6 @@ static void allocator_calls_back(void)
 }
 
 static const tap_case cases[] = {
-    {"promise 9: after tw_reserve none of 300,000 starts fails", reserve_lasts},
     {"promise 9: a reserve of four times a distance from the clock lasts",
      reserve_of_four_distances},
     {"promise 9: a tick tries once for all timers that wait for memory",
