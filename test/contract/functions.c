@@ -94,6 +94,7 @@ static void no_wheel_refuses(void)
 
 static void null_timer_or_result(void)
 {
+    uint64_t next;
     set_up();
     static timingwheel before;
     CHECK(tw_foreach(&tw, visit_nobody, NULL) == 0);
@@ -118,6 +119,11 @@ static void null_timer_or_result(void)
     CHECK(tw_foreach(&tw, NULL, NULL) == 0);
     tw_get_stats(&tw, NULL);
     CHECK(memcmp((void *)&before, (void *)&tw, sizeof tw) == 0);
+    /* With valid arguments, so that each argument alone makes a difference. */
+    tw_move(&tw, timer_of('a'), timer_of('z'));
+    tw_trim(&tw);
+    CHECK(stats().wheels == 1 && tw_remaining(timer_of('z'), 2) == 3);
+    CHECK(tw_next_deadline(&tw, &next) && next == 5);
     tear_down();
 }
 
