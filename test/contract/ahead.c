@@ -47,8 +47,8 @@ static void quiet_loop(void)
 }
 
 /* Each call moves the share of the timers left that the time passed has of the
- * time left, rounded up or one timer more. 2^56 ticks times the number of timers
- * exceeds 64 bits. */
+ * time left, rounded up or one timer more. 2^56 ticks times the number of
+ * timers exceeds 64 bits. */
 static void share_of_the_time(void)
 {
     static const unsigned shifts[] = {8, 16, 40, 56};

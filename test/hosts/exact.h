@@ -51,13 +51,16 @@ int epoll_wait(int fd, struct epoll_event *events, int count, int timeout)
 }
 
 /* Both builds of a host get the same numbers. */
-static uint64_t random_state = 1;
+static uint64_t draw(uint64_t below)
+{
+    static uint64_t state = 1;
+    return random_below(&state, below);
+}
 
 /* Returns a delay of at least one HOST_TICK, and less than `longest`. */
 static uint64_t random_delay(uint64_t longest)
 {
-    return (1 + random_below(&random_state, longest / HOST_TICK - 1)) *
-           HOST_TICK;
+    return (1 + draw(longest / HOST_TICK - 1)) * HOST_TICK;
 }
 
 #define NEVER UINT64_MAX
@@ -70,8 +73,7 @@ static unsigned long fired, early, late, unwanted, out_of_order, lost;
 
 static void start(int timer)
 {
-    uint64_t delay =
-        random_delay(random_below(&random_state, 10) == 0 ? 60000000 : 300000);
+    uint64_t delay = random_delay(draw(10) == 0 ? 60000000 : 300000);
     due[timer] = moved_clock + delay;
     host_start(timer, delay);
 }
@@ -88,7 +90,7 @@ static void host_fired(int timer)
     out_of_order += due[timer] < latest;
     latest = due[timer];
     due[timer] = NEVER;
-    if (!is_over && random_below(&random_state, 2) == 0)
+    if (!is_over && draw(2) == 0)
         start(timer);
 }
 
@@ -105,14 +107,14 @@ static int exact(void)
     memset(due, 0xff, sizeof(due));
     run(0);
     for (int i = 0; i < 200000; i++) {
-        int timer = (int)(random_below(&random_state, TIMERS));
+        int timer = (int)draw(TIMERS);
         if (i % 8 == 0) {
             due[timer] = NEVER;
             host_cancel(timer);
         } else {
             start(timer);
         }
-        run(1 + random_below(&random_state, 60));
+        run(1 + draw(60));
     }
     is_over = 1;
     run(61000000 / HOST_TICK);
