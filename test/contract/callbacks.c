@@ -1,5 +1,5 @@
-/* callbacks.c - promise 11, beyond callbacks.script: what a callback may do.
- * Every callback runs through TW_CALL.
+/* callbacks.c - promise 11, beyond the scripts: what a callback or a visitor
+ * may do. Every callback runs through TW_CALL.
  *
  *     callbacks [CASE...]
  *
@@ -35,10 +35,28 @@ static void run_callback(timingwheel *wheel, tw_timer *timer)
     is_locked = false;
 }
 
+typedef struct row {
+    const char *name;
+    void (*act)(item *);
+    bool moves; /* the second timer fires later */
+} row;
+
+static const row rows[] = {
+    {"promise 11: any timer of a bucket may cancel any other one", act_cancel,
+     false},
+    {"promise 11: any timer of a bucket may restart any other one", act_start,
+     true},
+    {"promise 11: any timer of a bucket may postpone any other one",
+     act_postpone, true},
+    {"promise 11: any timer of a bucket may move any other one", act_move,
+     false},
+};
+
 /* Every pair of 14 timers in one bucket: the first timer acts on the second.
  * The bucket fires from where it stands, or moves down. */
-static void act_on_every_pair(void (*act)(item *), const char *moved)
+static void run_row(void)
 {
+    const row *this_row = &rows[tap_case_index];
     const char last = 'n';
     for (char most = 'h'; most <= last; most = (char)(most + last - 'h'))
         for (char from = 'a'; from <= most; from++)
@@ -50,36 +68,16 @@ static void act_on_every_pair(void (*act)(item *), const char *moved)
                     char text[2] = {name, '\0'};
                     start(name, 300);
                     if (name == to && is_ahead)
-                        strcat(expected, act == act_move ? "z" : "");
+                        strcat(expected, this_row->act == act_move ? "z" : "");
                     else
                         strcat(expected, text);
                 }
-                when_fired(from, act, to, 301);
+                when_fired(from, this_row->act, to, 301);
                 FIRES(300, expected);
                 named(from)->act = NULL;
-                FIRES(301, moved == NULL ? later : moved);
+                FIRES(301, this_row->moves ? later : "");
                 tear_down();
             }
-}
-
-static void cancel_every_pair(void)
-{
-    act_on_every_pair(act_cancel, "");
-}
-
-static void restart_every_pair(void)
-{
-    act_on_every_pair(act_start, NULL);
-}
-
-static void postpone_every_pair(void)
-{
-    act_on_every_pair(act_postpone, NULL);
-}
-
-static void move_every_pair(void)
-{
-    act_on_every_pair(act_move, "");
 }
 
 static void on_fire_free(timingwheel *wheel, tw_timer *timer)
@@ -157,6 +155,32 @@ static void frees_another(void)
     tear_down();
 }
 
+/* Cancels the timer, or finds the timer idle, and wipes the timer as if the
+ * visitor had freed the timer. */
+static void visit_and_wipe(tw_timer *timer, void *context)
+{
+    bool is_drain = tw_timer_state(timer) == TW_IDLE;
+    CHECK(is_drain || tw_cancel(&tw, timer));
+    CHECK(tw_count(&tw) == (size_t)-- * (int *)context && tw_check(&tw));
+    memset((void *)timer, 0xa5, sizeof *timer);
+    tw_destroy(&tw); /* is refused */
+}
+
+static void visitors_may_free(void)
+{
+    for (int drains = 0; drains < 2; drains++) {
+        int left = 26;
+        set_up_at(50);
+        for (int i = 0; i < 26; i++)
+            start((char)('a' + i), UINT64_C(1) << i);
+        CHECK((drains ? tw_drain : tw_foreach)(&tw, visit_and_wipe, &left) ==
+              26);
+        CHECK(left == 0 && tw_count(&tw) == 0);
+        FIRES(UINT64_C(1) << 26, "");
+        tear_down();
+    }
+}
+
 /* -------------------------------------------------------------- TW_CALL --- */
 
 static void only_callbacks_are_called(void)
@@ -190,17 +214,10 @@ static void callbacks_are_put_off(void)
 }
 
 static const tap_case cases[] = {
-    {"promise 11: any timer of a bucket may cancel any other one",
-     cancel_every_pair},
-    {"promise 11: any timer of a bucket may restart any other one",
-     restart_every_pair},
-    {"promise 11: any timer of a bucket may postpone any other one",
-     postpone_every_pair},
-    {"promise 11: any timer of a bucket may move any other one",
-     move_every_pair},
     {"promise 11: a callback may free the timer that fired", frees_its_timer},
     {"promise 11: a callback may cancel another timer and free it",
      frees_another},
+    {"a visitor may free its timer", visitors_may_free},
     {"promise 11: a callback may advance another timingwheel",
      advances_another_wheel},
     {"promise 11: tw_destroy is refused", destroy_is_refused},
@@ -208,4 +225,4 @@ static const tap_case cases[] = {
     {"TW_CALL: callbacks may run after the call", callbacks_are_put_off},
 };
 
-TAP_MAIN(cases)
+TAP_MAIN_ROWS(rows, run_row, cases)

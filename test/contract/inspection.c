@@ -1,78 +1,10 @@
-/* inspection.c - tw_get_stats and tw_dump.
+/* inspection.c - tw_dump. inspection.script has tw_get_stats.
  *
  *     inspection [CASE...]
  *
  * SPDX-License-Identifier: MIT
  */
 #include "../lib/cases.h"
-
-static void stats_count(void)
-{
-    tw_stats s;
-    set_up();
-    s = stats();
-    CHECK(s.pending == 0 && s.fired == 0 && s.cascaded == 0);
-    CHECK(s.wheels == 0 && s.buckets == 0 && s.bytes == 0);
-    START_EACH(10, 10, 20, 5000, 5000, 9);
-    cancel('e');
-    s = stats();
-    CHECK(s.pending == 5 && s.buckets == 4 && s.wheels == 2);
-    CHECK(s.bytes == memory.bytes && s.bytes > 0);
-    FIRES(10, "fab");
-    CHECK(tw_poll(&tw, 20) == timer_of('c') && tw_poll(&tw, 20) == NULL);
-    s = stats();
-    CHECK(s.pending == 1 && s.fired == 4 && s.buckets == 1);
-    cancel('d');
-    start('g', 30);
-    tw_drain(&tw, NULL, NULL);
-    s = stats(); /* neither is fired */
-    CHECK(s.pending == 0 && s.fired == 4 && s.buckets == 0);
-    tw_trim(&tw);
-    CHECK(stats().wheels == 0 && stats().bytes == 0);
-    tear_down();
-}
-
-static void stats_every_bucket(void)
-{
-    for (uint64_t tick = 1; tick <= 512; tick++) {
-        set_up_with(1, tick - 1, 256, 0);
-        start('a', tick);
-        CHECK(stats().buckets == 1);
-        start('b', tick + 511);
-        CHECK(stats().buckets == 2);
-        tear_down();
-    }
-}
-
-/* All timers are in one bucket, and move down once. Nothing else moves. */
-static void stats_cascaded(void)
-{
-    set_up_with(1, 0, 256, 0);
-    for (size_t i = 0; i < 3000; i++)
-        CHECK(start_numbered(i, 900 + i % 100) == TW_OK);
-    CHECK(stats().buckets == 1 && stats().cascaded == 0);
-    CHECK(tw_advance_clock(&tw, 900) == 30);
-    CHECK(stats().cascaded == 3000 && stats().buckets == 99);
-    fire_all(1000);
-    CHECK(stats().cascaded == 3000 && stats().fired == 3000);
-    tear_down();
-}
-
-/* A timer that is postponed is placed again once, for any number of
- * postpones. */
-static void stats_postponed(void)
-{
-    set_up();
-    start('a', 10);
-    for (uint64_t i = 0; i < 100; i++)
-        CHECK(postpone('a', 100 + i) == TW_OK);
-    CHECK(stats().cascaded == 0);
-    FIRES(199, "a");
-    CHECK(stats().cascaded == 1);
-    tear_down();
-}
-
-/* -------------------------------------------------------------- tw_dump --- */
 
 static char drawing[16384];
 static size_t drawn_lines, longest_line;
@@ -219,10 +151,6 @@ static void dump_from_inside(void)
 }
 
 static const tap_case cases[] = {
-    {"tw_get_stats: counts timers, buckets, wheels and bytes", stats_count},
-    {"tw_get_stats: counts the first and the last bucket", stats_every_bucket},
-    {"tw_get_stats: counts cascaded timers", stats_cascaded},
-    {"tw_get_stats: counts a postponed timer once", stats_postponed},
     {"tw_dump: says that there is no wheel, or nothing pending",
      dump_of_no_wheel},
     {"tw_dump: draws wheels from the clock's bucket, and the queue",

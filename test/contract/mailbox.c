@@ -199,69 +199,57 @@ static bool fires(uint64_t now, const char *which, size_t length)
     return advance_fires(now, expected, __LINE__);
 }
 
-static bool holds(char sign, const tw_remote *remote)
+static void zero(tw_remote *remote)
 {
-    bool what = sign == 's' || sign == 'u' ? tw_remote_settled(remote)
-                                           : tw_is_pending(&remote->timer);
-    return what == (sign == 's' || sign == 'p');
+    memset((void *)remote, 0, sizeof *remote);
+    remote->timer.callback = on_remote;
+}
+
+static bool all(char sign, const char *names, const char *end)
+{
+    for (; names < end; names++) {
+        const tw_remote *remote = &remotes[*names - 'a'];
+        bool what = sign == 's' || sign == 'u' ? tw_remote_settled(remote)
+                                               : tw_is_pending(&remote->timer);
+        if (what != (sign == 's' || sign == 'p'))
+            return false;
+    }
+    return true;
 }
 
 /* Runs one step; `end` is the end of the step. */
 static bool run_step(char sign, const char *at, const char *end)
 {
     tw_remote *remote = &remotes[(size_t)(*at - 'a') % REMOTES];
+    tw_timer *timer = &remote->timer;
     const char *digits = at + (strchr("+!/>=", sign) != NULL);
     bool from_end = *digits == 'M';
     char *names;
     uint64_t number = strtoull(digits + from_end, &names, 10);
     number = from_end ? UINT64_MAX - number : number;
-    switch (sign) {
-    case '+':
-        tw_post_start(&box, remote, number);
-        return true;
-    case '-':
-        tw_post_cancel(&box, remote);
-        return true;
-    case '!':
-        return tw_start(&tw, &remote->timer, number) == TW_OK;
-    case '/':
-        return tw_start(&tw, &remote->timer, number) == TW_EFULL;
-    case '>':
-        return tw_postpone(&tw, &remote->timer, number) == TW_OK;
-    case '~':
-        return tw_cancel(&tw, &remote->timer);
-    case 'c':
-        return tw_collect(&box) == number;
-    case 'f':
-        return fires(number, names + 1, (size_t)(end - names - 1));
-    case 'w':
-        return wake_ups == number;
-    case 'd':
-        tw_destroy(&tw);
-        return true;
-    case 'n':
-        return tw_init(&tw, NULL) == TW_OK;
-    case 'r':
-        return tw_reserve(&tw, UINT64_MAX) == TW_OK;
-    case 'x':
-    case 'o':
-        out_of_memory = sign == 'x';
-        return true;
-    case '=':
-        return tw_deadline(&remote->timer) == number;
-    case 'z':
-        memset((void *)remote, 0, sizeof *remote);
-        remote->timer.callback = on_remote;
-        return true;
-    case '[':
-    case '(':
-        *(sign == '[' ? &meanwhile : &in_callback) = (later){at, end};
-        return true;
-    default:
-        while (at < end && holds(sign, &remotes[*at - 'a']))
-            at++;
-        return at == end;
-    }
+#define STEP(letter, result) \
+    if (sign == (letter))    \
+    return result
+#define STEP_DOES(letter, statement) STEP(letter, ((void)(statement), true))
+    STEP_DOES('+', tw_post_start(&box, remote, number));
+    STEP_DOES('-', tw_post_cancel(&box, remote));
+    STEP('!', tw_start(&tw, timer, number) == TW_OK);
+    STEP('/', tw_start(&tw, timer, number) == TW_EFULL);
+    STEP('>', tw_postpone(&tw, timer, number) == TW_OK);
+    STEP('~', tw_cancel(&tw, timer));
+    STEP('c', tw_collect(&box) == number);
+    STEP('f', fires(number, names + 1, (size_t)(end - names - 1)));
+    STEP('w', wake_ups == number);
+    STEP_DOES('d', tw_destroy(&tw));
+    STEP('n', tw_init(&tw, NULL) == TW_OK);
+    STEP('r', tw_reserve(&tw, UINT64_MAX) == TW_OK);
+    STEP_DOES('x', out_of_memory = true);
+    STEP_DOES('o', out_of_memory = false);
+    STEP('=', tw_deadline(timer) == number);
+    STEP_DOES('z', zero(remote));
+    STEP_DOES('[', (meanwhile = (later){at, end}));
+    STEP_DOES('(', (in_callback = (later){at, end}));
+    return all(sign, at, end);
 }
 
 static void run_steps(const char *at, const char *end)

@@ -1,97 +1,11 @@
-/* memory.c - promise 9 with many timers: how much memory a timingwheel
- * takes, reserves that last, and allocations that fail one after the other.
+/* memory.c - promise 9: a reserve that lasts, and allocations that fail one
+ * after the other.
  *
  *     memory [CASE...]
  *
  * SPDX-License-Identifier: MIT
  */
 #include "../lib/cases.h"
-
-/* --------------------------------------------------------------- blocks --- */
-
-/* A million timers all over 64 bits take a block per wheel. Cancel, postpone
- * and advance take none. */
-static void million_timers(void)
-{
-    const size_t count = 1000000;
-    tw_timer *timers = (tw_timer *)calloc(count, sizeof *timers);
-    size_t cancelled = 0, fired_by_calls = 0;
-    if (!CHECK(timers != NULL))
-        return;
-    set_up_with(1, 0, 256, 0);
-    for (size_t i = 0; i < count; i++)
-        CHECK(tw_start(&tw, &timers[i], UINT64_MAX >> (i % 64)) == TW_OK);
-    CHECK(memory.calls == 8 && stats().wheels == 8);
-    CHECK(memory.bytes == stats().bytes);
-    CHECK(sizeof(void *) != 8 || memory.bytes <= 8 * 34000);
-    heap_fail(&memory, 1, true);
-    for (size_t i = 0; i < count; i += 3)
-        cancelled += tw_cancel(&tw, &timers[i]);
-    for (size_t i = 1; i < count; i += 3)
-        CHECK(tw_postpone(&tw, &timers[i], UINT64_MAX >> (i % 32)) == TW_OK);
-    for (uint64_t now = 1; now < UINT64_MAX / 4; now *= 3)
-        fired_by_calls += tw_advance_clock_limit(&tw, now, 100000);
-    fired_by_calls += tw_advance_clock(&tw, UINT64_MAX);
-    CHECK(cancelled + fired_by_calls == count && memory.calls == 8);
-    tear_down();
-    free(timers);
-}
-
-/* --------------------------------------------------- reserves that last --- */
-
-static uint64_t horizon;
-
-static void start_again(timingwheel *wheel, tw_timer *timer)
-{
-    uint64_t now = tw_now(wheel), deadline = now + 1;
-    if (now < horizon)
-        deadline += scatter(now, horizon - now);
-    CHECK(now == horizon || tw_start(wheel, timer, deadline) == TW_OK);
-}
-
-/* After the reserve, TW_MALLOC fails. Many starts up to the horizon, near and
- * far from a clock that moves, all succeed. Some timers start themselves. */
-static void reserve_lasts_for(uint32_t size, uint64_t tick, uint64_t span,
-                              size_t starts_wanted)
-{
-    static tw_timer timers[CROWD];
-    size_t refused = 0;
-    set_up_with(tick, 12345 * tick, size, 0);
-    for (size_t i = 0; i < CROWD; i++)
-        tw_timer_init(&timers[i], i < 100 ? start_again : NULL);
-    horizon = tw_now(&tw) + span;
-    CHECK(tw_reserve(&tw, horizon) == TW_OK);
-    size_t calls = memory.calls;
-    heap_fail(&memory, 1, true);
-    for (size_t i = 0; i < starts_wanted; i++) {
-        uint64_t now = tw_now(&tw);
-        uint64_t delay = scatter(i, horizon - now + 1) >> scatter(i, 20);
-        tw_timer *timer = &timers[i * 7 % CROWD];
-        refused += tw_start(&tw, timer, now + delay) != TW_OK;
-        if (i % 5 == 0)
-            refused += tw_postpone(&tw, timer, horizon) != TW_OK;
-        if (i % 11 == 0)
-            tw_cancel(&tw, timer);
-        if (i % 1000 == 500 && now < horizon)
-            tw_advance_clock_limit(&tw, now + (horizon - now) / 100,
-                                   i % 3000 == 500 ? 50 : SIZE_MAX);
-        if (i == starts_wanted / 2)
-            (void)tw_drain(&tw, NULL, NULL);
-    }
-    CHECK(refused == 0 && memory.calls == calls);
-    CHECK(tw_check(&tw));
-    (void)tw_drain(&tw, NULL, NULL);
-    tear_down();
-}
-
-static void reserve_lasts(void)
-{
-    static const uint32_t sizes[] = {2, 16, 4096};
-    for (size_t i = 0; i < LENGTH(sizes); i++)
-        reserve_lasts_for(sizes[i], 1000, 3600000, 20000);
-    reserve_lasts_for(256, 1, 600, 20000);
-    reserve_lasts_for(256, 1, UINT64_C(1) << 40, 300000);
-}
 
 /* A reserve of four times a distance serves all later starts whose deadline is
  * so far from the clock, which is a sleep behind the time. Most distances are
@@ -203,18 +117,32 @@ static void play_trims(void)
     }
 }
 
-/* In run n, the nth allocation of `play` fails, once alone and once with all
- * later ones. Pending timers fire in time and in order all the same. */
-static void inject(void (*play)(void), uint64_t clock)
+typedef struct row {
+    const char *name;
+    void (*play)(void);
+    uint64_t clock;
+} row;
+
+static const row rows[] = {
+    {"promise 9: starts in all wheels, an allocation fails", play_starts, 0},
+    {"promise 9: the same with a clock far from 0", play_starts, 123456789},
+    {"promise 9: a large bucket, an allocation fails", play_large_bucket, 0},
+    {"promise 9: postpones, an allocation fails", play_postpones, 0},
+    {"promise 9: trims, drains and polls, an allocation fails", play_trims, 0},
+};
+
+/* In run n, the nth allocation fails, once alone and once with all later ones.
+ * Pending timers fire in time and in order all the same. */
+static void run_row(void)
 {
     static const uint32_t sizes[] = {2, 4, 16, 256};
     for (size_t i = 0; i < 2 * LENGTH(sizes); i++) {
         size_t nth = 1;
         for (bool has_failed = true; has_failed; nth++) {
-            set_up_with(1, clock, sizes[i / 2], 0);
+            set_up_with(1, rows[tap_case_index].clock, sizes[i / 2], 0);
             fails_for_ever = i % 2 != 0;
             heap_fail(&memory, nth, fails_for_ever);
-            play();
+            rows[tap_case_index].play();
             has_failed = memory.failures != 0;
             CHECK(stats().bytes == memory.bytes);
             if (i % 4 != 0)
@@ -224,50 +152,6 @@ static void inject(void (*play)(void), uint64_t clock)
         }
         CHECK(nth > 2); /* an allocation could fail */
     }
-}
-
-static void starts_in_all_wheels(void)
-{
-    inject(play_starts, 0);
-    inject(play_starts, 123456789);
-}
-
-static void large_bucket(void)
-{
-    inject(play_large_bucket, 0);
-}
-
-static void postpones(void)
-{
-    inject(play_postpones, 0);
-}
-
-static void trims_and_polls(void)
-{
-    inject(play_trims, 0);
-}
-
-/* Timers wait outside of the wheels until their ticks. The work of a call does
- * not grow with the time that the call passes. */
-static void waiting_costs_nothing(void)
-{
-    const size_t count = 1000;
-    set_up_with(1, 0, 256, 0);
-    for (size_t i = 0; i < count; i++)
-        start_numbered(i, 10);
-    for (size_t i = 0; i < count; i++)
-        postpone_numbered(i, (UINT64_C(1) << 40) + i * (UINT64_C(1) << 30));
-    heap_fail(&memory, 1, true);
-    CHECK(tw_advance_clock(&tw, 10) == 0);
-    uint64_t moved = stats().cascaded;
-    CHECK(moved <= 2 * count);
-    for (uint64_t now = 11; now < UINT64_C(1) << 40; now *= 2)
-        CHECK(tw_advance_clock(&tw, now) == 0);
-    CHECK(stats().cascaded == moved);
-    CHECK(tw_wait(&tw, tw_now(&tw), UINT64_MAX) != 0);
-    fire_all(UINT64_MAX);
-    CHECK(stats().wheels == 1);
-    tear_down();
 }
 
 /* While timers wait for memory, a tick at which one of them is due costs at
@@ -348,23 +232,12 @@ static void allocator_calls_back(void)
 }
 
 static const tap_case cases[] = {
-    {"promise 9: a million timers over 64 bits take 8 blocks, calls take none",
-     million_timers},
-    {"promise 9: after tw_reserve none of 300,000 starts fails", reserve_lasts},
     {"promise 9: a reserve of four times a distance from the clock lasts",
      reserve_of_four_distances},
-    {"promise 9: starts in all wheels, an allocation fails",
-     starts_in_all_wheels},
-    {"promise 9: a large bucket, an allocation fails", large_bucket},
-    {"promise 9: postpones, an allocation fails", postpones},
-    {"promise 9: trims, drains and polls, an allocation fails",
-     trims_and_polls},
-    {"promise 9: timers that wait for memory cost no call anything",
-     waiting_costs_nothing},
     {"promise 9: a tick tries once for all timers that wait for memory",
      waiting_tries_once},
     {"TW_MALLOC must not use the timingwheel: calls are refused or ignored",
      allocator_calls_back},
 };
 
-TAP_MAIN(cases)
+TAP_MAIN_ROWS(rows, run_row, cases)

@@ -264,8 +264,22 @@ static tw_timer *timer_of(uint64_t number)
     return number == LENGTH(timers) ? NULL : &timers[number % LENGTH(timers)];
 }
 
+static void start_many(timingwheel *wheel, uint64_t count, uint64_t time)
+{
+    for (uint64_t i = 0; i < count; i++)
+        tw_start(wheel, &timers[i], time + i % 8);
+}
+
+/* Copies the timingwheel, and gets a copy of the other. */
+static void swap_copies(void)
+{
+    copy = tw;
+    tw = other;
+    timers[0] = timers[1];
+}
+
 /* Runs a step: a letter, the number of a timer or a time, and a time. S, P, C
- * and M are for the other timingwheel. */
+ * and M are for the other timingwheel. After N, the next step has none. */
 static void run_step(char step, uint64_t number, uint64_t time)
 {
     timingwheel *wheel = &tw;
@@ -274,90 +288,34 @@ static void run_step(char step, uint64_t number, uint64_t time)
     if (without || strchr("SPCM", step) != NULL)
         wheel = without ? NULL : &other;
     without = step == 'N';
-    switch (step) {
-    case 'N':
-        break;
-    case 's':
-    case 'S':
-        tw_start(wheel, timer, time);
-        break;
-    case 'w':
-        tw_start_within(wheel, timer, 100000, 200000);
-        break;
-    case 'n': /* starts so many timers */
-        for (uint64_t i = 0; i < number; i++)
-            tw_start(wheel, &timers[i], time + i % 8);
-        break;
-    case 'p':
-    case 'P':
-        tw_postpone(wheel, timer, time);
-        break;
-    case 'c':
-    case 'C':
-        tw_cancel(wheel, timer);
-        break;
-    case 'm':
-    case 'M':
-        tw_move(wheel, timer, timer_of(time));
-        break;
-    case 'x':
-        damage(timer);
-        break;
-    case 'u':
-        memset(timer, 0xa5, sizeof *timer);
-        break;
-    case 'b': /* its callback makes a call */
-        tw_timer_init(timer, call_in_callback);
-        break;
-    case 'a':
-        tw_advance_clock(wheel, number);
-        break;
-    case 'L':
-        tw_advance_clock_limit(wheel, number, (size_t)time);
-        break;
-    case 'l':
-        tw_poll(wheel, number);
-        break;
-    case 'r':
-        tw_reserve(wheel, number);
-        break;
-    case 'v':
-    case 'V':
-        tw_foreach(wheel, step == 'v' ? visit : call_in_visitor, NULL);
-        break;
-    case 'e':
-        tw_drain(wheel, damage_next, NULL);
-        break;
-    case 'd':
-    case 'R':
-        tw_drain(wheel, step == 'd' ? NULL : call_in_visitor, NULL);
-        break;
-    case 'D':
-        tw_destroy(wheel);
-        break;
-    case 'I':
-        tw_init(wheel, &config);
-        break;
-    case 't':
-        tw_trim(wheel);
-        break;
-    case 'f': /* from now on TW_MALLOC and TW_FREE make a call */
-        in_allocator = make_call;
-        break;
-    case 'z':
-        memset((void *)&tw, 0, sizeof tw);
-        break;
-    case 'y': /* copies the timingwheel, and gets a copy of the other */
-        copy = tw;
-        tw = other;
-        timers[0] = timers[1];
-        break;
-    case 'Y':
-        tw_start(&copy, timer, 10);
-        break;
-    default:
-        make_call();
-    }
+#define STEP(letters, action) \
+    (strchr(letters, step) != NULL ? (void)(action) : (void)0)
+    STEP("sS", tw_start(wheel, timer, time));
+    STEP("w", tw_start_within(wheel, timer, 100000, 200000));
+    STEP("n", start_many(wheel, number, time));
+    STEP("pP", tw_postpone(wheel, timer, time));
+    STEP("cC", tw_cancel(wheel, timer));
+    STEP("mM", tw_move(wheel, timer, timer_of(time)));
+    STEP("x", damage(timer));
+    STEP("u", memset(timer, 0xa5, sizeof *timer));
+    STEP("b", tw_timer_init(timer, call_in_callback));
+    STEP("a", tw_advance_clock(wheel, number));
+    STEP("L", tw_advance_clock_limit(wheel, number, (size_t)time));
+    STEP("l", tw_poll(wheel, number));
+    STEP("r", tw_reserve(wheel, number));
+    STEP("v", tw_foreach(wheel, visit, NULL));
+    STEP("V", tw_foreach(wheel, call_in_visitor, NULL));
+    STEP("e", tw_drain(wheel, damage_next, NULL));
+    STEP("d", tw_drain(wheel, NULL, NULL));
+    STEP("R", tw_drain(wheel, call_in_visitor, NULL));
+    STEP("D", tw_destroy(wheel));
+    STEP("I", tw_init(wheel, &config));
+    STEP("t", tw_trim(wheel));
+    STEP("f", in_allocator = make_call); /* for TW_MALLOC and TW_FREE */
+    STEP("z", memset((void *)&tw, 0, sizeof tw));
+    STEP("y", swap_copies());
+    STEP("Y", tw_start(&copy, timer, 10));
+    STEP("!", make_call());
 }
 
 static void run_steps(const char *at)

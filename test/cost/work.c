@@ -173,18 +173,14 @@ static void postpone(tw_timer *timer, uint64_t tick)
     w.stale++;
 }
 
-/* Moves a pending timer to another address and back. Version 1 cannot. */
+/* Moves a pending timer to another address and back. */
 static void move(tw_timer *timer)
 {
-#if !defined(TW_VERSION_MAJOR) || TW_VERSION_MAJOR >= 2
     tw_timer elsewhere = TW_TIMER_INIT(NULL);
     uint64_t before = blocks;
     tw_move(&w.tw, timer, &elsewhere);
     tw_move(&w.tw, &elsewhere, timer);
     CHECK(blocks - before <= 2 * MOVE);
-#else
-    (void)timer;
-#endif
 }
 
 /* Advances, and checks the laws. */

@@ -1,11 +1,9 @@
 #!/bin/sh
 # install.sh - tests `make install`, `make uninstall`, and the ways in which
 # README.md adds the header to a project. The commands and the lines for CMake
-# are used exactly as README.md shows them, for the first program of README.md,
-# in C and in C++. Only the address of the repository is
-# replaced, by the address of a repository made here. Prints TAP. A case without
-# its tool is skipped with a warning, and fails if STRICT is set. Run from the
-# top of the repository.
+# are used exactly as README.md shows them, for the first program of README.md.
+# Prints TAP. A case without its tool is skipped with a warning, and fails if
+# STRICT is set. Run from the top of the repository.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -40,52 +38,46 @@ lines() {
     '
 }
 
-# translate LANGUAGE: changes C to this language.
-translate() {
-    if [ "$1" = cpp ]; then
-        sed "s|^\(.*[^a-z]\)*cc -std=gnu99|\1${CXX:-c++} -std=c++11|
-            s|main\.c|main.cpp|g"
-    else
-        sed "s|^\(.*[^a-z]\)*cc |\1${CC:-cc} |"
-    fi
+# Changes the compiler of a command to CC.
+with_cc() {
+    sed "s|^\(.*[^a-z]\)*cc |\1${CC:-cc} |"
 }
 
-# prepare WAY LANGUAGE: makes the project that gets the header. The project has
-# what README.md takes for granted: main.c, and a CMakeLists.txt that names the
+# prepare WAY: makes the project that gets the header. The project has what
+# README.md takes for granted: main.c, and a CMakeLists.txt that names the
 # project and the program.
 prepare() {
     project=$folder/myproject
     mkdir -p "$project"
     cp timingwheel.h Makefile "$folder"
-    block c >"$project/main.$2"
+    block c >"$project/main.c"
     block c | sed -n 's|.*// prints "\(.*\)"$|\1|p' >"$folder/expected"
     case $1 in
-    copy | pkg-config) lines "$1" | translate "$2" >"$folder/commands" ;;
-    *) prepare_cmake "$2" ;;
+    copy | pkg-config) lines "$1" | with_cc >"$folder/commands" ;;
+    *) prepare_cmake ;;
     esac
 }
 
 # The lines for CMakeLists.txt are comments indented by four, and the command
 # stands before them.
-prepare_cmake() { # LANGUAGE
-    [ "$1" = c ] && cmake_language=C || cmake_language=CXX
+prepare_cmake() {
     {
         echo 'cmake_minimum_required(VERSION 3.14)'
-        echo "project(myproject $cmake_language)"
+        echo "project(myproject C)"
         echo 'add_executable(myprogram main.c)'
         block sh | sed -n 's/^#     //p'
-    } | translate "$1" >"$project/CMakeLists.txt"
+    } >"$project/CMakeLists.txt"
     {
         block sh | grep -o '^make install [^&]*'
-        block sh | sed -n 's/^# CMake.*: //p' | translate "$1"
+        block sh | sed -n 's/^# CMake.*: //p' | with_cc
         echo 'cmake --build build'
     } >"$folder/commands"
 }
 
-# add_as WAY LANGUAGE: adds the header to a project in this way, builds the
+# add_as WAY: adds the header to a project in this way, builds the
 # project, and compares the output of its program.
 add_as() {
-    folder=$build/$1-$2
+    folder=$build/$1
     prepare "$@" || return
     if ! [ -s "$folder/commands" ] || ! [ -s "$folder/expected" ]; then
         echo "README.md has no commands or no output for this way"
@@ -99,22 +91,13 @@ add_as() {
         diff "$folder/expected" "$folder/printed"
 }
 
-# way NAME [TOOL...]
+# way NAME [TOOL]
 way() {
-    way=$1
-    shift
-    for language in c cpp; do
-        missing=
-        [ $language = c ] || set -- "$@" "${CXX:-c++}"
-        for tool; do
-            have "${tool%% *}" || missing=$tool
-        done
-        if [ -n "$missing" ]; then
-            skip "README.md: $way, $language" "$missing is missing"
-        else
-            expect "README.md: $way, $language" add_as "$way" "$language"
-        fi
-    done
+    if have "${2:-sh}"; then
+        expect "README.md: $1" add_as "$1"
+    else
+        skip "README.md: $1" "$2 is missing"
+    fi
 }
 
 # ------------------------------------------------- what is installed where ---

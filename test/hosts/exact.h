@@ -18,11 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../lib/random.h"
+
 #define TIMERS 2000
 
-/* HOST_TICK   microseconds of a tick: deadlines are rounded up to ticks
- * HOST_STEP   microseconds: the clock moves by multiples
- * HOST_DELAY  microseconds: delays are multiples */
+/* HOST_TICK: microseconds. The clock, delays and deadlines are multiples. */
 
 static void host_begin(void); /* makes TIMERS timers */
 static void host_start(int timer, uint64_t delay);
@@ -50,20 +50,17 @@ int epoll_wait(int fd, struct epoll_event *events, int count, int timeout)
     return 0;
 }
 
-/* xorshift64, with a fixed seed: both builds of a host get the same numbers. */
-static uint64_t next_random(void)
+/* Both builds of a host get the same numbers. */
+static uint64_t draw(uint64_t below)
 {
-    static uint64_t state = UINT64_C(88172645463325252);
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state >> 16;
+    static uint64_t state = 1;
+    return random_below(&state, below);
 }
 
-/* Returns a delay of at least one HOST_DELAY, and less than `longest`. */
+/* Returns a delay of at least one HOST_TICK, and less than `longest`. */
 static uint64_t random_delay(uint64_t longest)
 {
-    return (1 + next_random() % (longest / HOST_DELAY - 1)) * HOST_DELAY;
+    return (1 + draw(longest / HOST_TICK - 1)) * HOST_TICK;
 }
 
 #define NEVER UINT64_MAX
@@ -74,14 +71,9 @@ static uint64_t latest;      /* due tick of the last timer that fired */
 static int is_over;
 static unsigned long fired, early, late, unwanted, out_of_order, lost;
 
-static uint64_t rounded_up(uint64_t time)
-{
-    return (time + HOST_TICK - 1) / HOST_TICK * HOST_TICK;
-}
-
 static void start(int timer)
 {
-    uint64_t delay = random_delay(next_random() % 10 == 0 ? 60000000 : 300000);
+    uint64_t delay = random_delay(draw(10) == 0 ? 60000000 : 300000);
     due[timer] = moved_clock + delay;
     host_start(timer, delay);
 }
@@ -94,17 +86,17 @@ static void host_fired(int timer)
         return;
     }
     early += moved_clock < due[timer];
-    late += rounded_up(due[timer]) <= last_run;
-    out_of_order += rounded_up(due[timer]) < latest;
-    latest = rounded_up(due[timer]);
+    late += due[timer] <= last_run;
+    out_of_order += due[timer] < latest;
+    latest = due[timer];
     due[timer] = NEVER;
-    if (!is_over && next_random() % 2 == 0)
+    if (!is_over && draw(2) == 0)
         start(timer);
 }
 
 static void run(uint64_t step)
 {
-    moved_clock += step * HOST_STEP;
+    moved_clock += step * HOST_TICK;
     latest = 0;
     host_run();
     last_run = moved_clock;
@@ -115,17 +107,17 @@ static int exact(void)
     memset(due, 0xff, sizeof(due));
     run(0);
     for (int i = 0; i < 200000; i++) {
-        int timer = (int)(next_random() % TIMERS);
+        int timer = (int)draw(TIMERS);
         if (i % 8 == 0) {
             due[timer] = NEVER;
             host_cancel(timer);
         } else {
             start(timer);
         }
-        run(1 + next_random() % 60);
+        run(1 + draw(60));
     }
     is_over = 1;
-    run(61000000 / HOST_STEP);
+    run(61000000 / HOST_TICK);
     for (int i = 0; i < TIMERS; i++)
         lost += due[i] != NEVER;
     printf("%lu fired, %lu early, %lu late, %lu unwanted, %lu out of order, "

@@ -1,5 +1,5 @@
 #!/bin/sh
-# hosts.sh - three programs that people run, with their timers on timingwheel.h:
+# hosts.sh - two libraries that people run, with their timers on timingwheel.h:
 # the host's own tests, and a test of exactness. Prints TAP; run from the top of
 # the repository.
 #
@@ -26,7 +26,7 @@ if [ "${1:-}" = --all ]; then
     mode=$1
     shift
 fi
-wanted_hosts=${*:-libuv libevent tor}
+wanted_hosts=${*:-libuv libevent}
 warnings='-Wall -Wextra -Wpedantic -Wshadow -Werror'
 unset MAKEFLAGS MAKELEVEL MFLAGS
 
@@ -37,18 +37,13 @@ mkdir -p "$hosts"
 # shellcheck disable=SC1091
 . test/lib/tap.sh
 
-# Sets the host's package, the pattern of the source's folder, the folder of the
-# adapter in the source, and the headers and programs that the build needs.
+# Sets the host's package, the pattern of the source's folder, and the folder of
+# the adapter in the source.
 describe() {
     case $host in
-    libuv) set -- libuv1 'libuv1-1.44.*' src '' 'cmake' ;;
-    libevent) set -- libevent 'libevent-2.1.12-*' . '' 'cmake' ;;
-    tor)
-        set -- tor 'tor-0.4.*' src/lib/evloop \
-            'openssl/ssl.h event2/event.h zlib.h' 'make'
-        ;;
+    libuv) package=libuv1 version='libuv1-1.44.*' folder=src ;;
+    libevent) package=libevent version='libevent-2.1.12-*' folder=. ;;
     esac
-    package=$1 version=$2 folder=$3 headers=$4 programs="gcc patch $5"
 }
 
 # Compiles the test of exactness, HOST/exact.c.
@@ -58,10 +53,8 @@ compile_exact() { # FOLDER ARGUMENT...
     gcc -O1 $warnings -o "$build/$exact_folder/exact" "$adapter/exact.c" "$@"
 }
 
-make_in() { # FOLDER TARGET...
-    make_folder=$1
-    shift
-    make -s -j${JOBS:-2} -C "$build/$make_folder" "$@"
+make_target() { # TARGET
+    make -s -j${JOBS:-2} -C "$build/work" "$1"
 }
 
 # ------------------------------------------------------------------ libuv ---
@@ -76,7 +69,7 @@ libuv_configure() {
 }
 
 libuv_make() { # FOLDER
-    make_in work uv_run_tests_a &&
+    make_target uv_run_tests_a &&
         cp "$build/work/uv_run_tests_a" "$build/$1" &&
         compile_exact "$1" -isystem "$source/include" \
             "$build/work/libuv_a.a" -pthread -ldl
@@ -101,7 +94,7 @@ libevent_configure() {
 }
 
 libevent_make() { # FOLDER
-    make_in work regress && cp "$build/work/bin/regress" "$build/$1" &&
+    make_target regress && cp "$build/work/bin/regress" "$build/$1" &&
         compile_exact "$1" -isystem "$build/work/include" \
             -isystem "$source/include" "$build/work/lib/libevent_core.a"
 }
@@ -118,68 +111,6 @@ libevent_list() {
 
 libevent_run() { # FOLDER NAME
     (cd "$build/$1" && timeout 120 ./regress "$2")
-}
-
-# -------------------------------------------------------------------- Tor ---
-
-# The groups of Tor's unit tests that use timers, and the files that they need.
-# The other 140 files of tests need not be compiled.
-tor_groups='channelpadding circuitpadding scheduler mainloop'
-tor_helpers='test fakecircs log_test_helpers hs_test_helpers opts_test_helpers
-    resolve_test_helpers rng_test_helpers test_helpers testing_common
-    testing_rsakeys test_channel test_connection'
-
-tor_configure() {
-    if [ "$mode" != --all ]; then
-        wanted=$(echo "$tor_groups" | tr ' ' '|')
-        sed -i -E "/^struct testgroup_t testgroups/,/END_OF_GROUPS/{
-            /\"($wanted)\/\"/b
-            /^  \{ \"/d
-        }" "$source/src/test/test.c"
-    fi
-    cd "$build/work" && "$source/configure" --disable-asciidoc \
-        --disable-systemd --disable-seccomp --disable-libscrypt \
-        --disable-lzma --disable-zstd --disable-module-dirauth \
-        --disable-module-pow --disable-module-relay --disable-gcc-hardening \
-        --disable-linker-hardening --disable-gcc-warnings-advisory \
-        CFLAGS=-O1 && make -s micro-revision.i
-}
-
-tor_objects() {
-    for name in $tor_helpers; do
-        echo "src/test/test-$name.o"
-    done
-    for name in $tor_groups; do
-        echo "src/test/test-test_$name.o"
-    done
-    echo src/ext/test_test-tinytest.o
-}
-
-tor_make() { # FOLDER
-    set -- "$1" src/test/test src/test/test-timers
-    [ "$mode" = --all ] ||
-        set -- "$@" "src_test_test_OBJECTS=$(tor_objects | tr '\n' ' ')"
-    tor_folder=$1
-    shift
-    make_in work "$@" && cp "$build/work/src/test/test" \
-        "$build/work/src/test/test-timers" "$build/$tor_folder" &&
-        compile_exact "$tor_folder" -DTOR_UNIT_TESTS -isystem "$build/work" \
-            -isystem "$source/src" -isystem "$source/src/ext" \
-            "$build/work/src/test/libtor-testing.a" \
-            -levent -lssl -lcrypto -lz -lm -pthread
-}
-
-tor_list() {
-    "$build/before/test" --list-tests |
-        awk 'known && NF == 1 { print $1 }; /^Known tests/ { known = 1 }'
-    echo test-timers
-}
-
-tor_run() { # FOLDER NAME
-    case $2 in
-    test-timers) timeout 120 "$build/$1/test-timers" ;;
-    *) timeout 120 "$build/$1/test" "$2" ;;
-    esac
 }
 
 # -------------------------------------------------------------- every host ---
@@ -229,20 +160,16 @@ run_tests() {
     expect "$host: each timer fires once, in time" "$build/after/exact"
 }
 
-# Prints the first program or header that is missing.
+# Prints the programs that are missing.
 missing() {
-    for program in $programs; do
+    for program in gcc patch cmake; do
         have "$program" || echo "$program is missing"
-    done
-    for header in $headers; do
-        echo "#include <$header>" | gcc -E - >/dev/null 2>&1 ||
-            echo "the header $header is missing"
     done
 }
 
 # Unpacks the source, unless the unchanged host is built already.
 get_source() {
-    ready=$build/before/ready$mode
+    ready=$build/before/ready
     [ -e "$ready" ] || {
         rm -rf "$build"
         test/hosts/get-sources.sh "$build/source" "$package" \

@@ -8,18 +8,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <stdbool.h>
-#include <stdlib.h>
+#include "../lib/heap.h"
 
-static bool is_refused;
-
-static void *refuse(size_t size)
-{
-    return is_refused ? NULL : malloc(size);
-}
-
-#define TW_MALLOC(size, context) ((void)(context), refuse(size))
-#define TW_FREE(pointer, context) ((void)(context), free(pointer))
 #define TW_STATIC
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
@@ -38,10 +28,10 @@ static void set_up(void)
     for (int i = 0; i < 40; i++)
         tw_timer_init(&timers[i], NULL);
     tw_start(&tw, &timers[39], 905);
-    is_refused = true;
+    heap_fail(&heap_by_default, 1, true);
     tw_postpone(&tw, &timers[39], UINT64_C(1) << 40);
     tw_advance_clock(&tw, 1000);
-    is_refused = false;
+    heap_fail(&heap_by_default, 0, false);
     tw_start(&tw, &timers[38], 990);
     tw_start(&tw, &timers[37], 991);
     CHECK(tw_advance_clock_limit(&tw, 1000, 1) == 1);

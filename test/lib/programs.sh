@@ -15,6 +15,7 @@
 #   test scripts. judge.awk reads the output of both for test/run.sh.
 # - builds: compile.sh compiles a program, variant.sh all programs in another
 #   way. runner32.sh runs a program of 32 bits.
+# - debian.sh gets packages that are not installed.
 # - seed.sh prints the seed of `make check`. packages.txt lists Debian packages.
 #
 # SPDX-License-Identifier: MIT

@@ -187,48 +187,26 @@ static void op_postpone(void)
     postpone(id, draw_deadline());
 }
 
-static void op_cancel(void)
-{
-    cancel(draw_id());
-}
+#define OPERATION(name, call)   \
+    static void op_##name(void) \
+    {                           \
+        call;                   \
+    }
+
+OPERATION(cancel, cancel(draw_id()))
+OPERATION(move, move(draw_id()))
+OPERATION(replace, replace(draw_id(), draw_silent()))
+OPERATION(reserve, reserve(draw_deadline()))
+OPERATION(foreach, visit.active ? (void)0 : foreach_timer())
+OPERATION(drain, visit.active ? (void)0 : drain())
+OPERATION(advance, advance(draw_now()))
+OPERATION(poll, (void)poll_timer(draw_now()))
 
 static void op_cancel_many(void)
 {
     uint32_t id = draw_id();
     for (uint64_t count = draw(run.s.items); count != 0; count--)
         cancel(id = (id + 1) % run.s.items);
-}
-
-static void op_move(void)
-{
-    move(draw_id());
-}
-
-static void op_replace(void)
-{
-    replace(draw_id(), draw_silent());
-}
-
-static void op_reserve(void)
-{
-    reserve(draw_deadline());
-}
-
-static void op_foreach(void)
-{
-    if (!visit.active)
-        foreach_timer();
-}
-
-static void op_drain(void)
-{
-    if (!visit.active)
-        drain();
-}
-
-static void op_advance(void)
-{
-    advance(draw_now());
 }
 
 /* Looks every few ticks. Now and then sleeps for a while, or up to the step of
@@ -248,11 +226,6 @@ static void op_limit(void)
 {
     uint64_t now = draw_now();
     advance_limit(now, (size_t)(draw(4) == 0 ? draw(40) : draw(5)));
-}
-
-static void op_poll(void)
-{
-    (void)poll_timer(draw_now());
 }
 
 /* An operation, with its weight outside of calls, in callbacks and visitors,

@@ -1,7 +1,5 @@
 /* exact.c - libevent, as exact.h wants it. SPDX-License-Identifier: MIT */
 #define HOST_TICK 1
-#define HOST_STEP 1
-#define HOST_DELAY 1
 
 #include "../exact.h"
 

@@ -1,7 +1,5 @@
 /* exact.c - libuv, as exact.h wants it. SPDX-License-Identifier: MIT */
-#define HOST_TICK 1000
-#define HOST_STEP 1000 /* the loop reads the clock in whole milliseconds */
-#define HOST_DELAY 1000
+#define HOST_TICK 1000 /* the loop reads the clock in whole milliseconds */
 
 #include "../exact.h"
 
