@@ -718,9 +718,9 @@ TW_DEF bool tw_check(const timingwheel *tw);
  *     [..22....] holds 4
  *
  * From the clock's own step on, a sign stands for a bucket, or for several if
- * the wheel has more than 64: . (empty), 1 to 9, + (ten or more) or # (a hundred
- * or more). Allowed in callbacks and visitors; `write` must not change `tw`.
- * Costs a pass. */
+ * the wheel has more than 64: . (empty), 1 to 9, + (ten or more) or # (a
+ * hundred or more). Allowed in callbacks and visitors; `write` must not change
+ * `tw`. Costs a pass. */
 TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context);
 
 #ifdef TIMINGWHEEL_THREADS
