@@ -75,7 +75,7 @@
    delay is too short: read again after long work, and add a unit to the delay.
 
    tw_start fails only without memory for a new wheel, at max_pending, and on
-   misuse. Where malloc does not fail, you may ignore the status, as here.
+   misuse. Without max_pending, and if malloc cannot fail, ignore it, as here.
 
    HOW DO I ...
 
@@ -87,10 +87,10 @@
    - Repeat a timer, in its callback?                          example: repeat.c
          next = tw_next_period(tw_deadline(timer), period, now, &missed);
          tw_start(tw, timer, next);
-     This skips missed periods and keeps the phase. tw_after(tw_deadline(timer),
-     period) catches up; tw_after(now, period) drifts. If the period is shorter
-     than a tick or than the time between calls, the timer fires once per call;
-     `missed` counts the rest.
+     This skips missed periods and keeps the phase: if a period is shorter than
+     a tick or than the time between calls, the timer fires once per call, and
+     `missed` counts the rest. Instead, tw_after(tw_deadline(timer), period)
+     catches up, and tw_after(now, period) drifts.
    - Stop everything, outside of a callback?                     example: stop.c
          tw_drain(tw, release, &list); // the timers are idle: free their owners
          tw_destroy(tw); // or only this, if you have a list of the owners
@@ -106,9 +106,9 @@
    - Simulate? Go from deadline to deadline.                 example: simulate.c
          while (tw_next_deadline(tw, &now) && now <= end)
              tw_advance_clock(tw, now);
-     Callbacks use tw_now: `now` may pass `end`. Leave the tick at 1, and take a
-     fine unit, because timers of one tick fire in start order, not by time. In
-     one call to `end`, a timer that a callback starts for "now" would be late.
+     Callbacks use tw_now. After the loop, `now` may be past `end`. Leave the
+     tick at 1, and take a fine unit, because timers of one tick fire in start
+     order, not by time. In one call to `end`, a start for "now" fires too late.
    - Move an object? A byte copy of it is in no list.            example: move.c
          tw_move(tw, &old->idle, &copy->idle); // before `old` is freed
    - Use C++? Derive a class from tw_timer, one per timer of the object, and
@@ -127,11 +127,11 @@
 
    WORDS
 
-   A *tick* is the smallest step of the clock. A *wheel* has *buckets*: lists of
-   timers in start order. A bucket spans one *step*: a tick in wheel 0, and
-   wheel_size steps of the finer wheel elsewhere. To *cascade* is to move to
-   another bucket. A timer started for a tick already reached is *overdue*. A
-   call stopped by limit, tw_poll or exception is *unfinished*.
+   The *clock* is how far the timingwheel has advanced, counted in *ticks*. A
+   *wheel* has *buckets*: lists of timers in start order, each for one *step*: a
+   tick in wheel 0, else wheel_size steps of the finer wheel. To *cascade* is to
+   move to another bucket. A timer started for a tick already reached is
+   *overdue*. A call stopped by limit, tw_poll or exception is *unfinished*.
 
    PROMISES
 
@@ -153,7 +153,7 @@
        at most one call that fires nothing.
     7. O(1). Start, cancel, postpone and move take constant time, not amortised,
        except to create a wheel. A call that advances costs O(1) per timer fired
-       or cascaded and per bucket emptied, whether by one tick or by 2^63.
+       or cascaded and per bucket emptied, whatever the span: a tick or 2^63.
     8. Limits. A limited call handles at most `limit` timers, fired or cascaded.
        The next call finishes an unfinished call, then begins its own work, so
        timers that were due fire before timers started overdue since.
@@ -162,9 +162,9 @@
        as promised. (Postponed timers then wait in a list, if no wheel fits.)
    10. No spikes, for a loop that wakes regularly: large buckets cascade early,
        a little in each call. The longest call grows with the timers that fire
-       in it and the time passed, not with the timers pending. After a sleep
-       through the whole step before it, a bucket moves at once. So do the
-       timers postponed from one tick, when the clock reaches the tick.
+       in it and the time passed, not with the timers pending. If a loop sleeps
+       through the whole step before a bucket, the bucket moves in one call. So
+       do many timers postponed from one tick, when the clock reaches the tick.
    11. Callbacks may start, cancel, postpone and move any timer, drain, and free
        the timer that fired. They must not advance, poll, trim or destroy their
        own timingwheel, which is in use: such a call does nothing. If the
@@ -190,7 +190,7 @@
    TW_CALL(tw, timer)          how to call a callback, which may free the timer:
                                by default (timer)->callback((tw), (timer))
    TW_DEBUG                    stops on misuse, even with NDEBUG
-   TW_ASSERT(expr)             called instead of the message, with TW_DEBUG
+   TW_ASSERT(expr)             judges each rule instead, with TW_DEBUG
    (*) Define the macro wherever this header is included.
 
    Structures may change in any version, so compile a program with one copy of
@@ -199,9 +199,9 @@
    THREADS
 
    A timingwheel belongs to one thread, and two timingwheels share nothing.
-   Other threads post requests for a tw_remote to a tw_mailbox, which needs
-   TIMINGWHEEL_THREADS, C11 or C++11, and lock-free 64-bit atomics. In callbacks
-   TW_OWNER(timer, struct job, timeout.timer) is the job with remote `timeout`.
+   Other threads post requests for a tw_remote, which has a timer, to a
+   tw_mailbox. TIMINGWHEEL_THREADS needs C11 or C++11, and lock-free 64-bit
+   atomics. TW_OWNER(timer, struct job, timeout.timer) is a remote's job.
 
    example: mailbox.c
        tw_config config = {1000000, clock_ns(), 0, 0, NULL}; // ticks of 1 ms
@@ -218,13 +218,13 @@
    - Any thread may call tw_post_start(&box, &job->timeout, deadline) and
      tw_post_cancel(&box, &job->timeout). Posting is lock-free, never allocates
      and cannot fail. Of a timer's requests before tw_collect the last counts.
-     The callback sees what the thread wrote before. The first post calls wake.
-   - max_pending does not limit posted starts, because no poster could hear of a
-     refusal. A start without memory, or after tw_destroy, waits. Each
-     tw_collect tries again, and returns how many wait: none after tw_reserve.
+     The callback sees what the thread wrote before. A post into an empty
+     mailbox calls wake.
+   - max_pending does not limit posted starts. A start without memory, or after
+     tw_destroy, waits: each tw_collect tries again, and returns how many wait.
    - A posted cancel may come after the timer has fired. Once tw_remote_settled
      is true, a cancelled timer will not fire. The loop's thread may then use
-     the timer; or free it, if it is not pending and nobody posts it again.
+     the timer, or free it, if it is not pending and nobody posts it again.
    - Keep mailbox and remotes in place, because requests point to them. At the
      end, join the threads, collect once more, then destroy the timingwheel.
 */
@@ -337,7 +337,7 @@ typedef struct tw_stats {
 } tw_stats;
 
 /* Names that begin with twi_ or TWI_ are private, and so are the fields of all
- * structures from here on, visible only because compilers need their sizes. */
+ * structures from here on, unless said otherwise. Compilers need the sizes. */
 
 /* The neighbours of a timer in its ring. A ring is a doubly linked list whose
  * ends meet in the bucket. */
@@ -415,8 +415,8 @@ typedef struct twi_wheel {
  * then the lists before TWI_DRAINED. */
 enum twi_list {
     TWI_WAITING, /* postponed, but without memory for a wheel */
-    TWI_OVERDUE, /* handled first in the current or unfinished call. Some timers
-                    from other lists are not due, and are placed again */
+    TWI_OVERDUE, /* handled first in the current or unfinished call. A timer
+                    that is not due (say postponed) is placed again */
     TWI_LATE,    /* started overdue since: for the call after */
     TWI_DRAINED, /* await a visit by tw_drain */
     TWI_LISTS
@@ -555,9 +555,10 @@ TW_DEF void tw_destroy(timingwheel *tw);
 /* Allocates the wheels for deadlines up to the time `horizon`, and returns
  * TW_OK. Until tw_trim, no start with such a deadline needs memory. UINT64_MAX
  * serves every deadline. For delays up to d at any later time, reserve
- * tw_after(tw_now(tw), 4 * (d + longest sleep)) once, because the clock lags by
- * a sleep, and a wheel may reach only half as far later. TW_ENOMEM: the wheels
- * allocated so far stay. TW_EINVAL: tw is NULL or destroyed. */
+ * tw_after(tw_now(tw), 4 * (d + longest sleep)) once: the clock lags by a
+ * sleep, and later a wheel may reach half as far. (The rest is for rounding.)
+ * TW_ENOMEM: the wheels allocated so far stay. TW_EBUSY: inside TW_MALLOC or
+ * TW_FREE. TW_EINVAL: tw is NULL or destroyed. */
 TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon);
 
 /* Frees the wheels that are coarser than every timer. Does nothing inside a
@@ -610,8 +611,8 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to);
 /* Returns how long the loop may sleep at `now`, in time units: until the next
  * deadline, but at most `longest`. Returns 0 if a timer is due at `now` or a
  * call unfinished, `longest` if no timer is pending that the clock can reach.
- * Cut the result to the type of your wait function. UINT64_MAX: sleep until an
- * event. */
+ * Choose a `longest` that your wait function can take. A result of UINT64_MAX
+ * means to sleep until an event. */
 TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest);
 
 /* Writes the time at which the next timer is due, its deadline rounded up to a
@@ -627,7 +628,7 @@ TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
  * Returns the number of timers fired. A `now` before the clock leaves the clock
  * alone. An unfinished call is finished first, which counts as a call of its
  * own (promises 5 and 8). Returns 0 inside a callback or visitor, and does
- * nothing. Costs O(1) per timer fired or cascaded. */
+ * nothing. Costs what promise 7 says. */
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
 
 /* Acts like tw_advance_clock, but handles at most `limit` timers, fired or
@@ -649,8 +650,8 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now);
 
 /* Returns now + delay, or UINT64_MAX if the sum exceeds 64 bits. `now` is the
- * latest reading of your clock (see YOUR LOOP), not tw_now, which is older than
- * the last sleep. (A simulation has no other clock: its callbacks pass tw_now.)
+ * latest reading of your clock (see YOUR LOOP), not tw_now, which may lag by a
+ * sleep. (A simulation has no other clock: its callbacks pass tw_now.)
  * `delay` is unsigned: a negative delay would never end, so pass 0 instead. */
 TW_DEF uint64_t tw_after(uint64_t now, uint64_t delay);
 
@@ -676,9 +677,9 @@ TW_DEF uint64_t tw_deadline(const tw_timer *timer);
  * deadline may come later. 0 for NULL and for a timer that is not pending. */
 TW_DEF uint64_t tw_remaining(const tw_timer *timer, uint64_t now);
 
-/* Returns the clock in time units: the latest `now` of a call that ended. In a
- * callback, and after a call stopped by its limit: the tick of the last timer
- * handled. An overdue timer leaves the clock alone. */
+/* Returns the clock in time units: `start`, or the latest `now` of a call that
+ * ended. In a callback, and while a call is unfinished: the tick of the last
+ * timer handled, unless overdue. */
 TW_DEF uint64_t tw_now(const timingwheel *tw);
 
 /* Returns the number of pending timers. */
@@ -712,7 +713,7 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context);
 TW_DEF bool tw_check(const timingwheel *tw);
 
 /* Draws the wheels as text: calls `write` once per line of at most 100 columns,
- * without line end. Timers for the ticks 9, 11, 13 and 14 are drawn as
+ * without line end. With wheel_size 4, timers for 9, 11, 13 and 14 are drawn as
  *
  *     wheel 1: step 4, from tick 0, key 9
  *     [..22....] holds 4
@@ -783,9 +784,9 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
    THE DESIGN
 
-   1. A timer stands in the finest wheel that reaches the timer's tick. The
-      steps within reach fit into 2 * wheel_size buckets.
-   2. A bucket is a ring in start order. Its number is a digit of the tick.
+   1. A timer stands in the finest wheel that reaches the timer's tick.
+   2. A bucket is a ring in start order. Its number is a digit of the tick and
+      one bit of the next digit, so 2 * wheel_size buckets hold the reach.
    3. Each wheel with timers stands in the delay queue, in order of key. Cancel
       and postpone never touch the queue, so a wheel may come up without a due
       timer. The clock then moves to the key, and the key is raised.
@@ -801,14 +802,14 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    Linux gave up cascading, and fires a timer up to an eighth of its delay late.
    Here timers cascade, because deadlines are exact to a tick. The idea is of
    Varghese and Lauck (1987); wheels on demand and the delay queue are Kafka's,
-   whose queue has every bucket. Here it has the first bucket of each wheel.
+   whose queue has every bucket. Here the queue has the first of each wheel.
 
    LEVELS. With wheel_size 256 a 64-bit tick has eight digits, one per wheel:
 
        tick  00 00 00 00 00 01 2c 05
-                             |  |  '-- bucket of wheel 0
-                             |  '----- bucket of wheel 1
-                             '-------- bucket of wheel 2, and so on
+                             |  |  '-- wheel 0: bucket 005
+                             |  '----- wheel 1: bucket 12c
+                             '-------- wheel 2: bucket 001, and so on
 
        wheel    a bucket spans           reach, at a tick of 1 ms
          0      1 tick                   256 to 512 ms
@@ -818,7 +819,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
         4..7    2^32 .. 2^56 ticks       35 years .. all of 64 bits
 
    A tick at least two steps of a wheel ahead, and less than one step of the
-   next coarser wheel, belongs to the first wheel, wherever the clock stands:
+   next coarser wheel, belongs to the former, wherever the clock stands:
    `certain` has the wheel for each power of two. Between one and two steps, the
    clock decides (twi_level_of).
 
@@ -828,9 +829,9 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
        finish the unfinished call, if there is one
        begin: target = now, overdue += late
        repeat:
-           a timer is overdue:            fire it
-           all keys are after the target: the call is done
+           none overdue, no key due:      the call is done
            the budget is spent:           the call is unfinished; stop
+           a timer is overdue:            fire it
            else the clock moves to the first key. The wheel of that key is
            - wheel 0:                     fire the first timer of its bucket
            - coarser, few timers:         fire the first due timer, or raise the
