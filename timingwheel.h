@@ -75,7 +75,7 @@
    delay is too short: read again after long work, and add a unit to the delay.
 
    tw_start fails only without memory for a new wheel, at max_pending, and on
-   misuse. Without max_pending, and if malloc cannot fail, ignore it, as here.
+   misuse. Without max_pending, where malloc cannot fail, ignore the status.
 
    HOW DO I ...
 
