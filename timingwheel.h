@@ -46,7 +46,7 @@
    YOUR LOOP
 
    example: loop.c
-       tw_config config = {1, read_clock(), 0, 0, NULL}; // tick, first reading
+       tw_config config = {1, now = read_clock(), 0, 0, NULL}; // tick, start
        tw_init(tw, &config);
        for (;;) {
            wait_for_events(tw_wait(tw, read_clock(), one_minute));
@@ -82,18 +82,18 @@
    - Close a connection in its callback? Reach my server?       example: close.c
          struct connection *c = TW_OWNER(timer, struct connection, idle);
          struct server *server = TW_OWNER(tw, struct server, timers);
-         c->closed = true; // skip the events of this turn that name it,
+         c->closed = true; // cancel its other timers, skip its events,
          list_add(&server->closed, c); // and free it after the turn
    - Repeat a timer, in its callback?                          example: repeat.c
          next = tw_next_period(tw_deadline(timer), period, now, &missed);
          tw_start(tw, timer, next);
-     This skips missed periods and keeps the phase: if a period is shorter than
-     a tick or than the time between calls, the timer fires once per call, and
-     `missed` counts the rest. Instead, tw_after(tw_deadline(timer), period)
-     catches up, and tw_after(now, period) drifts.
-   - Stop everything, outside of a callback?                     example: stop.c
+     This keeps the phase: the timer fires at most once per call, and `missed`
+     counts the periods skipped. Instead, tw_after(tw_deadline(timer), period)
+     catches up, and tw_after(now, period) drifts. With a period shorter than a
+     tick or than the time between calls, take tw_next_period.
+   - Stop everything?                                            example: stop.c
          tw_drain(tw, release, &list); // the timers are idle: free their owners
-         tw_destroy(tw); // or only this, if you have a list of the owners
+         tw_destroy(tw); // not in a callback; alone, if you list the owners
    - Bound the work of a turn?                                  example: limit.c
          tw_advance_clock_limit(tw, now, 1000); // tw_wait is 0 if more are due
    - Choose the tick? As coarse as your precision: for network timeouts 1 ms,

@@ -38,7 +38,7 @@ static const char *look_up(unsigned number, uint64_t deadline)
 {
     struct entry *e = cache[number];
     if (e != NULL) {
-        tw_postpone(&timers, &e->expiry, deadline); /* later: cannot fail */
+        tw_postpone(&timers, &e->expiry, deadline); /* fails: it expires */
         return "hit";
     }
     e = malloc(sizeof(*e));

@@ -10,6 +10,7 @@
 #include "timingwheel.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define SERVICE 1e6  /* mean time of a service, in units of the clock */
 #define INTERVAL 2e6 /* mean time between two customers */
