@@ -178,7 +178,7 @@ inline collect()
     batch = posted;
     posted = NONE;
 #else
-    atomic { /* [tw_collect: atomic_exchange_explicit(&box->posted, (tw_remote *)NULL, TWI_ACQUIRE));] */
+    atomic { /* [tw_collect: atomic_exchange_explicit(&box->posted, (tw_remote *)NULL, TWI_ACQUIRE);] */
         batch = posted;
         posted = NONE
     };
