@@ -315,9 +315,8 @@ typedef struct tw_config {
     uint64_t tick;       /* time units per tick; 0 = 1 */
     uint64_t start;      /* the first reading of the clock, in time units */
     uint32_t wheel_size; /* steps of a wheel per step of the next coarser
-                            wheel, a power of two from 2 to 4096 (to 1024
-                            if size_t has 16 bits);
-                            0 = TW_DEFAULT_WHEEL_SIZE */
+                            wheel: a power of two from 2 to 4096 (1024 if
+                            size_t has 16 bits); 0 = TW_DEFAULT_WHEEL_SIZE */
     size_t max_pending;  /* most timers pending at once, for tw_start: posted
                             starts are not limited; 0 = no limit */
     void *alloc_context; /* passed to TW_MALLOC and TW_FREE */
@@ -390,9 +389,9 @@ typedef struct twi_bucket {
     twi_link ring;       /* the timers, in start order */
     uint64_t not_before; /* in wheels: a lower bound for the ticks of the
                             timers; UINT64_MAX if empty */
-    size_t at_most;      /* in wheels: an upper bound for the number of timers,
-                            as cancels do not count down; 0 if empty. Also
-                            tells which element of `recent` is the oldest */
+    size_t at_most;      /* in wheels: an upper bound for the number of timers
+                            (cancels do not count); 0 if empty. Also tells
+                            which element of `recent` is the oldest */
 #if TWI_HINTS != 0
     uint32_t recent[TWI_HINTS]; /* hints: the last timers added */
 #endif
@@ -517,8 +516,7 @@ struct tw_mailbox {
  *            tw_collect, tw_remote_settled
  *
  * All are O(1), unless the comment says otherwise; "a pass" looks at all timers
- * and all buckets. TW_TYPES_ONLY hides the functions; TW_STATIC declares them
- * only where they are implemented. */
+ * and all buckets. TW_STATIC declares them only where they are implemented. */
 
 #if !defined(TWI_DECLARED) &&               \
     (defined(TIMINGWHEEL_IMPLEMENTATION) || \
@@ -542,14 +540,12 @@ extern "C" {
 
 /* Sets up `tw`, which may be uninitialised memory, and returns TW_OK. `config`
  * NULL means all defaults. Do not call it on a timingwheel in use: its timers
- * and memory would be lost. TW_EINVAL: tw is NULL, or wheel_size is no power of
- * two or out of range. `tw` is then unchanged; zero memory counts as
- * destroyed. */
+ * and memory would be lost. TW_EINVAL: tw is NULL, or wheel_size is wrong; `tw`
+ * is then unchanged. Zero memory counts as destroyed. */
 TW_DEF int tw_init(timingwheel *tw, const tw_config *config);
 
-/* Makes all pending timers idle and frees all memory. Does nothing if `tw` is
- * destroyed, and inside a callback or visitor, whose call still needs `tw`.
- * Costs a pass. */
+/* Makes all pending timers idle, frees all memory, costs a pass. Does nothing
+ * if destroyed, or inside a callback or visitor, whose call still needs it. */
 TW_DEF void tw_destroy(timingwheel *tw);
 
 /* Allocates the wheels for deadlines up to the time `horizon`, and returns
@@ -557,8 +553,7 @@ TW_DEF void tw_destroy(timingwheel *tw);
  * serves every deadline. For delays up to d at any later time, reserve
  * tw_after(tw_now(tw), 4 * (d + longest sleep)) once: the clock lags by a
  * sleep, and later a wheel may reach half as far. (The rest is for rounding.)
- * TW_ENOMEM: the wheels allocated so far stay. TW_EBUSY: inside TW_MALLOC or
- * TW_FREE. TW_EINVAL: tw is NULL or destroyed. */
+ * TW_ENOMEM: the wheels allocated so far stay. Or TW_EBUSY or TW_EINVAL. */
 TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon);
 
 /* Frees the wheels that are coarser than every timer. Does nothing inside a
@@ -574,9 +569,8 @@ TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback);
  * reaches the tick of `deadline`: the deadline rounded up to a tick. For a
  * delay write tw_after(now, delay). If the clock has reached the tick, the
  * timer is overdue, and fires in the next call. A pending timer moves, and
- * counts as started now. TW_ENOMEM: a new wheel finds no memory. TW_EFULL:
- * max_pending timers are pending. TW_EBUSY: inside tw_foreach, TW_MALLOC or
- * TW_FREE. TW_EINVAL: tw or timer is NULL, or tw is destroyed. */
+ * counts as started now. Fails with TW_ENOMEM if a new wheel finds no memory,
+ * and with TW_EFULL, TW_EBUSY or TW_EINVAL (see enum tw_status). */
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
 /* Starts `timer` for the roundest tick in the window from `earliest` to
@@ -591,9 +585,8 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
 
 /* Sets the deadline of a pending timer, and returns TW_OK. A later deadline is
  * only stored, which needs no memory and works in tw_foreach: the timer moves
- * when the clock reaches its bucket. The same deadline changes nothing. For an
- * earlier deadline, or a timer that is due or not pending, acts like tw_start,
- * with its statuses. */
+ * when the clock reaches its bucket. The same deadline changes nothing. With an
+ * earlier one, or a timer that is due or not pending, acts like tw_start. */
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
 /* Cancels `timer` and returns true. Returns false if `timer` is NULL or not
@@ -603,9 +596,8 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
 
 /* Moves a timer to another address: `to` gets all fields of `from`, and its
  * place in the firing order, and `from` becomes idle. A timer that is not
- * pending is only copied. `to` must be zeroed, not pending, or a byte copy.
- * Both must be valid memory, so do not realloc: allocate a new block, move,
- * free the old block. Cannot fail. */
+ * pending is only copied. `to` must be zeroed, not pending, or a byte copy. Do
+ * not realloc, as both must be valid: allocate, move, free. Cannot fail. */
 TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to);
 
 /* Returns how long the loop may sleep at `now`, in time units: until the next
@@ -707,17 +699,14 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context);
  * their ticks. Allowed in a callback. Costs a pass. */
 TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context);
 
-/* Returns true if the structure is sound, for tests and debugging. Returns
- * false if an invariant is broken (see INVARIANTS), or if `tw` is NULL or
- * destroyed. Costs a pass. */
+/* Returns true if the structure is sound (see INVARIANTS), for tests and
+ * debugging. Returns false for NULL and after tw_destroy. Costs a pass. */
 TW_DEF bool tw_check(const timingwheel *tw);
 
 /* Draws the wheels as text: calls `write` once per line of at most 100 columns,
  * without line end. With wheel_size 4, timers for 9, 11, 13 and 14 are drawn as
- *
  *     wheel 1: step 4, from tick 0, key 9
  *     [..22....] holds 4
- *
  * From the clock's own step on, a sign stands for a bucket, or for several if
  * the wheel has more than 64: . (empty), 1 to 9, + (ten or more) or # (a
  * hundred or more). Allowed in callbacks and visitors; `write` must not change
@@ -746,10 +735,9 @@ TW_DEF void tw_post_cancel(tw_mailbox *box, tw_remote *remote);
 /* The timingwheel's thread: applies all requests posted before this call, in
  * order of first post. Returns the number of starts that wait (see THREADS).
  * The next call tries waiting starts first. Sleep only briefly until then,
- * because nothing wakes the loop for waiting starts, not even a later request.
- * Returns 0 if box is NULL. Fires nothing and never waits. Allowed in a
- * callback, not in a visitor of tw_foreach. Costs one start or cancel per
- * request and per waiting start, without a bound on their number. */
+ * because nothing wakes the loop for waiting starts. Returns 0 if box is NULL.
+ * Fires nothing and never waits. Allowed in a callback, not in a visitor. Costs
+ * one start or cancel per request and per waiting start, however many. */
 TW_DEF size_t tw_collect(tw_mailbox *box);
 
 /* The timingwheel's thread: returns true if no request for `remote` is on its
@@ -853,9 +841,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
        next step                              |------------------|
 
    A call that moves the clock by d ticks, to r ticks before the next step,
-   moves the fraction d/(d+r) of the timers left, so each call pays for the time
-   passed. While no bucket is large, no call looks: a bucket that becomes large
-   sets ahead_tick and the wheel's large_tick.
+   moves the fraction d/(d+r) of the timers left: each call pays for the time
+   passed. No call looks before ahead_tick, which a large bucket sets.
 
    INVARIANTS, of which tw_check checks 1 to 7:
 
@@ -1090,10 +1077,9 @@ static void twi_append_ring(twi_bucket *from, twi_bucket *to)
 /* ---------------------------------------------------------------- hints ---
  * A walk through a ring waits for each timer to come from memory. So a timer
  * that enters a bucket notes the timer that entered TWI_HINTS before, which the
- * walk meets later: from back to front in a ring of started timers, and from
- * front to back after moving down. A wrong hint costs only speed, because hints
- * are prefetched and never followed. A hint has bits 3 to 34 of an address; the
- * bits above are those of the timer. With TW_DEBUG it names the timingwheel. */
+ * walk meets later. A wrong hint costs only speed, because hints are prefetched
+ * and never followed. A hint has bits 3 to 34 of an address; the bits above are
+ * those of the timer. With TW_DEBUG it names the timingwheel. */
 
 #define TWI_HINT_OF(address) \
     ((uint32_t)((uintptr_t)(address) >> 3 & UINT32_MAX))
@@ -2440,9 +2426,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
    1.1.0  2026-11-24  Overdue timers fire first. TW_OWNER, tw_dump, the mailbox.
    1.0.0  2026-11-21  The first version.
 
-   LICENCE
-
-   MIT License
+   LICENCE: MIT License
 
    Copyright (c) 2026 the timingwheel.h authors
 
