@@ -629,8 +629,7 @@ TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
  * handled, and tw_wait returns 0. The next call, limited or not, finishes the
  * unfinished call first, then begins, even with nothing left of the limit. If
  * the limit stops it before, its `now` is ignored. limit 0 does nothing. Costs
- * O(1) per timer handled, per bucket emptied by cancels, and per timer waiting
- * for memory. */
+ * O(1) per timer handled and per bucket emptied by cancels. */
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit);
 
@@ -1660,30 +1659,11 @@ static inline tw_timer *twi_take_front(timingwheel *tw, twi_bucket *bucket)
     return timer;
 }
 
-/* Looks through TWI_WAITING when one of its timers is due. Due timers go to
- * TWI_OVERDUE, and so do others, until memory for a wheel is refused. */
+/* A timer of TWI_WAITING is due: it fires, and the others are placed again. */
 TWI_NOINLINE void twi_recall_waiting(timingwheel *tw)
 {
-    bool refused = false;
-    uint64_t earliest = UINT64_MAX;
-    twi_link *ring = &tw->lists[TWI_WAITING].ring, *next;
-    for (twi_link *link = ring->next; link != ring; link = next) {
-        TWI_RULE_RING(link);
-        tw_timer *timer = twi_timer_of(link);
-        uint64_t tick = twi_tick_of(tw, timer->deadline);
-        next = link->next;
-        if (tick > tw->clock_tick) {
-            refused = refused ||
-                      twi_provide_wheel(tw, twi_level_of(tw, tick)) == NULL;
-            if (refused) {
-                earliest = tick < earliest ? tick : earliest;
-                continue;
-            }
-        }
-        twi_unlink(link);
-        twi_push_back(tw, timer, &tw->lists[TWI_OVERDUE]);
-    }
-    twi_queue_set(tw, &tw->waiting, earliest);
+    twi_append_ring(&tw->lists[TWI_WAITING], &tw->lists[TWI_OVERDUE]);
+    twi_queue_set(tw, &tw->waiting, UINT64_MAX);
 }
 
 /* Takes out and returns the first due timer of a coarse bucket that has come

@@ -1,5 +1,5 @@
 /* cascade.c - proofs of how timers of timingwheel.h leave a bucket of a coarse
- * wheel, or the list of timers that wait for memory.
+ * wheel.
  *
  * SPDX-License-Identifier: MIT
  *
@@ -243,72 +243,4 @@ void take_coarse(void)
         ASSERT(from->not_before == earliest);
         ASSERT(requeued != 0 || coarse.queue_tick == earliest);
     }
-}
-
-/* Replace functions that twi_recall_waiting calls. */
-static unsigned refusals, moved, place[TIMERS]; /* in TWI_OVERDUE; 0: none */
-REPLACES(twi_wheel *, known_provide_wheel, timingwheel *of, unsigned level)
-{
-    ASSERT(of == &tw && level < TWI_LEVELS);
-    if (nondet_bool())
-        return &coarse;
-    refusals++;
-    return NULL;
-}
-
-REPLACES(void, known_unlink, twi_link *link)
-{
-    for (unsigned i = 0; i < TIMERS; i++)
-        if (link == &timers[i]->link) {
-            ASSERT(link->next != NULL);
-            timers[i]->link.next = NULL;
-        }
-}
-
-REPLACES(void, known_push_back, const timingwheel *of, tw_timer *timer,
-         twi_bucket *list)
-{
-    ASSERT(of == &tw && list == &tw.lists[TWI_OVERDUE]);
-    for (unsigned i = 0; i < TIMERS; i++)
-        if (timer == timers[i]) {
-            ASSERT(timer->link.next == NULL);
-            place[i] = ++moved;
-        }
-}
-
-/* Any clock, and up to three timers that wait for memory. The due timers become
- * overdue, and so do the others until a wheel is refused, in their order. No
- * wheel is asked for after a refusal. The key is the earliest timer that still
- * waits. */
-void recall(void)
-{
-    unsigned count = any_below(TIMERS + 1), left = 0, last = 0;
-    uint64_t earliest = UINT64_MAX;
-    set_size(SIZE_BITS);
-    tw.tick_length = 1;
-    tw.clock_tick = nondet_u64();
-    twi_empty_ring(&tw.lists[TWI_WAITING]);
-    for (unsigned i = 0; i < count; i++) {
-        timers[i]->deadline = nondet_u64();
-        add_timer(timers[i], &tw.lists[TWI_WAITING]);
-    }
-    twi_recall_waiting(&tw);
-    ASSERT(refusals <= 1);
-    for (unsigned i = 0; i < count; i++) {
-        uint64_t tick = timers[i]->deadline;
-        if (place[i] == 0) {
-            ASSERT(tick > tw.clock_tick && timers[i]->link.next != NULL);
-            earliest = tick < earliest ? tick : earliest;
-            left++;
-        } else {
-            ASSERT(tick <= tw.clock_tick || left == 0);
-            ASSERT(place[i] == ++last);
-        }
-    }
-    ASSERT(tw.waiting.queue_tick == earliest && left + moved == count);
-    ASSERT((left != 0) == (refusals != 0));
-    if (left != 0)
-        REACHED("some wait");
-    else
-        REACHED("none waits");
 }

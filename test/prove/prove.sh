@@ -87,7 +87,6 @@ run_proof() {
     down) replace_calls index_of place_again queue_set ;;
     take_coarse) replace_calls bucket_of place_again queue_set requeue \
         move_down ;;
-    recall) replace_calls provide_wheel unlink push_back queue_set ;;
     move_ahead) replace_calls share_of move_down ;;
     limit) replace_calls take_next append_ring ;;
     wait) replace_calls last_wheel ;;
@@ -141,7 +140,6 @@ rings move 5+ - a timer moves to another struct, any two rings
 rings skip 9 1,2 first bucket with timers, every mark and clock
 cascade down 9 - moving down keeps start order, any 3 timers
 cascade take_coarse 9 -DTWI_FEW=1,-DTWI_FEW=2 a bucket comes up, any 3 timers
-cascade recall 9 - timers that wait for memory, any 3 timers and clock
 ahead move_ahead 65 -DLEVEL=1,-DLEVEL=8,-DLEVEL=63 moving ahead, every clock
 wait wait 6 -,-DTICK=1024 time to wait, every clock, key and sleep
 wait idle 6 - a call that moves only the clock, every sound state
