@@ -545,7 +545,7 @@ extern "C" {
 TW_DEF int tw_init(timingwheel *tw, const tw_config *config);
 
 /* Makes all pending timers idle, frees all memory, costs a pass. Does nothing
- * if destroyed, or inside a callback or visitor, whose call still needs it. */
+ * after tw_destroy, or inside a callback or visitor, which needs the wheels. */
 TW_DEF void tw_destroy(timingwheel *tw);
 
 /* Allocates the wheels for deadlines up to the time `horizon`, and returns
@@ -966,6 +966,7 @@ extern "C" {
 #endif
 
 #if defined(TW_DEBUG) && !defined(TW_ASSERT)
+/* Prints the message of a broken rule, and aborts. */
 static void twi_report(const char *sentence, const char *function)
 {
     fprintf(stderr, "timingwheel.h: %s (%s)\n", sentence, function);
@@ -1894,14 +1895,14 @@ TW_DEF uint64_t tw_now(const timingwheel *tw)
     return time < tw->clock_time ? tw->clock_time : time;
 }
 
-/* As tw_next_deadline. */
+/* As tw_next_deadline. In zero memory lists are no rings, but `count` is 0. */
 static inline bool twi_next_time(const timingwheel *tw, uint64_t *time)
 {
     if (tw->busy_tick == 0 &&
         ((tw->unfinished && tw->activity != TWI_ADVANCING) ||
          (tw->count != 0 && (!twi_is_empty(&tw->lists[TWI_OVERDUE]) ||
                              !twi_is_empty(&tw->lists[TWI_LATE]))))) {
-        *time = tw_now(tw); /* in zero memory lists are no rings */
+        *time = tw_now(tw);
         return true;
     }
     if (tw->count == 0)
