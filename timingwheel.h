@@ -1,4 +1,4 @@
-/* timingwheel.h - v2.1.0 - timers for event loops, in one header
+/* timingwheel.h - v2.2.0 - timers for event loops, in one header
 
    A hierarchical timing wheel: starting, cancelling and postponing take
    constant time, and timers fire in order, never early, however many wait.
@@ -243,8 +243,12 @@
 #endif
 #endif
 
+#if defined(TIMINGWHEEL_H) && TIMINGWHEEL_H + 0 != 20200
+#error "two versions of timingwheel.h in one file: keep one of them"
+#endif
+
 #ifndef TIMINGWHEEL_H
-#define TIMINGWHEEL_H
+#define TIMINGWHEEL_H 20200
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -272,8 +276,10 @@ extern "C++" { /* this header may be included inside extern "C" */
 #endif /* TIMINGWHEEL_THREADS */
 
 #define TW_VERSION_MAJOR 2
-#define TW_VERSION_MINOR 1
+#define TW_VERSION_MINOR 2
 #define TW_VERSION_PATCH 0
+/* In object files tw_init has this name: files of two versions do not link. */
+#define tw_init tw_init_2_2_0
 
 #ifdef __cplusplus
 extern "C" {
@@ -466,6 +472,12 @@ struct timingwheel {
     uint64_t ahead_tick;  /* no bucket moves ahead before this tick */
 };
 
+/* The bytes that one wheel asks of TW_MALLOC, as a constant expression. (63
+ * serve to align the buckets.) */
+#define TW_WHEEL_BYTES(wheel_size)                                            \
+    (sizeof(twi_wheel) + 63 + 2 * (size_t)(wheel_size) * sizeof(twi_bucket) + \
+     (2 * (size_t)(wheel_size) + 63) / 64 * sizeof(uint64_t))
+
 #ifdef TIMINGWHEEL_THREADS
 
 typedef struct tw_mailbox tw_mailbox;
@@ -503,8 +515,8 @@ struct tw_mailbox {
 /* ------------------------------------------------------------ functions ---
  *
  * set up     tw_init, tw_destroy, tw_reserve, tw_trim
- * a timer    tw_timer_init, tw_start, tw_start_within, tw_postpone, tw_cancel,
- *            tw_move
+ * a timer    tw_timer_init, tw_start, tw_start_after, tw_start_within,
+ *            tw_postpone, tw_postpone_after, tw_cancel, tw_move
  * the loop   tw_wait, tw_next_deadline, tw_advance_clock,
  *            tw_advance_clock_limit, tw_poll
  * times      tw_after, tw_next_period
@@ -588,6 +600,15 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
  * when the clock reaches its bucket. The same deadline changes nothing. With an
  * earlier one, or a timer that is due or not pending, acts like tw_start. */
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline);
+
+/* Acts like tw_start(tw, timer, tw_after(now, delay)): starts `timer` for `delay`
+ * time units after `now`, which is the latest reading of your clock. */
+TW_DEF int tw_start_after(timingwheel *tw, tw_timer *timer, uint64_t now,
+                          uint64_t delay);
+
+/* Acts like tw_postpone(tw, timer, tw_after(now, delay)). */
+TW_DEF int tw_postpone_after(timingwheel *tw, tw_timer *timer, uint64_t now,
+                             uint64_t delay);
 
 /* Cancels `timer` and returns true. Returns false if `timer` is NULL or not
  * pending, even after tw_destroy. Cancel a pending timer before freeing it,
@@ -1255,7 +1276,7 @@ static inline void twi_note_arrival(timingwheel *tw, twi_wheel *wheel,
 {
     twi_bucket *bucket = &wheel->buckets[index];
     wheel->marks[index / 64] |= UINT64_C(1) << (index % 64);
-    bucket->at_most++;
+    bucket->at_most += bucket->at_most != SIZE_MAX;
     bucket->not_before = tick < bucket->not_before ? tick : bucket->not_before;
     if (TWI_UNLIKELY(tick < wheel->queue_tick) ||
         TWI_UNLIKELY(bucket->at_most == TWI_LARGE))
@@ -1300,9 +1321,7 @@ static void twi_clear(void *memory, size_t bytes)
 
 static size_t twi_wheel_bytes(const timingwheel *tw)
 {
-    size_t buckets = (size_t)tw->bucket_mask + 1, words = (buckets + 63) / 64;
-    return sizeof(twi_wheel) + 63 + buckets * sizeof(twi_bucket) +
-           words * sizeof(uint64_t);
+    return TW_WHEEL_BYTES(((size_t)tw->bucket_mask + 1) / 2);
 }
 
 /* Enters the wheel of a level, or NULL, into `wheels` and `certain`. A tick one
@@ -1555,6 +1574,18 @@ TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     return TW_OK;
 }
 
+TW_DEF int tw_start_after(timingwheel *tw, tw_timer *timer, uint64_t now,
+                          uint64_t delay)
+{
+    return tw_start(tw, timer, tw_after(now, delay));
+}
+
+TW_DEF int tw_postpone_after(timingwheel *tw, tw_timer *timer, uint64_t now,
+                             uint64_t delay)
+{
+    return tw_postpone(tw, timer, tw_after(now, delay));
+}
+
 static inline void twi_remove(timingwheel *tw, tw_timer *timer, tw_state state)
 {
     twi_unlink(&timer->link);
@@ -1738,7 +1769,7 @@ TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
             continue; /* no large bucket, or no step beyond 64 bits */
         uint64_t timers = twi_bucket_of(tw, wheel, end)->at_most;
         uint64_t from = began < own ? own : began, look_at = end;
-        if (timers >= TWI_LARGE) {
+        if (timers != 0) {
             twi_move_down(
                 tw, wheel, step,
                 twi_share_of(timers, tw->clock_tick - from, end - from));
