@@ -383,7 +383,6 @@ struct tw_timer {
     ((type *)((uintptr_t)(timer)-offsetof(type, member)))
 #endif
 
-#define TWI_LEVELS 64 /* wheels of size 2 need one per bit of a tick */
 #if UINTPTR_MAX > UINT32_MAX
 #define TWI_HINTS 8 /* how many timers ahead to prefetch: a power of two */
 #else
@@ -393,11 +392,11 @@ struct tw_timer {
 /* The timers of one step of a wheel, or a list outside of the wheels. */
 typedef struct twi_bucket {
     twi_link ring;       /* the timers, in start order */
-    uint64_t not_before; /* in wheels: a lower bound for the ticks of the
-                            timers; UINT64_MAX if empty */
-    size_t at_most;      /* in wheels: an upper bound for the number of timers
-                            (cancels do not count); 0 if empty. Also tells
-                            which element of `recent` is the oldest */
+    uint64_t quiet_tick; /* in wheels: no timer is due up to this tick, which is
+                            a lower bound; UINT64_MAX: empty */
+    uint64_t at_most;    /* in wheels: an upper bound for the number of timers;
+                            0: empty. Cancelled and fired timers still count.
+                            Also tells which of `recent` is the oldest */
 #if TWI_HINTS != 0
     uint32_t recent[TWI_HINTS]; /* hints: the last timers added */
 #endif
@@ -405,25 +404,25 @@ typedef struct twi_bucket {
 
 /* One wheel: a block of memory that also holds the buckets and the marks. */
 typedef struct twi_wheel {
-    uint64_t queue_tick;  /* the key in the delay queue: a lower bound for the
-                             ticks of all timers, in the step of the bucket that
-                             was first; UINT64_MAX: not in the queue */
-    twi_bucket *buckets;  /* 2 * wheel_size buckets */
-    uint64_t *marks;      /* one bit per bucket: the bucket may hold timers */
-    uint64_t large_tick;  /* no bucket after the step of this tick is large; 0
-                             in wheel 0, where nothing moves down */
-    uint32_t queue_index; /* position in the delay queue, if there */
-    unsigned shift;       /* a bucket spans 2^shift ticks */
+    uint64_t quiet_tick;     /* the key in the delay queue: no timer of the
+                                wheel is due up to this tick, a lower bound;
+                                UINT64_MAX: not in the queue */
+    twi_bucket *buckets;     /* 2 * wheel_size buckets */
+    struct twi_wheel *finer; /* the next finer wheel; of wheel 0: `waiting` */
+    unsigned shift;          /* a bucket spans 2^shift ticks */
+    unsigned queue_index;    /* position in the delay queue, if there */
+    uint64_t large_tick;     /* no bucket after the step of this tick is large;
+                                0 in wheel 0, where nothing moves down */
+    uint64_t *marks;         /* one bit per bucket: it may hold timers */
 } twi_wheel;
 
-/* The lists of timers outside of the wheels. The order of visits is the wheels,
- * then the lists before TWI_DRAINED. */
+/* The lists of timers outside of the wheels. */
 enum twi_list {
-    TWI_WAITING, /* postponed, but without memory for a wheel */
-    TWI_OVERDUE, /* handled first in the current or unfinished call. A timer
-                    that is not due (say postponed) is placed again */
-    TWI_LATE,    /* started overdue since: for the call after */
-    TWI_DRAINED, /* await a visit by tw_drain */
+    TWI_THIS_CALL, /* overdue: handled first in the current or unfinished call.
+                      A timer that is not due (say postponed) is placed again.
+                      tw_drain collects its timers here, too */
+    TWI_WAITING,   /* postponed, but without memory for a wheel */
+    TWI_NEXT_CALL, /* started overdue since: for the call after */
     TWI_LISTS
 };
 
@@ -442,34 +441,39 @@ enum twi_activity {
 struct timingwheel {
     /* Configuration */
     uint64_t tick_length; /* time units per tick */
+    uint64_t last_tick;   /* the last tick whose time fits into 64 bits */
     size_t max_pending;   /* SIZE_MAX: no limit */
     void *alloc_context;
     uint32_t bucket_mask; /* buckets per wheel - 1 */
-    uint32_t size_bits;   /* log2 of wheel_size */
+    unsigned size_bits;   /* log2 of wheel_size */
     /* Clock and counters */
     uint64_t clock_tick; /* the clock */
     uint64_t clock_time; /* latest `now` of a call that ended, or `start` */
-    uint64_t busy_tick;  /* before this tick a call only moves the clock; 0:
-                            the call has to look */
-    size_t count;        /* timers pending */
-    uint64_t fired;      /* timers fired since tw_init */
-    uint64_t cascaded;   /* timers cascaded since tw_init */
+    uint64_t idle_before_tick; /* before this tick a call only moves the clock;
+                                  0: the call has to look */
+    size_t count;              /* timers pending */
+    uint64_t fired;            /* timers fired since tw_init */
+    uint64_t cascaded;         /* timers cascaded since tw_init */
     /* Wheels and lists */
-    twi_wheel *queue[TWI_LEVELS + 1]; /* the delay queue: a min-heap by
-                                         queue_tick; the rest is `waiting` */
-    twi_wheel waiting;             /* no real wheel: the key of TWI_WAITING */
-    twi_wheel *wheels[TWI_LEVELS]; /* by level, 0 the finest; NULL: missing */
-    twi_wheel *certain[64];        /* [i]: the wheel for all ticks 2^i to
-                                      2^(i+1) - 1 ahead of the clock; NULL: it
-                                      is missing, or the clock decides */
-    twi_bucket lists[TWI_LISTS];   /* by enum twi_list */
-    uint32_t queued;               /* wheels in the delay queue */
+    twi_wheel *queue[65];        /* the delay queue: a min-heap by quiet_tick;
+                                    the rest is `waiting` */
+    twi_wheel *wheel_by_bit[64]; /* [i]: the wheel for ticks 2^i to 2^(i+1) - 1
+                                    ahead of the clock (see twi_wheel_for);
+                                    `waiting` if it is missing */
+    twi_wheel waiting;           /* stands for all missing wheels: has the shift
+                                    of the finest one, the coarsest wheel as
+                                    `finer`, and TWI_WAITING as its bucket */
+    twi_bucket lists[TWI_LISTS]; /* by enum twi_list */
+    unsigned queued;             /* wheels in the delay queue */
     enum twi_activity activity;
     /* The call in progress, or the call that a limit has stopped */
     bool unfinished;      /* it has begun, and not ended */
     uint64_t target_time; /* the `now` of the call */
-    uint64_t budget;      /* timers that the call may still handle */
+    uint64_t stop_at;     /* the sum of fired and cascaded that ends the call */
     uint64_t ahead_tick;  /* no bucket moves ahead before this tick */
+    /* For the messages of TW_DEBUG */
+    uint64_t start_time; /* `start` */
+    const char *called;  /* the public function that runs */
 };
 
 /* The bytes that one wheel asks of TW_MALLOC, as a constant expression. (63
@@ -910,57 +914,74 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #define TWI_LARGE 512 /* a bucket with as many moves down ahead of time */
 #endif
 
-/* TWI_RULE reports a broken rule, with TW_DEBUG. */
+/* With TW_DEBUG, TWI_RULE reports a broken rule. `function` is the public
+ * function that the user has called, and `timer` the timer in question or NULL.
+ * TWI_HINT prints what is allowed, and most likely a mistake. */
 #if !defined(TW_DEBUG)
-#define TWI_RULE(expr, sentence) ((void)0)
-#elif defined(TW_ASSERT)
-#define TWI_RULE(expr, sentence) TW_ASSERT(((void)(sentence), (expr)))
+#define TWI_RULE(expr, function, timer, sentence) ((void)0)
+#define TWI_HINT(expr, function, timer, sentence) ((void)0)
+#define TWI_CALLED(tw, function) ((void)0)
+#else
+#define TWI_CALLED(tw, function) ((void)((tw)->called = (function)))
+#if defined(TW_ASSERT)
+#define TWI_RULE(expr, function, timer, sentence) \
+    TW_ASSERT(((void)(sentence), (expr)))
+#define TWI_HINT(expr, function, timer, sentence) ((void)0)
 #else
 #include <stdio.h>
 #include <stdlib.h>
-#define TWI_RULE(expr, sentence) \
-    ((expr) ? (void)0 : twi_report(sentence, __func__))
+#define TWI_RULE(expr, function, timer, sentence) \
+    ((expr) ? (void)0 : (twi_print(sentence, function, timer), abort()))
+#define TWI_HINT(expr, function, timer, sentence) \
+    ((expr) ? (void)0 : twi_print("hint: " sentence, function, timer))
+#endif
 #endif
 
 /* Misuse that TW_DEBUG detects. */
-#define TWI_RULE_GIVEN(pointer)                                             \
-    TWI_RULE((pointer) != NULL,                                             \
+#define TWI_RULE_GIVEN(pointer, function)                                   \
+    TWI_RULE((pointer) != NULL, function, NULL,                             \
              "a timingwheel or timer is NULL: pass the address of a timer " \
              "of yours, and of the timingwheel that tw_init has set up")
-#define TWI_RULE_OUTSIDE(tw)                                              \
-    TWI_RULE((tw) == NULL || (tw)->activity != TWI_ALLOCATING,            \
-             "TW_MALLOC or TW_FREE uses its timingwheel: do not call tw_" \
+#define TWI_RULE_OUTSIDE(tw)                                                   \
+    TWI_RULE((tw) == NULL || (tw)->activity != TWI_ALLOCATING, __func__, NULL, \
+             "TW_MALLOC or TW_FREE uses its timingwheel: do not call tw_"      \
              " functions from the allocator")
-/* Outside of drains and visits TWI_DRAINED is empty: it points to itself. */
+/* A timingwheel contains a pointer to itself. */
 #define TWI_RULE_READY(tw)                                                  \
-    TWI_RULE_GIVEN(tw);                                                     \
+    TWI_RULE_GIVEN(tw, __func__);                                           \
     TWI_RULE_OUTSIDE(tw);                                                   \
-    TWI_RULE((tw) == NULL || (tw)->activity == TWI_DRAINING ||              \
-                 (tw)->activity == TWI_VISITING ||                          \
-                 twi_is_empty(&(tw)->lists[TWI_DRAINED]),                   \
+    TWI_RULE((tw) == NULL ||                                                \
+                 (tw)->waiting.buckets == &(tw)->lists[TWI_WAITING],        \
+             __func__, NULL,                                                \
              "the timingwheel is used before tw_init or after tw_destroy, " \
              "or was moved or copied: keep it where tw_init has set it up")
 #define TWI_RULE_LIVE(tw)                                                     \
     TWI_RULE_READY(tw);                                                       \
-    TWI_RULE((tw) == NULL || (tw)->activity == TWI_LIVE,                      \
+    TWI_RULE((tw) == NULL || (tw)->activity == TWI_LIVE, __func__, NULL,      \
              "a callback or visitor must not advance, poll, trim or destroy " \
-             "its timingwheel: do it after the call")
-#define TWI_RULE_TIMER(tw, timer)                                             \
-    TWI_RULE((timer)->state <= TW_PENDING,                                    \
-             "the timer was never initialised: call tw_timer_init first");    \
-    TWI_RULE(!twi_is_pending(timer) || (timer)->hint == TWI_HINT_OF(tw),      \
-             "the timer is pending on another timingwheel, or was moved "     \
-             "with its timingwheel: cancel it before that");                  \
-    TWI_RULE(!twi_is_pending(timer) || (tw)->count != 0,                      \
-             "tw_init was called again while the timer was pending: destroy " \
+             "its timingwheel: do it after the call (or a callback has left " \
+             "an earlier call by longjmp, or by an exception through C)")
+#define TWI_RULE_TIMER(tw, timer)                                              \
+    TWI_RULE((timer)->state <= TW_PENDING, __func__, timer,                    \
+             "the timer was never initialised: call tw_timer_init first");     \
+    TWI_RULE(!twi_is_pending(timer) || (timer)->hint == TWI_HINT_OF(tw),       \
+             __func__, timer,                                                  \
+             "the timer is pending on another timingwheel, or was moved with " \
+             "its timingwheel, or was never initialised: cancel it before "    \
+             "that, and call tw_timer_init first");                            \
+    TWI_RULE(!twi_is_pending(timer) || (tw)->count != 0, __func__, timer,      \
+             "tw_init was called again while the timer was pending: destroy "  \
              "the timingwheel first")
-#define TWI_DAMAGED                                                         \
-    "a pending timer, this timer or a neighbour in its bucket, was freed, " \
-    "initialised again, moved or overwritten: cancel it first, or use "     \
-    "tw_move; -fsanitize=address finds the line that freed it"
-#define TWI_RULE_RING(link)                                                \
-    TWI_RULE((link)->next->prev == (link) && (link)->prev->next == (link), \
-             TWI_DAMAGED)
+#define TWI_RULE_RING(link, function)                                         \
+    TWI_RULE((link)->next->prev == (link) && (link)->prev->next == (link),    \
+             function,                                                        \
+             twi_timer_of((link)->next->prev == (link) ? (link)->prev         \
+                                                       : (link)->next),       \
+             "a pending timer, this timer or a neighbour in its bucket, was " \
+             "freed, initialised again, moved or overwritten: cancel it "     \
+             "first, or use tw_move; -fsanitize=address finds the line that " \
+             "freed it (or a second thread uses the timingwheel: "            \
+             "-fsanitize=thread finds the thread)")
 
 /* TWI_PORTABLE switches the builtins and attributes of gcc and clang off.
  * TWI_NOINLINE keeps rare code out of short functions. */
@@ -987,11 +1008,14 @@ extern "C" {
 #endif
 
 #if defined(TW_DEBUG) && !defined(TW_ASSERT)
-/* Prints the message of a broken rule, and aborts. */
-static void twi_report(const char *sentence, const char *function)
+static void twi_print(const char *sentence, const char *function,
+                      const tw_timer *timer)
 {
-    fprintf(stderr, "timingwheel.h: %s (%s)\n", sentence, function);
-    abort();
+    fprintf(stderr, "timingwheel.h: %s", sentence);
+    if (timer != NULL)
+        fprintf(stderr, "; timer %p, callback %p", (const void *)timer,
+                (const void *)(uintptr_t)timer->callback);
+    fprintf(stderr, " (%s)\n", function);
 }
 #endif
 
@@ -1051,11 +1075,11 @@ static inline bool twi_is_empty(const twi_bucket *bucket)
 
 static inline void twi_reset_bounds(twi_bucket *bucket)
 {
-    bucket->not_before = UINT64_MAX;
+    bucket->quiet_tick = UINT64_MAX;
     bucket->at_most = 0;
 }
 
-static inline void twi_empty_ring(twi_bucket *bucket)
+static inline void twi_init_bucket(twi_bucket *bucket)
 {
     bucket->ring.next = bucket->ring.prev = &bucket->ring;
     twi_reset_bounds(bucket);
@@ -1064,7 +1088,6 @@ static inline void twi_empty_ring(twi_bucket *bucket)
 static inline void twi_link_between(twi_link *link, twi_link *prev,
                                     twi_link *next)
 {
-    TWI_RULE(prev->next == next && next->prev == prev, TWI_DAMAGED);
     /* In this order a compiler does not join the stores to link->next and
      * link->prev: a load of one of them shortly after would have to wait. */
     link->next = next;
@@ -1073,26 +1096,30 @@ static inline void twi_link_between(twi_link *link, twi_link *prev,
     link->prev = prev;
 }
 
-static inline void twi_unlink(twi_link *link)
+static inline void twi_unlink(const timingwheel *tw, twi_link *link)
 {
     twi_link *next = link->next, *prev = link->prev;
-    TWI_RULE_RING(link);
+    (void)tw;
+    TWI_RULE_RING(link, tw->called);
     next->prev = prev;
     prev->next = next;
     if (next == prev) /* the bucket, now empty */
         twi_reset_bounds((twi_bucket *)(void *)next);
 }
 
-static void twi_append_ring(twi_bucket *from, twi_bucket *to)
+/* Appends the timers of `from`, which is then empty, to those of `to`. */
+static void twi_append_ring(const timingwheel *tw, twi_bucket *from,
+                            twi_bucket *to)
 {
+    (void)tw;
     if (twi_is_empty(from))
         return;
-    TWI_RULE_RING(&from->ring);
+    TWI_RULE_RING(&from->ring, tw->called);
     from->ring.next->prev = to->ring.prev;
     to->ring.prev->next = from->ring.next;
     from->ring.prev->next = &to->ring;
     to->ring.prev = from->ring.prev;
-    twi_empty_ring(from);
+    twi_init_bucket(from);
 }
 
 /* ---------------------------------------------------------------- hints ---
@@ -1128,6 +1155,73 @@ static inline void twi_set_hint(const timingwheel *tw, tw_timer *timer,
 
 /* ---------------------------------------------------------- delay queue --- */
 
+static inline bool twi_is_before(const twi_wheel *a, const twi_wheel *b)
+{
+    return a->quiet_tick < b->quiet_tick ||
+           (a->quiet_tick == b->quiet_tick && a->shift > b->shift);
+}
+
+static inline void twi_queue_put(timingwheel *tw, unsigned i, twi_wheel *wheel)
+{
+    tw->queue[i] = wheel;
+    wheel->queue_index = i;
+}
+
+/* Brings the wheel at position i to its place, after a change of key. */
+static void twi_queue_sift(timingwheel *tw, unsigned i)
+{
+    twi_wheel *wheel = tw->queue[i];
+    for (; i > 0 && twi_is_before(wheel, tw->queue[(i - 1) / 2]);
+         i = (i - 1) / 2)
+        twi_queue_put(tw, i, tw->queue[(i - 1) / 2]);
+    for (unsigned child; (child = 2 * i + 1) < tw->queued; i = child) {
+        if (child + 1 < tw->queued &&
+            twi_is_before(tw->queue[child + 1], tw->queue[child]))
+            child++;
+        if (!twi_is_before(tw->queue[child], wheel))
+            break;
+        twi_queue_put(tw, i, tw->queue[child]);
+    }
+    twi_queue_put(tw, i, wheel);
+}
+
+/* Sets the key of a wheel, which enters, moves in or leaves the delay queue. */
+static void twi_queue_set(timingwheel *tw, twi_wheel *wheel, uint64_t quiet)
+{
+    uint64_t before = wheel->quiet_tick;
+    wheel->quiet_tick = quiet;
+    if (before == quiet)
+        return;
+    unsigned i = wheel->queue_index;
+    if (quiet == UINT64_MAX) { /* the last wheel takes the place */
+        twi_queue_put(tw, i, tw->queue[--tw->queued]);
+        tw->queue[tw->queued] = &tw->waiting;
+        if (i != tw->queued)
+            twi_queue_sift(tw, i);
+        return;
+    }
+    if (before == UINT64_MAX)
+        twi_queue_put(tw, i = tw->queued++, wheel);
+    if (i != 0 || quiet >= tw->queue[1]->quiet_tick ||
+        quiet >= tw->queue[2]->quiet_tick) /* else the head stays the head */
+        twi_queue_sift(tw, i);
+}
+
+/* --------------------------------------------------------------- wheels --- */
+
+/* Returns the finest wheel that reaches a tick after the clock; `waiting` if
+ * that wheel is missing. */
+static inline twi_wheel *twi_wheel_for(const timingwheel *tw, uint64_t tick)
+{
+    unsigned bit = twi_highest_bit(tick - tw->clock_tick);
+    twi_wheel *wheel = tw->wheel_by_bit[bit];
+    /* One to two steps ahead: does the tick lie in the next step? */
+    if (bit == wheel->shift && bit != 0 &&
+        (tick >> bit) - (tw->clock_tick >> bit) == 1)
+        wheel = wheel->finer;
+    return wheel;
+}
+
 static inline uint32_t twi_index_of(const timingwheel *tw,
                                     const twi_wheel *wheel, uint64_t tick)
 {
@@ -1140,107 +1234,21 @@ static inline twi_bucket *twi_bucket_of(const timingwheel *tw,
     return &wheel->buckets[twi_index_of(tw, wheel, tick)];
 }
 
-static inline bool twi_is_before(const twi_wheel *a, const twi_wheel *b)
-{
-    return a->queue_tick < b->queue_tick ||
-           (a->queue_tick == b->queue_tick && a->shift > b->shift);
-}
-
-static inline void twi_queue_put(timingwheel *tw, uint32_t i, twi_wheel *wheel)
-{
-    tw->queue[i] = wheel;
-    wheel->queue_index = i;
-}
-
-/* Brings the wheel at position i to its place, after a change of key. */
-static void twi_queue_sift(timingwheel *tw, uint32_t i)
-{
-    twi_wheel *wheel = tw->queue[i];
-    for (; i > 0 && twi_is_before(wheel, tw->queue[(i - 1) / 2]);
-         i = (i - 1) / 2)
-        twi_queue_put(tw, i, tw->queue[(i - 1) / 2]);
-    for (uint32_t child; (child = 2 * i + 1) < tw->queued; i = child) {
-        if (child + 1 < tw->queued &&
-            twi_is_before(tw->queue[child + 1], tw->queue[child]))
-            child++;
-        if (!twi_is_before(tw->queue[child], wheel))
-            break;
-        twi_queue_put(tw, i, tw->queue[child]);
-    }
-    twi_queue_put(tw, i, wheel);
-}
-
-/* Sets the key of a wheel, which enters, moves in or leaves the delay queue. */
-static void twi_queue_set(timingwheel *tw, twi_wheel *wheel, uint64_t tick)
-{
-    uint64_t before = wheel->queue_tick;
-    wheel->queue_tick = tick;
-    if (before == tick)
-        return;
-    uint32_t i = wheel->queue_index;
-    if (tick == UINT64_MAX) { /* the last wheel takes the place */
-        twi_queue_put(tw, i, tw->queue[--tw->queued]);
-        tw->queue[tw->queued] = &tw->waiting;
-        if (i != tw->queued)
-            twi_queue_sift(tw, i);
-        return;
-    }
-    if (before == UINT64_MAX)
-        twi_queue_put(tw, i = tw->queued++, wheel);
-    if (i != 0 || tick >= tw->queue[1]->queue_tick ||
-        tick >= tw->queue[2]->queue_tick) /* else the head stays the head */
-        twi_queue_sift(tw, i);
-}
-
-static inline uint64_t twi_next_tick(const timingwheel *tw)
-{
-    return tw->queue[0]->queue_tick;
-}
-
-/* Returns a wheel with a timer for the last tick, UINT64_MAX; NULL if there is
- * none. The delay queue is empty: the last tick is no key. */
-TWI_NOINLINE twi_wheel *twi_last_wheel(const timingwheel *tw)
-{
-    if (!twi_is_empty(&tw->lists[TWI_WAITING]))
-        return tw->queue[0]; /* `waiting`, behind an empty queue */
-    for (unsigned level = TWI_LEVELS; level != 0; level--) {
-        twi_wheel *wheel = tw->wheels[level - 1];
-        if (wheel != NULL &&
-            !twi_is_empty(twi_bucket_of(tw, wheel, UINT64_MAX)))
-            return wheel;
-    }
-    return NULL;
-}
-
-/* --------------------------------------------------------------- wheels --- */
-
-/* Returns the level of the finest wheel that reaches a tick after the clock. */
-static inline unsigned twi_level_of(const timingwheel *tw, uint64_t tick)
-{
-    unsigned level = twi_highest_bit(tick - tw->clock_tick) / tw->size_bits;
-    unsigned shift = level * tw->size_bits;
-    unsigned own_and_next = level == 0 ? 0 : 1; /* steps within finer reach */
-    return level -
-           ((tick >> shift) - (tw->clock_tick >> shift) <= own_and_next);
-}
-
 /* Returns the first bucket with timers, from the clock's own step on; NULL if
  * there is none. Clears the marks of emptied buckets on the way, each once. */
-TWI_WRAPS static twi_bucket *twi_clear_emptied(const timingwheel *tw,
-                                               twi_wheel *wheel)
+static twi_bucket *twi_first_bucket(const timingwheel *tw, twi_wheel *wheel)
 {
     uint32_t from = twi_index_of(tw, wheel, tw->clock_tick);
     uint32_t last = tw->bucket_mask / 64, word = from / 64;
-    uint64_t bits = wheel->marks[word] & (UINT64_MAX << (from % 64));
+    uint64_t bits = wheel->marks[word] & (UINT64_MAX << from % 64);
     for (uint32_t left = last + 1;; left--) {
-        while (bits != 0) {
-            uint64_t bit = bits & (~bits + 1); /* the lowest */
+        for (; bits != 0; bits &= bits - 1) {
+            uint64_t lowest = bits & ~(bits - 1);
             twi_bucket *bucket =
-                &wheel->buckets[word * 64 + twi_highest_bit(bit)];
+                &wheel->buckets[word * 64 + twi_highest_bit(lowest)];
             if (!twi_is_empty(bucket))
                 return bucket;
-            wheel->marks[word] ^= bit;
-            bits ^= bit;
+            wheel->marks[word] ^= lowest;
         }
         if (left == 0)
             return NULL;
@@ -1250,23 +1258,23 @@ TWI_WRAPS static twi_bucket *twi_clear_emptied(const timingwheel *tw,
 }
 
 /* Sets a wheel's key by its first bucket with timers. */
-static void twi_requeue(timingwheel *tw, twi_wheel *wheel)
+static void twi_raise_key(timingwheel *tw, twi_wheel *wheel)
 {
-    const twi_bucket *first = twi_clear_emptied(tw, wheel);
-    twi_queue_set(tw, wheel, first == NULL ? UINT64_MAX : first->not_before);
+    const twi_bucket *first = twi_first_bucket(tw, wheel);
+    twi_queue_set(tw, wheel, first == NULL ? UINT64_MAX : first->quiet_tick);
 }
 
 TWI_NOINLINE void twi_note_first_or_large(timingwheel *tw, twi_wheel *wheel,
-                                          size_t at_most, uint64_t tick)
+                                          uint64_t at_most, uint64_t tick)
 {
-    if (tick < wheel->queue_tick)
-        twi_queue_set(tw, wheel, tick);
-    if (tick < tw->busy_tick)
-        tw->busy_tick = tick;
+    if (tick - 1 < wheel->quiet_tick)
+        twi_queue_set(tw, wheel, tick - 1);
+    if (tick < tw->idle_before_tick)
+        tw->idle_before_tick = tick;
     if (at_most == TWI_LARGE && wheel->shift != 0) {
         if (tick > wheel->large_tick)
             wheel->large_tick = tick;
-        tw->ahead_tick = tw->busy_tick = 0;
+        tw->ahead_tick = tw->idle_before_tick = 0;
     }
 }
 
@@ -1275,42 +1283,44 @@ static inline void twi_note_arrival(timingwheel *tw, twi_wheel *wheel,
                                     uint32_t index, uint64_t tick)
 {
     twi_bucket *bucket = &wheel->buckets[index];
-    wheel->marks[index / 64] |= UINT64_C(1) << (index % 64);
-    bucket->at_most += bucket->at_most != SIZE_MAX;
-    bucket->not_before = tick < bucket->not_before ? tick : bucket->not_before;
-    if (TWI_UNLIKELY(tick < wheel->queue_tick) ||
+    uint64_t quiet = tick - 1;
+    wheel->marks[index / 64] |= UINT64_C(1) << index % 64;
+    bucket->at_most++;
+    bucket->quiet_tick =
+        quiet < bucket->quiet_tick ? quiet : bucket->quiet_tick;
+    if (TWI_UNLIKELY(quiet < wheel->quiet_tick) ||
         TWI_UNLIKELY(bucket->at_most == TWI_LARGE))
         twi_note_first_or_large(tw, wheel, bucket->at_most, tick);
 }
 
 /* --------------------------------------------------- setting up, memory --- */
 
-/* What a timingwheel did before a function changed `activity`. In C++ the
- * destructor puts that back, also when a callback throws. */
+/* Changes what a timingwheel is doing, and returns what it did before. */
+static inline enum twi_activity twi_change(timingwheel *tw,
+                                           enum twi_activity activity)
+{
+    enum twi_activity before = tw->activity;
+    tw->activity = activity;
+    return before;
+}
+
+/* What a timingwheel did before. In C++ the destructor goes back to that, also
+ * when a callback throws. */
 typedef struct twi_scope {
     timingwheel *tw;
     enum twi_activity before;
 #ifdef __cplusplus
     ~twi_scope()
     {
-        /* After an exception, the next call fires or places the timers that
-         * tw_drain has not visited. */
-        if (tw->activity == TWI_DRAINING) {
-            twi_append_ring(&tw->lists[TWI_DRAINED], &tw->lists[TWI_OVERDUE]);
-            tw->busy_tick = 0;
-        }
         tw->activity = before;
     }
 #endif
 } twi_scope;
 
-#define TWI_ENTER(tw, what)                   \
-    twi_scope scope = {(tw), (tw)->activity}; \
-    (tw)->activity = (what)
 #ifdef __cplusplus
-#define TWI_LEAVE(tw) ((void)0)
+#define TWI_LEAVE(scope) ((void)0)
 #else
-#define TWI_LEAVE(tw) ((tw)->activity = scope.before)
+#define TWI_LEAVE(scope) ((void)twi_change((scope).tw, (scope).before))
 #endif
 
 static void twi_clear(void *memory, size_t bytes)
@@ -1319,28 +1329,21 @@ static void twi_clear(void *memory, size_t bytes)
         ((unsigned char *)memory)[i] = 0;
 }
 
-static size_t twi_wheel_bytes(const timingwheel *tw)
+/* Enters a wheel, or `waiting` in its place, into wheel_by_bit. */
+static void twi_enter_wheel(timingwheel *tw, unsigned shift, twi_wheel *wheel)
 {
-    return TW_WHEEL_BYTES(((size_t)tw->bucket_mask + 1) / 2);
+    for (unsigned bit = shift; bit < shift + tw->size_bits && bit < 64; bit++)
+        tw->wheel_by_bit[bit] = wheel;
 }
 
-/* Enters the wheel of a level, or NULL, into `wheels` and `certain`. A tick one
- * to two steps of the wheel ahead (one bit) may belong to the finer wheel. */
-static void twi_set_wheel(timingwheel *tw, unsigned level, twi_wheel *wheel)
+/* Adds the next coarser wheel. Returns false without memory. */
+static bool twi_add_wheel(timingwheel *tw)
 {
-    unsigned bit = level * tw->size_bits, end = bit + tw->size_bits;
-    tw->wheels[level] = wheel;
-    for (bit += level != 0; bit < end && bit < 64; bit++)
-        tw->certain[bit] = wheel;
-}
-
-/* Returns false without memory. */
-static bool twi_add_wheel(timingwheel *tw, unsigned level)
-{
-    size_t bytes = twi_wheel_bytes(tw), buckets = (size_t)tw->bucket_mask + 1;
-    TWI_ENTER(tw, TWI_ALLOCATING);
+    size_t buckets = (size_t)tw->bucket_mask + 1;
+    size_t bytes = TW_WHEEL_BYTES(buckets / 2);
+    twi_scope scope = {tw, twi_change(tw, TWI_ALLOCATING)};
     twi_wheel *wheel = (twi_wheel *)TW_MALLOC(bytes, tw->alloc_context);
-    TWI_LEAVE(tw);
+    TWI_LEAVE(scope);
     if (wheel == NULL)
         return false;
     twi_clear(wheel, bytes);
@@ -1348,22 +1351,26 @@ static bool twi_add_wheel(timingwheel *tw, unsigned level)
     end += (64 - (uintptr_t)end % 64) % 64; /* a bucket is one cache line */
     wheel->buckets = (twi_bucket *)(void *)end;
     wheel->marks = (uint64_t *)(void *)(wheel->buckets + buckets);
-    wheel->shift = level * tw->size_bits;
     for (size_t i = 0; i < buckets; i++)
-        twi_empty_ring(&wheel->buckets[i]);
-    wheel->queue_tick = UINT64_MAX;
-    twi_set_wheel(tw, level, wheel);
+        twi_init_bucket(&wheel->buckets[i]);
+    wheel->quiet_tick = UINT64_MAX;
+    wheel->shift = tw->waiting.shift;
+    wheel->finer = tw->waiting.finer;
+    tw->waiting.shift += tw->size_bits;
+    tw->waiting.finer = wheel;
+    twi_enter_wheel(tw, wheel->shift, wheel);
     return true;
 }
 
-/* Returns the wheel of a level, created if missing, with all finer wheels,
- * which timers pass on the way down. NULL: no memory for one of the wheels. */
-TWI_NOINLINE twi_wheel *twi_provide_wheel(timingwheel *tw, unsigned level)
+/* As twi_wheel_for, but adds missing wheels, also all finer ones, which timers
+ * pass on the way down. `waiting`: no memory. */
+TWI_NOINLINE twi_wheel *twi_provide_wheel(timingwheel *tw, uint64_t tick)
 {
-    for (unsigned i = 0; tw->wheels[level] == NULL; i++)
-        if (tw->wheels[i] == NULL && !twi_add_wheel(tw, i))
-            return NULL;
-    return tw->wheels[level];
+    twi_wheel *wheel;
+    do
+        wheel = twi_wheel_for(tw, tick);
+    while (wheel == &tw->waiting && twi_add_wheel(tw));
+    return wheel;
 }
 
 TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon)
@@ -1374,25 +1381,27 @@ TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon)
     if (tw->activity == TWI_ALLOCATING)
         return TW_EBUSY;
     uint64_t tick = twi_tick_of(tw, horizon);
-    unsigned level = tick <= tw->clock_tick ? 0 : twi_level_of(tw, tick);
-    return twi_provide_wheel(tw, level) != NULL ? TW_OK : TW_ENOMEM;
+    if (tick <= tw->clock_tick) /* the finest wheel */
+        tick = tw->clock_tick + (tw->clock_tick != UINT64_MAX);
+    return tick == tw->clock_tick || twi_provide_wheel(tw, tick) != &tw->waiting
+               ? TW_OK
+               : TW_ENOMEM;
 }
 
 /* Frees wheels from the coarsest on, until one has timers. */
 static void twi_free_wheels(timingwheel *tw)
 {
-    TWI_ENTER(tw, TWI_ALLOCATING);
-    for (unsigned level = TWI_LEVELS; level != 0; level--) {
-        twi_wheel *wheel = tw->wheels[level - 1];
-        if (wheel == NULL)
-            continue;
-        if (twi_clear_emptied(tw, wheel) != NULL)
-            break;
+    twi_scope scope = {tw, twi_change(tw, TWI_ALLOCATING)};
+    twi_wheel *wheel;
+    while ((wheel = tw->waiting.finer) != &tw->waiting &&
+           twi_first_bucket(tw, wheel) == NULL) {
         twi_queue_set(tw, wheel, UINT64_MAX);
-        twi_set_wheel(tw, level - 1, NULL);
+        tw->waiting.shift = wheel->shift;
+        tw->waiting.finer = wheel->finer;
+        twi_enter_wheel(tw, wheel->shift, &tw->waiting);
         TW_FREE(wheel, tw->alloc_context);
     }
-    TWI_LEAVE(tw);
+    TWI_LEAVE(scope);
 }
 
 TW_DEF void tw_trim(timingwheel *tw)
@@ -1411,25 +1420,30 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     if (size == 0)
         size = TW_DEFAULT_WHEEL_SIZE;
     bool fits = size >= 2 && size <= TWI_MOST_STEPS && (size & (size - 1)) == 0;
-    TWI_RULE_GIVEN(tw);
-    TWI_RULE(fits, "wheel_size must be a power of two from 2 to 4096, or 0");
+    TWI_RULE_GIVEN(tw, "tw_init");
+    TWI_RULE(fits, "tw_init", NULL,
+             "wheel_size must be a power of two from 2 to 4096, or 0");
     if (tw == NULL || !fits)
         return TW_EINVAL;
     twi_clear(tw, sizeof(*tw));
     tw->tick_length = config->tick == 0 ? 1 : config->tick;
-    tw->clock_time = config->start;
+    tw->last_tick = UINT64_MAX / tw->tick_length;
+    tw->start_time = tw->clock_time = config->start;
     tw->clock_tick = twi_tick_reached(tw, config->start);
-    tw->busy_tick = tw->ahead_tick = UINT64_MAX;
+    tw->idle_before_tick = tw->ahead_tick = UINT64_MAX;
     tw->max_pending = config->max_pending == 0 ? SIZE_MAX : config->max_pending;
     tw->alloc_context = config->alloc_context;
     tw->bucket_mask = 2 * size - 1;
     tw->size_bits = twi_highest_bit(size);
     for (unsigned i = 0; i < TWI_LISTS; i++)
-        twi_empty_ring(&tw->lists[i]);
-    tw->waiting.shift = 64; /* as if coarser than every wheel */
-    for (unsigned i = 0; i <= TWI_LEVELS; i++)
+        twi_init_bucket(&tw->lists[i]);
+    tw->waiting.quiet_tick = UINT64_MAX;
+    tw->waiting.buckets = &tw->lists[TWI_WAITING];
+    tw->waiting.finer = &tw->waiting;
+    for (unsigned i = 0; i < 64; i++)
+        tw->wheel_by_bit[i] = &tw->waiting;
+    for (unsigned i = 0; i < sizeof(tw->queue) / sizeof(*tw->queue); i++)
         tw->queue[i] = &tw->waiting;
-    tw->waiting.queue_tick = UINT64_MAX;
     tw->activity = TWI_LIVE;
     return TW_OK;
 }
@@ -1448,7 +1462,7 @@ TW_DEF void tw_destroy(timingwheel *tw)
 
 TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback)
 {
-    TWI_RULE_GIVEN(timer);
+    TWI_RULE_GIVEN(timer, __func__);
     if (timer == NULL)
         return;
     twi_clear(timer, sizeof(*timer));
@@ -1460,7 +1474,7 @@ TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback)
 static inline void twi_detach_or_count(timingwheel *tw, tw_timer *timer)
 {
     if (twi_is_pending(timer))
-        twi_unlink(&timer->link);
+        twi_unlink(tw, &timer->link);
     else
         tw->count++;
 }
@@ -1468,6 +1482,7 @@ static inline void twi_detach_or_count(timingwheel *tw, tw_timer *timer)
 static inline void twi_push_back(const timingwheel *tw, tw_timer *timer,
                                  twi_bucket *bucket)
 {
+    TWI_RULE_RING(&bucket->ring, tw->called);
     twi_link_between(&timer->link, bucket->ring.prev, &bucket->ring);
     twi_set_hint(tw, timer, bucket);
     timer->state = TW_PENDING;
@@ -1482,18 +1497,18 @@ static inline void twi_put(timingwheel *tw, tw_timer *timer, twi_wheel *wheel,
 }
 
 /* The rare cases of tw_start, and posted starts. */
-TWI_NOINLINE int twi_start_any(timingwheel *tw, tw_timer *timer,
-                               uint64_t deadline, size_t max_pending)
+TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
+                                uint64_t deadline, bool posted)
 {
     if (tw->activity < TWI_LIVE)
         return tw->activity == TWI_DESTROYED ? TW_EINVAL : TW_EBUSY;
-    if (tw->count >= max_pending && !twi_is_pending(timer))
+    if (!posted && tw->count >= tw->max_pending && !twi_is_pending(timer))
         return TW_EFULL;
     uint64_t tick = twi_tick_of(tw, deadline);
     twi_wheel *wheel = NULL;
     if (tick > tw->clock_tick) {
-        wheel = twi_provide_wheel(tw, twi_level_of(tw, tick));
-        if (wheel == NULL)
+        wheel = twi_provide_wheel(tw, tick);
+        if (wheel == &tw->waiting)
             return TW_ENOMEM;
     }
     twi_detach_or_count(tw, timer);
@@ -1501,27 +1516,35 @@ TWI_NOINLINE int twi_start_any(timingwheel *tw, tw_timer *timer,
     if (wheel != NULL) {
         twi_put(tw, timer, wheel, tick);
     } else {
-        twi_push_back(tw, timer, &tw->lists[TWI_LATE]);
-        tw->busy_tick = 0;
+        twi_push_back(tw, timer, &tw->lists[TWI_NEXT_CALL]);
+        tw->idle_before_tick = 0;
     }
     return TW_OK;
 }
 
+#define TWI_HINT_DELAY(tw, timer, deadline)                                \
+    TWI_HINT((deadline) == 0 || (deadline) >= (tw)->start_time, __func__,  \
+             timer,                                                        \
+             "the deadline lies before the first reading of the clock: a " \
+             "delay? Use tw_start_after or tw_postpone_after")
+
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
 {
     TWI_RULE_READY(tw);
-    TWI_RULE_GIVEN(timer);
+    TWI_RULE_GIVEN(timer, __func__);
     if (tw == NULL || timer == NULL)
         return TW_EINVAL;
     TWI_RULE_TIMER(tw, timer);
+    TWI_HINT_DELAY(tw, timer, deadline);
+    TWI_CALLED(tw, __func__);
     uint64_t tick = twi_tick_of(tw, deadline);
     if (TWI_UNLIKELY(tw->activity < TWI_LIVE) ||
         TWI_UNLIKELY(tw->count >= tw->max_pending) ||
         TWI_UNLIKELY(tick <= tw->clock_tick))
-        return twi_start_any(tw, timer, deadline, tw->max_pending);
-    twi_wheel *wheel = tw->certain[twi_highest_bit(tick - tw->clock_tick)];
-    if (TWI_UNLIKELY(wheel == NULL))
-        return twi_start_any(tw, timer, deadline, tw->max_pending);
+        return twi_start_slow(tw, timer, deadline, false);
+    twi_wheel *wheel = twi_wheel_for(tw, tick);
+    if (TWI_UNLIKELY(wheel == &tw->waiting))
+        return twi_start_slow(tw, timer, deadline, false);
     twi_detach_or_count(tw, timer);
     timer->deadline = deadline;
     twi_put(tw, timer, wheel, tick);
@@ -1541,7 +1564,7 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
                            uint64_t latest)
 {
     TWI_RULE_READY(tw);
-    TWI_RULE_GIVEN(timer);
+    TWI_RULE_GIVEN(timer, __func__);
     if (tw == NULL || latest < earliest)
         return TW_EINVAL;
     uint64_t low = twi_tick_of(tw, earliest);
@@ -1561,7 +1584,7 @@ static inline bool twi_is_due(const timingwheel *tw, const tw_timer *timer)
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
 {
     TWI_RULE_READY(tw);
-    TWI_RULE_GIVEN(timer);
+    TWI_RULE_GIVEN(timer, __func__);
     if (tw == NULL || timer == NULL)
         return TW_EINVAL;
     TWI_RULE_TIMER(tw, timer);
@@ -1570,6 +1593,7 @@ TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
         return tw_start(tw, timer, deadline);
     if (tw->activity == TWI_ALLOCATING)
         return TW_EBUSY;
+    TWI_HINT_DELAY(tw, timer, deadline);
     timer->deadline = deadline; /* the timer moves when its bucket comes up */
     return TW_OK;
 }
@@ -1577,18 +1601,22 @@ TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
 TW_DEF int tw_start_after(timingwheel *tw, tw_timer *timer, uint64_t now,
                           uint64_t delay)
 {
+    TWI_RULE_READY(tw);
+    TWI_RULE_GIVEN(timer, __func__);
     return tw_start(tw, timer, tw_after(now, delay));
 }
 
 TW_DEF int tw_postpone_after(timingwheel *tw, tw_timer *timer, uint64_t now,
                              uint64_t delay)
 {
+    TWI_RULE_READY(tw);
+    TWI_RULE_GIVEN(timer, __func__);
     return tw_postpone(tw, timer, tw_after(now, delay));
 }
 
 static inline void twi_remove(timingwheel *tw, tw_timer *timer, tw_state state)
 {
-    twi_unlink(&timer->link);
+    twi_unlink(tw, &timer->link);
     timer->state = (uint32_t)state;
     tw->count--;
 }
@@ -1601,6 +1629,7 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
     if (!twi_is_pending(timer))
         return false;
     TWI_RULE_READY(tw);
+    TWI_CALLED(tw, __func__);
     if (tw->activity == TWI_ALLOCATING)
         return false;
     twi_remove(tw, timer, TW_CANCELLED);
@@ -1610,18 +1639,18 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
 TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
 {
     TWI_RULE_READY(tw);
-    TWI_RULE_GIVEN(from);
-    TWI_RULE_GIVEN(to);
+    TWI_RULE_GIVEN(from, __func__);
+    TWI_RULE_GIVEN(to, __func__);
     if (tw == NULL || from == NULL || to == NULL || from == to ||
         tw->activity == TWI_ALLOCATING)
         return;
     TWI_RULE_TIMER(tw, from);
-    TWI_RULE(!twi_is_pending(to) || to->link.next->prev != &to->link,
-             "tw_move into a pending timer: cancel that timer first");
+    TWI_RULE(!twi_is_pending(to) || to->link.next->prev != &to->link, __func__,
+             to, "tw_move into a pending timer: cancel that timer first");
     *to = *from;
     if (!twi_is_pending(from))
         return;
-    TWI_RULE_RING(&from->link);
+    TWI_RULE_RING(&from->link, __func__);
     to->link.prev->next = to->link.next->prev = &to->link;
     from->state = TW_IDLE;
 }
@@ -1633,30 +1662,34 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
 static void twi_place_again(timingwheel *tw, tw_timer *timer)
 {
     uint64_t tick = twi_tick_of(tw, timer->deadline);
-    unsigned level = twi_level_of(tw, tick);
-    twi_wheel *wheel = tw->wheels[level];
-    if (wheel == NULL && twi_is_empty(&tw->lists[TWI_WAITING]))
-        wheel = twi_provide_wheel(tw, level);
+    twi_wheel *wheel = twi_wheel_for(tw, tick);
+    if (wheel == &tw->waiting && twi_is_empty(&tw->lists[TWI_WAITING]))
+        wheel = twi_provide_wheel(tw, tick);
     tw->cascaded++;
-    tw->budget--;
-    twi_unlink(&timer->link);
-    if (wheel != NULL) {
+    twi_unlink(tw, &timer->link);
+    if (wheel != &tw->waiting) {
         twi_put(tw, timer, wheel, tick);
         return;
     }
     twi_push_back(tw, timer, &tw->lists[TWI_WAITING]);
-    if (tick < tw->waiting.queue_tick)
-        twi_queue_set(tw, &tw->waiting, tick);
+    if (tick - 1 < wheel->quiet_tick)
+        twi_queue_set(tw, wheel, tick - 1);
+}
+
+/* True if the call has handled as many timers as its limit allows. */
+static inline bool twi_is_spent(const timingwheel *tw)
+{
+    return tw->fired + tw->cascaded == tw->stop_at;
 }
 
 /* Moves up to `most` timers of a step to the next finer wheel (MOVING DOWN). */
 TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
                                 uint64_t step, uint64_t most)
 {
-    twi_wheel *finer = tw->wheels[wheel->shift / tw->size_bits - 1];
+    twi_wheel *finer = wheel->finer;
     twi_bucket *from = &wheel->buckets[step & tw->bucket_mask];
-    for (; most != 0 && tw->budget != 0 && !twi_is_empty(from); most--) {
-        TWI_RULE_RING(&from->ring);
+    for (; most != 0 && !twi_is_spent(tw) && !twi_is_empty(from); most--) {
+        TWI_RULE_RING(&from->ring, tw->called);
         tw_timer *timer = twi_timer_of(from->ring.prev);
         uint64_t tick = twi_tick_of(tw, timer->deadline);
         TWI_PREFETCH_HINT(timer);
@@ -1667,12 +1700,12 @@ TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
         }
         uint32_t index = twi_index_of(tw, finer, tick);
         twi_bucket *to = &finer->buckets[index];
-        twi_unlink(&timer->link);
+        TWI_RULE_RING(&to->ring, tw->called);
+        twi_unlink(tw, &timer->link);
         twi_link_between(&timer->link, &to->ring, to->ring.next);
         twi_set_hint(tw, timer, to);
         twi_note_arrival(tw, finer, index, tick);
         tw->cascaded++;
-        tw->budget--;
     }
 }
 
@@ -1680,45 +1713,36 @@ TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
  * places it again and returns NULL. */
 static inline tw_timer *twi_take_front(timingwheel *tw, twi_bucket *bucket)
 {
-    TWI_RULE_RING(&bucket->ring);
+    TWI_RULE_RING(&bucket->ring, tw->called);
     tw_timer *timer = twi_timer_of(bucket->ring.next);
     if (!twi_is_due(tw, timer)) {
         twi_place_again(tw, timer);
         return NULL;
     }
     TWI_PREFETCH_HINT(timer);
-    twi_unlink(&timer->link);
+    twi_unlink(tw, &timer->link);
     return timer;
 }
 
-/* A timer of TWI_WAITING is due: it fires, and the others are placed again. */
-TWI_NOINLINE void twi_recall_waiting(timingwheel *tw)
+/* Takes out and returns the first due timer of a coarse bucket. NULL: no timer
+ * was due, or timers have moved. */
+TWI_NOINLINE tw_timer *twi_take_coarse(timingwheel *tw, twi_wheel *wheel,
+                                       twi_bucket *bucket)
 {
-    twi_append_ring(&tw->lists[TWI_WAITING], &tw->lists[TWI_OVERDUE]);
-    twi_queue_set(tw, &tw->waiting, UINT64_MAX);
-}
-
-/* Takes out and returns the first due timer of a coarse bucket that has come
- * up. NULL: no timer was due, or the bucket was broken up. */
-TWI_NOINLINE tw_timer *twi_take_coarse(timingwheel *tw, twi_wheel *wheel)
-{
-    twi_bucket *bucket = twi_bucket_of(tw, wheel, tw->clock_tick);
-    twi_link *ring = &bucket->ring, *link = ring->next, *first = link;
+    twi_link *link = bucket->ring.next, *first = link;
     uint64_t step = tw->clock_tick >> wheel->shift;
     uint64_t earliest = UINT64_MAX, second = UINT64_MAX;
     tw_timer *due = NULL;
-    TWI_RULE_RING(ring);
-    for (unsigned looked = 0; link != ring; link = link->next) {
-        TWI_RULE_RING(link);
+    TWI_RULE_RING(&bucket->ring, tw->called);
+    for (unsigned looked = 0; link != &bucket->ring; link = link->next) {
+        TWI_RULE_RING(link, tw->called);
         uint64_t tick = twi_tick_of(tw, twi_timer_of(link)->deadline);
-        bool was_postponed = tick >> wheel->shift != step;
-        if (TWI_UNLIKELY(was_postponed) || TWI_UNLIKELY(looked++ == TWI_FEW)) {
-            if (was_postponed)
-                twi_place_again(tw, twi_timer_of(link));
-            else
-                twi_move_down(tw, wheel, step, UINT64_MAX);
-            if (twi_is_empty(bucket))
-                twi_requeue(tw, wheel);
+        if (TWI_UNLIKELY(tick >> wheel->shift != step)) { /* was postponed */
+            twi_place_again(tw, twi_timer_of(link));
+            return NULL;
+        }
+        if (TWI_UNLIKELY(looked++ == TWI_FEW)) {
+            twi_move_down(tw, wheel, step, UINT64_MAX);
             return NULL;
         }
         /* Without branches, which would be hard to predict. */
@@ -1727,30 +1751,47 @@ TWI_NOINLINE tw_timer *twi_take_coarse(timingwheel *tw, twi_wheel *wheel)
         first = tick < earliest ? link : first;
         earliest = tick < earliest ? tick : earliest;
     }
-    if (earliest == tw->clock_tick) { /* no empty bucket comes up at the last */
+    if (earliest == tw->clock_tick) {
         due = twi_timer_of(first);
-        twi_unlink(first);
+        twi_unlink(tw, first);
         earliest = second;
     }
-    bucket->not_before = earliest;
-    if (twi_is_empty(bucket))
-        twi_requeue(tw, wheel);
-    else if (earliest != wheel->queue_tick)
-        twi_queue_set(tw, wheel, earliest);
+    if (!twi_is_empty(bucket)) {
+        bucket->quiet_tick = earliest - 1;
+        twi_queue_set(tw, wheel, earliest - 1);
+    }
     return due;
+}
+
+/* Takes out and returns the first due timer of the bucket that has come up.
+ * NULL: no timer was due, or timers have moved. */
+static inline tw_timer *twi_take_from(timingwheel *tw, twi_wheel *wheel)
+{
+    twi_bucket *bucket = twi_bucket_of(tw, wheel, tw->clock_tick);
+    tw_timer *timer = NULL;
+    if (!twi_is_empty(bucket)) {
+        bool is_alone = bucket->ring.next == bucket->ring.prev;
+        if (wheel->shift == 0 ||
+            (is_alone && twi_is_due(tw, twi_timer_of(bucket->ring.next))))
+            timer = twi_take_front(tw, bucket);
+        else
+            timer = twi_take_coarse(tw, wheel, bucket);
+    }
+    if (twi_is_empty(bucket))
+        twi_raise_key(tw, wheel);
+    return timer;
 }
 
 /* --------------------------------------------------------- moving ahead --- */
 
-/* Returns left * passed / span, rounded up; passed < span. */
-static uint64_t twi_share_of(uint64_t left, uint64_t passed, uint64_t span)
+/* Returns timers * passed / span, rounded up; passed < span. */
+static uint64_t twi_share_of(uint64_t timers, uint64_t passed, uint64_t span)
 {
-    unsigned bits = twi_highest_bit(span);
-    if (bits > 31) { /* 32 bits are exact enough */
-        passed >>= bits - 31;
-        span >>= bits - 31;
-    }
-    return left / span * passed + (left % span * passed + span - 1) / span;
+    for (; span > UINT32_MAX; span >>= 1) /* 32 bits are exact enough */
+        passed >>= 1;
+    if (timers > UINT32_MAX)
+        timers = UINT32_MAX;
+    return (timers * passed + span - 1) / span;
 }
 
 /* Moves large buckets down early (see MOVING AHEAD), and sets ahead_tick.
@@ -1759,19 +1800,17 @@ TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
 {
     uint64_t began = twi_tick_reached(tw, tw->clock_time);
     tw->ahead_tick = UINT64_MAX;
-    for (unsigned level = 63 / tw->size_bits; level != 0; level--) {
-        const twi_wheel *wheel = tw->wheels[level];
-        if (wheel == NULL)
-            continue;
-        uint64_t step = (tw->clock_tick >> wheel->shift) + 1;
-        uint64_t end = step << wheel->shift, own = (step - 1) << wheel->shift;
+    for (const twi_wheel *wheel = tw->waiting.finer; wheel->shift != 0;
+         wheel = wheel->finer) {
+        uint64_t own = tw->clock_tick >> wheel->shift << wheel->shift;
+        uint64_t end = own + (UINT64_C(1) << wheel->shift), look_at = end;
         if (wheel->large_tick < end || end == 0)
             continue; /* no large bucket, or no step beyond 64 bits */
         uint64_t timers = twi_bucket_of(tw, wheel, end)->at_most;
-        uint64_t from = began < own ? own : began, look_at = end;
+        uint64_t from = began < own ? own : began;
         if (timers != 0) {
             twi_move_down(
-                tw, wheel, step,
+                tw, wheel, end >> wheel->shift,
                 twi_share_of(timers, tw->clock_tick - from, end - from));
             look_at = tw->clock_tick; /* to go on in the next call */
         }
@@ -1782,19 +1821,6 @@ TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
 
 /* --------------------------------------------------------------- firing --- */
 
-/* Takes out and returns the first timer of the bucket of wheel 0 that has come
- * up. NULL: the bucket is empty, or the timer was postponed. */
-static inline tw_timer *twi_take_finest(timingwheel *tw, twi_wheel *wheel)
-{
-    twi_bucket *bucket = &wheel->buckets[tw->clock_tick & tw->bucket_mask];
-    tw_timer *timer = NULL;
-    if (!twi_is_empty(bucket))
-        timer = twi_take_front(tw, bucket);
-    if (twi_is_empty(bucket))
-        twi_requeue(tw, wheel);
-    return timer;
-}
-
 static inline void twi_end_call(timingwheel *tw, uint64_t target_tick)
 {
     tw->unfinished = false;
@@ -1802,60 +1828,61 @@ static inline void twi_end_call(timingwheel *tw, uint64_t target_tick)
     if (TWI_UNLIKELY(target_tick >= tw->ahead_tick))
         twi_move_ahead(tw);
     tw->clock_time = tw->target_time;
-    if (twi_is_empty(&tw->lists[TWI_LATE])) {
-        uint64_t next = twi_next_tick(tw);
-        tw->busy_tick = next < tw->ahead_tick ? next : tw->ahead_tick;
+    if (twi_is_empty(&tw->lists[TWI_NEXT_CALL])) {
+        uint64_t quiet = tw->queue[0]->quiet_tick;
+        tw->idle_before_tick =
+            quiet < tw->ahead_tick ? quiet + 1 : tw->ahead_tick;
     }
 }
 
 /* Takes out and returns the next timer due by the target. NULL: none is left,
- * and the call has ended, or the budget is spent. */
+ * and the call has ended, or its limit is reached. */
 static inline tw_timer *twi_take_next(timingwheel *tw, uint64_t target_tick)
 {
-    twi_bucket *overdue = &tw->lists[TWI_OVERDUE];
-    /* The last key that is due. UINT64_MAX is no key: it says nothing. */
-    uint64_t last = target_tick - (target_tick == UINT64_MAX);
+    twi_bucket *overdue = &tw->lists[TWI_THIS_CALL];
     tw_timer *timer = NULL;
     while (timer == NULL) {
         bool any_overdue = !twi_is_empty(overdue);
         twi_wheel *wheel = tw->queue[0];
-        if (!any_overdue && wheel->queue_tick > last) {
-            wheel = target_tick == UINT64_MAX ? twi_last_wheel(tw) : NULL;
-            if (wheel == NULL) {
-                twi_end_call(tw, target_tick);
-                break;
-            }
+        if (!any_overdue && wheel->quiet_tick >= target_tick) {
+            twi_end_call(tw, target_tick);
+            break;
         }
-        if (tw->budget == 0)
+        if (twi_is_spent(tw))
             break;
         if (any_overdue) {
             timer = twi_take_front(tw, overdue);
             continue;
         }
-        tw->clock_tick = wheel->queue_tick;
-        if (wheel->shift == 0)
-            timer = twi_take_finest(tw, wheel);
-        else if (wheel != &tw->waiting)
-            timer = twi_take_coarse(tw, wheel);
-        else
-            twi_recall_waiting(tw);
+        tw->clock_tick = wheel->quiet_tick + 1;
+        if (wheel != &tw->waiting) {
+            timer = twi_take_from(tw, wheel);
+            continue;
+        }
+        /* The due timers fire, and the others are placed again. */
+        twi_append_ring(tw, &tw->lists[TWI_WAITING], overdue);
+        twi_queue_set(tw, wheel, UINT64_MAX);
     }
     return timer;
 }
 
 /* Runs calls. With `one`, returns the first due timer instead of firing. */
-static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
-                                    uint64_t limit, bool one)
+TWI_WRAPS static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
+                                              uint64_t limit, bool one,
+                                              const char *function)
 {
     tw_timer *timer = NULL;
     bool begun = false;
-    TWI_ENTER(tw, TWI_ADVANCING);
-    tw->budget = limit;
+    (void)function;
+    TWI_CALLED(tw, function);
+    twi_scope scope = {tw, twi_change(tw, TWI_ADVANCING)};
+    tw->stop_at = tw->fired + tw->cascaded + limit;
     do {
         if (!tw->unfinished) {
             tw->target_time = now < tw->clock_time ? tw->clock_time : now;
-            tw->busy_tick = 0;
-            twi_append_ring(&tw->lists[TWI_LATE], &tw->lists[TWI_OVERDUE]);
+            tw->idle_before_tick = 0;
+            twi_append_ring(tw, &tw->lists[TWI_NEXT_CALL],
+                            &tw->lists[TWI_THIS_CALL]);
             tw->unfinished = begun = true;
         }
         uint64_t target_tick = twi_tick_reached(tw, tw->target_time);
@@ -1863,57 +1890,71 @@ static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
             timer->state = TW_FIRED;
             tw->count--;
             tw->fired++;
-            tw->budget--;
             if (one)
                 break;
+            TWI_HINT(timer->callback != NULL, function, timer,
+                     "the timer has no callback, so nothing is called: never "
+                     "initialised? Use tw_timer_init, or tw_poll");
             if (timer->callback != NULL)
                 TW_CALL(tw, timer);
+            TWI_CALLED(tw, function);
         }
     } while (!tw->unfinished && !begun);
-    TWI_LEAVE(tw);
+    TWI_LEAVE(scope);
     return timer;
 }
+
+#define TWI_HINT_NOW(tw, now)                                                \
+    TWI_HINT((tw) == NULL ||                                                 \
+                 ((now) >= (tw)->clock_time && (now) >= (tw)->target_time),  \
+             __func__, NULL,                                                 \
+             "`now` lies before the latest one: a clock that was set back? " \
+             "Use a monotonic clock")
 
 /* Returns true, and moves the clock, if a call has nothing else to do. */
 static inline bool twi_pass_idle_time(timingwheel *tw, uint64_t now)
 {
     uint64_t target_tick = twi_tick_reached(tw, now);
-    if (target_tick >= tw->busy_tick || now < tw->clock_time)
+    if (target_tick >= tw->idle_before_tick || now < tw->clock_time)
         return false;
     tw->clock_tick = target_tick;
     tw->clock_time = now;
     return true;
 }
 
-static inline size_t twi_fire(timingwheel *tw, uint64_t now, uint64_t limit)
+static inline size_t twi_fire(timingwheel *tw, uint64_t now, uint64_t limit,
+                              const char *function)
 {
     if (tw == NULL || tw->activity != TWI_LIVE || limit == 0 ||
         twi_pass_idle_time(tw, now))
         return 0;
     uint64_t before = tw->fired;
-    (void)twi_advance(tw, now, limit, false);
+    (void)twi_advance(tw, now, limit, false, function);
     return (tw->fired - before) & SIZE_MAX;
 }
 
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now)
 {
     TWI_RULE_LIVE(tw);
-    return twi_fire(tw, now, UINT64_MAX);
+    TWI_HINT_NOW(tw, now);
+    return twi_fire(tw, now, UINT64_MAX, __func__);
 }
 
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit)
 {
     TWI_RULE_LIVE(tw);
-    return twi_fire(tw, now, limit);
+    TWI_HINT_NOW(tw, now);
+    return twi_fire(tw, now, limit, __func__);
 }
 
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 {
     TWI_RULE_LIVE(tw);
+    TWI_HINT_NOW(tw, now);
     if (tw == NULL || tw->activity != TWI_LIVE || twi_pass_idle_time(tw, now))
         return NULL;
-    return twi_advance(tw, now, UINT64_MAX, true);
+    return twi_advance(tw, now, UINT64_MAX, true, __func__);
 }
 
 /* -------------------------------------------------- waiting and periods --- */
@@ -1929,22 +1970,18 @@ TW_DEF uint64_t tw_now(const timingwheel *tw)
 /* As tw_next_deadline. In zero memory lists are no rings, but `count` is 0. */
 static inline bool twi_next_time(const timingwheel *tw, uint64_t *time)
 {
-    if (tw->busy_tick == 0 &&
+    if (tw->idle_before_tick == 0 &&
         ((tw->unfinished && tw->activity != TWI_ADVANCING) ||
-         (tw->count != 0 && (!twi_is_empty(&tw->lists[TWI_OVERDUE]) ||
-                             !twi_is_empty(&tw->lists[TWI_LATE]))))) {
+         (tw->count != 0 && ((tw->activity != TWI_DRAINING &&
+                              !twi_is_empty(&tw->lists[TWI_THIS_CALL])) ||
+                             !twi_is_empty(&tw->lists[TWI_NEXT_CALL]))))) {
         *time = tw_now(tw);
         return true;
     }
-    if (tw->count == 0)
+    uint64_t quiet = tw->count == 0 ? UINT64_MAX : tw->queue[0]->quiet_tick;
+    if (quiet >= tw->last_tick)
         return false;
-    uint64_t tick = twi_next_tick(tw);
-    if (tick == UINT64_MAX && !twi_is_empty(&tw->lists[TWI_DRAINED]) &&
-        twi_last_wheel(tw) == NULL)
-        return false; /* all pending timers await a visit by tw_drain */
-    if (tw->tick_length != 1 && tick > UINT64_MAX / tw->tick_length)
-        return false;
-    *time = tick * tw->tick_length;
+    *time = (quiet + 1) * tw->tick_length;
     return true;
 }
 
@@ -1983,28 +2020,16 @@ TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period, uint64_t now,
 
 /* ------------------------------------------------ visiting and draining --- */
 
-/* Returns bucket *at, and counts *at up; NULL after the last. Wheels come from
- * the coarsest to the finest, then the lists before TWI_DRAINED, so that timers
- * of one tick come in start order. */
-static twi_bucket *twi_next_bucket(timingwheel *tw, uint32_t *at)
-{
-    uint32_t per_wheel = tw->bucket_mask + 1, end = TWI_LEVELS * per_wheel;
-    for (; *at < end; *at += per_wheel) {
-        const twi_wheel *wheel = tw->wheels[(end - 1 - *at) / per_wheel];
-        if (wheel != NULL)
-            return &wheel->buckets[(*at)++ & tw->bucket_mask];
-    }
-    return *at - end < TWI_DRAINED ? &tw->lists[(*at)++ - end] : NULL;
-}
-
-static size_t twi_visit_ring(const twi_bucket *bucket, tw_visitor *visit,
-                             void *context)
+/* Calls `visit` for each timer of a ring, and returns their number. */
+static size_t twi_visit_ring(const timingwheel *tw, const twi_bucket *bucket,
+                             tw_visitor *visit, void *context)
 {
     size_t visited = 0;
-    TWI_RULE_RING(&bucket->ring);
+    (void)tw;
+    TWI_RULE_RING(&bucket->ring, tw->called);
     for (twi_link *link = bucket->ring.next, *next; link != &bucket->ring;
          link = next) {
-        TWI_RULE_RING(link);
+        TWI_RULE_RING(link, tw->called);
         next = link->next; /* the visitor may cancel and free the timer */
         visited++;
         if (visit != NULL)
@@ -2013,17 +2038,25 @@ static size_t twi_visit_ring(const twi_bucket *bucket, tw_visitor *visit,
     return visited;
 }
 
+/* TWI_THIS_CALL comes before the wheels, and the other lists after them, so that
+ * timers of one tick come in start order. (A visitor may add a wheel, which is
+ * coarser than all others, and empty.) */
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
 {
     TWI_RULE_READY(tw);
     if (tw == NULL || visit == NULL || tw->activity <= TWI_VISITING)
         return 0;
-    TWI_ENTER(tw, TWI_VISITING);
-    size_t visited = twi_visit_ring(&tw->lists[TWI_DRAINED], visit, context);
-    const twi_bucket *bucket;
-    for (uint32_t at = 0; (bucket = twi_next_bucket(tw, &at)) != NULL;)
-        visited += twi_visit_ring(bucket, visit, context);
-    TWI_LEAVE(tw);
+    size_t visited = 0;
+    TWI_CALLED(tw, __func__);
+    twi_scope scope = {tw, twi_change(tw, TWI_VISITING)};
+    visited += twi_visit_ring(tw, &tw->lists[TWI_THIS_CALL], visit, context);
+    for (const twi_wheel *wheel = tw->waiting.finer; wheel != &tw->waiting;
+         wheel = wheel->finer)
+        for (uint32_t i = 0; i <= tw->bucket_mask; i++)
+            visited += twi_visit_ring(tw, &wheel->buckets[i], visit, context);
+    for (unsigned i = TWI_THIS_CALL + 1; i < TWI_LISTS; i++)
+        visited += twi_visit_ring(tw, &tw->lists[i], visit, context);
+    TWI_LEAVE(scope);
     return visited;
 }
 
@@ -2032,21 +2065,28 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
     TWI_RULE_READY(tw);
     if (tw == NULL || tw->activity <= TWI_VISITING)
         return 0;
-    TWI_ENTER(tw, TWI_DRAINING);
-    twi_bucket *bucket, *drained = &tw->lists[TWI_DRAINED];
     size_t timers = 0;
-    for (uint32_t at = 0; (bucket = twi_next_bucket(tw, &at)) != NULL;)
-        twi_append_ring(bucket, drained);
-    while (twi_next_tick(tw) != UINT64_MAX)
+    TWI_CALLED(tw, __func__);
+    twi_scope scope = {tw, twi_change(tw, TWI_DRAINING)};
+    twi_bucket *drained = &tw->lists[TWI_THIS_CALL];
+    for (twi_wheel *wheel = tw->waiting.finer; wheel != &tw->waiting;
+         wheel = wheel->finer)
+        for (uint32_t i = 0; i <= tw->bucket_mask; i++)
+            twi_append_ring(tw, &wheel->buckets[i], drained);
+    for (unsigned i = TWI_THIS_CALL + 1; i < TWI_LISTS; i++)
+        twi_append_ring(tw, &tw->lists[i], drained);
+    while (tw->queued != 0)
         twi_queue_set(tw, tw->queue[0], UINT64_MAX);
+    tw->idle_before_tick = 0; /* a visitor may throw: then timers are left */
     for (; !twi_is_empty(drained); timers++) {
-        TWI_RULE_RING(&drained->ring);
+        TWI_RULE_RING(&drained->ring, __func__);
         tw_timer *timer = twi_timer_of(drained->ring.next);
         twi_remove(tw, timer, TW_IDLE);
         if (visit != NULL)
             visit(timer, context);
+        TWI_CALLED(tw, __func__);
     }
-    TWI_LEAVE(tw);
+    TWI_LEAVE(scope);
     return timers;
 }
 
@@ -2084,7 +2124,7 @@ TW_DEF const char *tw_strerror(int status)
     static const char sentences[][72] = {
         "Done.",
         "NULL, a value out of range, or destroyed: see the function's comment.",
-        "No memory for a wheel: free memory and try again, or use tw_reserve.",
+        "No memory for a wheel: enlarge the heap or pool, or tw_reserve early.",
         "max_pending timers are pending: wait, cancel one, or raise the limit.",
         "Inside tw_foreach, TW_MALLOC or TW_FREE: start the timer afterwards."};
     if (status > TW_OK || status < TW_EBUSY)
@@ -2102,15 +2142,14 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
     stats->pending = tw->count;
     stats->fired = tw->fired;
     stats->cascaded = tw->cascaded;
+    stats->wheels = tw->waiting.shift / tw->size_bits;
+    stats->bytes = stats->wheels * TW_WHEEL_BYTES((tw->bucket_mask + 1) / 2);
     for (unsigned i = 0; i < TWI_LISTS; i++)
         stats->buckets += !twi_is_empty(&tw->lists[i]);
-    for (unsigned level = 0; level < TWI_LEVELS; level++) {
-        const twi_wheel *wheel = tw->wheels[level];
-        stats->wheels += wheel != NULL;
-        for (uint32_t i = 0; wheel != NULL && i <= tw->bucket_mask; i++)
+    for (const twi_wheel *wheel = tw->waiting.finer; wheel != &tw->waiting;
+         wheel = wheel->finer)
+        for (uint32_t i = 0; i <= tw->bucket_mask; i++)
             stats->buckets += !twi_is_empty(&wheel->buckets[i]);
-    }
-    stats->bytes = stats->wheels * twi_wheel_bytes(tw);
 }
 
 /* Writes a line, with the next of `numbers` in place of each %. The caller's
@@ -2147,13 +2186,14 @@ TWI_WRAPS static void twi_draw_wheel(const timingwheel *tw,
     uint64_t step = tw->clock_tick >> wheel->shift, timers = 0;
     uint64_t numbers[] = {wheel->shift / tw->size_bits,
                           UINT64_C(1) << wheel->shift, step << wheel->shift,
-                          wheel->queue_tick};
+                          wheel->quiet_tick + 1};
     uint32_t i = 0, end = 1;
     while (i <= tw->bucket_mask) {
         uint64_t before = timers;
         do {
             timers += twi_visit_ring(
-                &wheel->buckets[(step + i++) & tw->bucket_mask], NULL, NULL);
+                tw, &wheel->buckets[(step + i++) & tw->bucket_mask], NULL,
+                NULL);
         } while (i % (tw->bucket_mask / 64 + 1) != 0);
         uint64_t here = timers - before;
         row[end++] = signs[here < 10 ? here : here < 100 ? 10 : 11];
@@ -2161,7 +2201,7 @@ TWI_WRAPS static void twi_draw_wheel(const timingwheel *tw,
     for (i = 0; i < sizeof(tail); i++)
         row[end++] = tail[i];
     twi_write_line(write, context,
-                   wheel->queue_tick == UINT64_MAX
+                   wheel->quiet_tick == UINT64_MAX
                        ? "wheel %: step %, from tick %"
                        : "wheel %: step %, from tick %, key %",
                    numbers);
@@ -2182,17 +2222,16 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
     uint64_t counts[] = {stats.pending, stats.fired, stats.cascaded, 0};
     twi_write_line(write, context, "clock: % (tick %, of % time units)", clock);
     twi_write_line(write, context, "% pending, % fired, % cascaded", counts);
-    for (unsigned level = 0; level < TWI_LEVELS; level++)
-        if (tw->wheels[level] != NULL)
-            twi_draw_wheel(tw, tw->wheels[level], write, context);
+    for (unsigned bit = 0; bit < tw->waiting.shift; bit += tw->size_bits)
+        twi_draw_wheel(tw, tw->wheel_by_bit[bit], write, context);
     for (unsigned i = 0; i < TWI_LISTS; i++)
-        counts[3] += twi_visit_ring(&tw->lists[i], NULL, NULL);
+        counts[3] += twi_visit_ring(tw, &tw->lists[i], NULL, NULL);
     twi_write_line(write, context, "in no wheel: %", counts + 3);
 }
 
-/* True if the ring is sound, and no timer is due before not_before. */
+/* True if the ring is sound, and no timer is due before `first`. */
 static bool twi_ring_is_sound(const timingwheel *tw, const twi_bucket *bucket,
-                              uint64_t not_before, size_t *timers)
+                              uint64_t first, size_t *timers)
 {
     const twi_link *prev = &bucket->ring;
     for (twi_link *link = bucket->ring.next; link != &bucket->ring;
@@ -2200,8 +2239,7 @@ static bool twi_ring_is_sound(const timingwheel *tw, const twi_bucket *bucket,
         if (link == NULL || link->prev != prev || *timers == tw->count)
             return false;
         const tw_timer *timer = twi_timer_of(link);
-        if (!twi_is_pending(timer) ||
-            twi_tick_of(tw, timer->deadline) < not_before)
+        if (!twi_is_pending(timer) || twi_tick_of(tw, timer->deadline) < first)
             return false;
         ++*timers;
     }
@@ -2213,13 +2251,13 @@ TWI_WRAPS static bool twi_bucket_is_sound(const timingwheel *tw,
                                           uint32_t index)
 {
     const twi_bucket *bucket = &wheel->buckets[index];
-    uint64_t step = bucket->not_before >> wheel->shift;
+    uint64_t step = (bucket->quiet_tick + 1) >> wheel->shift;
     if (twi_is_empty(bucket))
-        return bucket->not_before == UINT64_MAX && bucket->at_most == 0;
-    return (wheel->marks[index / 64] >> (index % 64) & 1) != 0 &&
+        return bucket->quiet_tick == UINT64_MAX && bucket->at_most == 0;
+    return (wheel->marks[index / 64] >> index % 64 & 1) != 0 &&
            (step & tw->bucket_mask) == index &&
            step - (tw->clock_tick >> wheel->shift) <= tw->bucket_mask &&
-           bucket->not_before >= wheel->queue_tick &&
+           bucket->quiet_tick >= wheel->quiet_tick &&
            (bucket->at_most < TWI_LARGE || wheel->shift == 0 ||
             step <= wheel->large_tick >> wheel->shift);
 }
@@ -2227,44 +2265,48 @@ TWI_WRAPS static bool twi_bucket_is_sound(const timingwheel *tw,
 /* True if invariants 5 and 6 hold. */
 static bool twi_queue_is_sound(const timingwheel *tw, size_t queued)
 {
-    for (uint32_t i = 0; i < tw->queued; i++)
+    for (unsigned i = 0; i < tw->queued; i++)
         if (tw->queue[i]->queue_index != i ||
             (i != 0 && twi_is_before(tw->queue[i], tw->queue[(i - 1) / 2])))
             return false;
-    return tw->queued == queued && twi_next_tick(tw) >= tw->clock_tick &&
-           (tw->busy_tick == 0 ||
-            (tw->busy_tick <= twi_next_tick(tw) &&
-             tw->busy_tick <= tw->ahead_tick && !tw->unfinished &&
-             twi_is_empty(&tw->lists[TWI_OVERDUE]) &&
-             twi_is_empty(&tw->lists[TWI_LATE])));
+    uint64_t quiet = tw->queue[0]->quiet_tick;
+    return tw->queued == queued &&
+           (quiet + 1 >= tw->clock_tick || quiet == UINT64_MAX) &&
+           (tw->idle_before_tick == 0 ||
+            (tw->idle_before_tick - 1 <= quiet &&
+             tw->idle_before_tick <= tw->ahead_tick && !tw->unfinished &&
+             twi_is_empty(&tw->lists[TWI_THIS_CALL]) &&
+             twi_is_empty(&tw->lists[TWI_NEXT_CALL])));
 }
 
 TW_DEF bool tw_check(const timingwheel *tw)
 {
-    size_t timers = 0,
-           queued = tw != NULL && tw->waiting.queue_tick != UINT64_MAX;
     if (tw == NULL || tw->activity == TWI_DESTROYED)
         return false;
-    for (unsigned level = 0; level < TWI_LEVELS; level++) {
-        const twi_wheel *wheel = tw->wheels[level];
-        if (wheel != NULL && level != 0 && tw->wheels[level - 1] == NULL)
+    size_t timers = 0, queued = tw->waiting.quiet_tick != UINT64_MAX;
+    for (const twi_wheel *wheel = tw->waiting.finer; wheel != &tw->waiting;
+         wheel = wheel->finer) {
+        unsigned shift = wheel->finer == &tw->waiting
+                             ? 0
+                             : wheel->finer->shift + tw->size_bits;
+        if (wheel->shift != shift || tw->wheel_by_bit[shift] != wheel)
             return false;
-        queued += wheel != NULL && wheel->queue_tick != UINT64_MAX;
-        for (uint32_t i = 0; wheel != NULL && i <= tw->bucket_mask; i++) {
+        queued += wheel->quiet_tick != UINT64_MAX;
+        for (uint32_t i = 0; i <= tw->bucket_mask; i++) {
             const twi_bucket *bucket = &wheel->buckets[i];
             size_t before = timers;
             if (!twi_bucket_is_sound(tw, wheel, i) ||
-                !twi_ring_is_sound(tw, bucket, bucket->not_before, &timers) ||
+                !twi_ring_is_sound(tw, bucket, bucket->quiet_tick + 1,
+                                   &timers) ||
                 timers - before > bucket->at_most)
                 return false;
         }
     }
-    for (unsigned i = 0; i < TWI_LISTS; i++) {
-        const twi_bucket *list = &tw->lists[i];
-        uint64_t not_before = i == TWI_WAITING ? tw->waiting.queue_tick : 0;
-        if (!twi_ring_is_sound(tw, list, not_before, &timers))
+    for (unsigned i = 0; i < TWI_LISTS; i++)
+        if (!twi_ring_is_sound(
+                tw, &tw->lists[i],
+                i == TWI_WAITING ? tw->waiting.quiet_tick + 1 : 0, &timers))
             return false;
-    }
     return timers == tw->count && twi_queue_is_sound(tw, queued);
 }
 
@@ -2370,7 +2412,7 @@ static bool twi_apply(timingwheel *tw, tw_remote *remote)
     }
     uint64_t deadline = request == UINT64_MAX ? request : request - TWI_START;
     if (tw != NULL &&
-        twi_start_any(tw, &remote->timer, deadline, SIZE_MAX) == TW_OK)
+        twi_start_slow(tw, &remote->timer, deadline, true) == TW_OK)
         return true;
     return !atomic_compare_exchange_strong_explicit(
         &remote->request, &nothing, request, TWI_RELAXED, TWI_RELAXED);

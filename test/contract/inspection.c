@@ -112,7 +112,8 @@ static void dump_at_the_end_of_time(void)
             set_up_with(1, i == 0 ? UINT64_MAX - 1 : 0, size, 0);
             for (unsigned j = 0; j < 26; j++)
                 start((char)('a' + j), UINT64_MAX >> (i == 0 ? 0 : j * 5 / 2));
-            DRAWS(&tw, i == 0 ? "step 1, from tick 18446744073709551614\n["
+            DRAWS(&tw, i == 0 ? "from tick 18446744073709551614, "
+                                "key 18446744073709551615\n["
                               : "step 1, from tick 0, key ");
             CHECK(drawn_lines >= 3 + 2 * stats().wheels);
             tear_down();

@@ -31,6 +31,7 @@ static void *take(size_t size)
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
 
+#include "../lib/inside.h"
 #include "../lib/tap.h"
 
 /* At every address of a mailbox, no line of 128 bytes holds the list together
@@ -52,7 +53,7 @@ static void buckets_fit(void)
         timingwheel tw;
         tw_init(&tw, NULL);
         CHECK(tw_reserve(&tw, 0) == TW_OK);
-        const twi_wheel *wheel = tw.wheels[0];
+        const twi_wheel *wheel = wheel_at(&tw, 0);
         CHECK((uintptr_t)wheel->buckets % 64 == 0);
         CHECK((size_t)((unsigned char *)wheel->buckets - block) - offset <
               sizeof *wheel + 64);

@@ -14,6 +14,7 @@
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
 
+#include "../lib/inside.h"
 #include "../lib/tap.h"
 
 static timingwheel tw;
@@ -57,7 +58,7 @@ static void set_up(void)
 
 static twi_bucket *bucket_at(unsigned level, uint64_t tick)
 {
-    return twi_bucket_of(&tw, tw.wheels[level], tick);
+    return twi_bucket_of(&tw, wheel_at(&tw, level), tick);
 }
 
 static void counters(void)
@@ -93,20 +94,20 @@ static void buckets(void)
 {
     set_up();
     twi_bucket *bucket = bucket_at(0, 1011);
-    DAMAGE(bucket->not_before, 1010); /* another bucket */
+    DAMAGE(bucket->quiet_tick, 1009); /* another bucket */
     DAMAGE(bucket->at_most, 0);
     DAMAGE(bucket->ring.prev, &timers[35].link);
-    DAMAGE(bucket->not_before, 1011 + 32); /* the same bucket, a later turn */
+    DAMAGE(bucket->quiet_tick, 1010 + 32); /* the same bucket, a later turn */
     bucket = bucket_at(0, 1005);           /* empty */
-    DAMAGE(bucket->not_before, 1005);
+    DAMAGE(bucket->quiet_tick, 1005);
     DAMAGE(bucket->at_most, 1);
     bucket = bucket_at(2, 3000);
-    DAMAGE(bucket->not_before, 3001); /* after its only timer */
+    DAMAGE(bucket->quiet_tick, 3000); /* after its only timer */
     DAMAGE(tw.clock_tick, 1300);      /* beyond the buckets of wheel 0 */
     bucket_at(0, 1011)->at_most = bucket_at(2, 3000)->at_most = TWI_LARGE;
-    tw.wheels[2]->large_tick = 3000;
+    wheel_at(&tw, 2)->large_tick = 3000;
     CHECK(tw_check(&tw));
-    DAMAGE(tw.wheels[2]->large_tick, 2000); /* before a large bucket */
+    DAMAGE(wheel_at(&tw, 2)->large_tick, 2000); /* before a large bucket */
     tw_destroy(&tw);
 }
 
@@ -123,14 +124,15 @@ static void wheels(void)
 {
     set_up();
     for (unsigned level = 0; level < 3; level++) {
-        twi_wheel *wheel = tw.wheels[level];
+        twi_wheel *wheel = wheel_at(&tw, level);
         DAMAGE(wheel->marks[0], 0);
         DAMAGE(wheel->queue_index, wheel->queue_index + 1);
-        DAMAGE(wheel->queue_tick, wheel->queue_tick + 1000);
+        DAMAGE(wheel->quiet_tick, wheel->quiet_tick + 1000);
     }
     DAMAGE(tw.waiting.queue_index, 0);
-    DAMAGE(tw.waiting.queue_tick, tw.waiting.queue_tick + 1);
-    DAMAGE(tw.wheels[2], NULL);
+    DAMAGE(tw.waiting.quiet_tick, tw.waiting.quiet_tick + 1);
+    DAMAGE(tw.waiting.finer, wheel_at(&tw, 1));
+    DAMAGE(tw.wheel_by_bit[4], &tw.waiting);
     swap_heads(); /* no heap */
     CHECK(!tw_check(&tw));
     swap_heads();
@@ -147,14 +149,14 @@ static void idle_calls(void)
     tw_timer_init(&timers[1], NULL);
     tw_start(&tw, &timers[0], 3000);
     DAMAGE(tw.clock_tick, 3001); /* after the key, in the same step */
-    DAMAGE(tw.wheels[0], NULL);
-    DAMAGE(tw.busy_tick, 3001); /* after the key */
+    DAMAGE(wheel_at(&tw, 1)->finer, &tw.waiting);
+    DAMAGE(tw.idle_before_tick, 3001); /* after the key */
     DAMAGE(tw.ahead_tick, 2999);
     DAMAGE(tw.unfinished, true);
     tw_start(&tw, &timers[1], 0);
-    DAMAGE(tw.busy_tick, 1);
-    twi_append_ring(&tw.lists[TWI_LATE], &tw.lists[TWI_OVERDUE]);
-    DAMAGE(tw.busy_tick, 1);
+    DAMAGE(tw.idle_before_tick, 1);
+    twi_append_ring(&tw, &tw.lists[TWI_NEXT_CALL], &tw.lists[TWI_THIS_CALL]);
+    DAMAGE(tw.idle_before_tick, 1);
     tw_destroy(&tw);
 }
 
@@ -177,7 +179,7 @@ static const tap_case cases[] = {
     {"tw_check: is false for a damaged timer or ring", pending_timers},
     {"tw_check: is false for a damaged bucket", buckets},
     {"tw_check: is false for a damaged wheel or delay queue", wheels},
-    {"tw_check: is false for a key or busy_tick that misses a timer",
+    {"tw_check: is false for a key or idle_before_tick that misses a timer",
      idle_calls},
     {"tw_check: is false for a copy, NULL and a destroyed wheel", no_wheel},
 };

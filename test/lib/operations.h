@@ -31,6 +31,7 @@ static unsigned few = 12;    /* a bucket with more timers moves down to fire */
 #define TW_STATIC
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
+#include "inside.h"
 #include "oracle.h"
 
 #define ITEMS 1024
@@ -178,7 +179,7 @@ static struct {
 /* Returns the bound that a bucket stores. Cancelled timers count. */
 static uint64_t most_in(unsigned level, uint64_t step)
 {
-    const twi_wheel *wheel = run.tw.wheels[level];
+    const twi_wheel *wheel = wheel_at(&run.tw, level);
     step &= run.tw.bucket_mask;
     return wheel == NULL ? 0 : wheel->buckets[step].at_most;
 }

@@ -108,7 +108,7 @@ static void add_tick(uint64_t tick)
 
 static void add_bucket(const twi_bucket *bucket)
 {
-    add_tick(bucket->not_before);
+    add_tick(bucket->quiet_tick);
     add(bucket->at_most);
     for (twi_link *link = bucket->ring.next; link != &bucket->ring;
          link = link->next)
@@ -120,7 +120,7 @@ static void add_wheel(const twi_wheel *wheel)
 {
     uint32_t buckets = run.tw.bucket_mask + 1;
     add(wheel->queue_index);
-    add_tick(wheel->queue_tick);
+    add_tick(wheel->quiet_tick);
     add_tick(wheel->large_tick);
     for (uint32_t i = 0; i < (buckets + 63) / 64; i++)
         add(wheel->marks[i]);
@@ -135,11 +135,12 @@ static void add_wheel(const twi_wheel *wheel)
  * turn of the coarsest wheel. */
 static uint64_t number_of_state(void)
 {
-    const timingwheel *tw = &run.tw;
+    timingwheel *tw = &run.tw;
+    const twi_wheel *wheel;
     unsigned level = 0;
     hash = 1;
-    for (; level < TWI_LEVELS && tw->wheels[level] != NULL; level++)
-        add_wheel(tw->wheels[level]);
+    for (; (wheel = wheel_at(tw, level)) != NULL; level++)
+        add_wheel(wheel);
     unsigned bits = (level + 1) * tw->size_bits + 1;
     add(level);
     add(tw->clock_tick & ((UINT64_C(1) << bits) - 1));
@@ -151,9 +152,9 @@ static uint64_t number_of_state(void)
         add(tw->clock_tick - twi_tick_reached(tw, tw->clock_time));
     }
     add(tw->waiting.queue_index);
-    add_tick(tw->waiting.queue_tick);
+    add_tick(tw->waiting.quiet_tick);
     add_tick(tw->ahead_tick);
-    add_tick(tw->busy_tick);
+    add_tick(tw->idle_before_tick);
     for (uint32_t id = 0; id < run.s.items; id++) {
         const oracle_timer *t = &run.oracle.timers[id];
         uint64_t older = 0;
