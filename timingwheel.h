@@ -911,7 +911,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #define TWI_FEW 12 /* a bucket with more timers moves down to fire */
 #endif
 #ifndef TWI_LARGE
-#define TWI_LARGE 512 /* a bucket with as many moves down ahead of time */
+#define TWI_LARGE 128 /* a bucket with as many moves down ahead of time */
 #endif
 
 /* With TW_DEBUG, TWI_RULE reports a broken rule. `function` is the public

@@ -72,7 +72,6 @@ test/search/states.c gcc -O2 && .build/states-full --full"
     part examples gcc "CC='gcc $address' CFLAGS='-Wall -Wextra -Wpedantic \
 -Wconversion -Wshadow -Werror' test/docs/examples.sh"
     part install sh test/docs/install.sh
-    part cost sh test/cost/cost.sh
 }
 
 parts >"$build.list"

@@ -11,8 +11,7 @@
 # together, clang counts one. gcc counts every block, about twice as many. -O1
 # keeps the blocks as the source has them: -O2 unrolls loops.
 #
-# test/cost counts, and measures no time. Beside work.sh, cost.sh counts the
-# instructions per operation of cost.c, and compares them with cost.txt.
+# test/cost counts, and measures no time: bench/ does.
 #
 # SPDX-License-Identifier: MIT
 set -u

@@ -57,7 +57,7 @@ OPTIONS = {
     'random': ['--operations', '100000'],
     'states': ['--quick'],
 }
-SCRIPTS = ['test/cost/cost.sh', 'test/cost/work.sh']
+SCRIPTS = ['test/cost/work.sh']
 SANITIZED = [('scripts', ASAN), ('memory', ASAN), ('random', ASAN),
              ('random', MSAN)]
 os.environ['ASAN_OPTIONS'] = os.environ['MSAN_OPTIONS'] = \
