@@ -7,10 +7,8 @@
    SPDX-License-Identifier: MIT (the text is at the end)
 
    SYNOPSIS
-
    Define TIMINGWHEEL_IMPLEMENTATION in one file, in C99 or C++11. Other files
-   only include the header (C90 with stdint.h). The tests run each "example".
-
+   only include the header (C90 with stdint.h and stdbool.h).
    example: synopsis.c
        #define TIMINGWHEEL_IMPLEMENTATION
        #include "timingwheel.h"
@@ -33,156 +31,151 @@
            timingwheel tw;
            uint64_t now = 0; // the reading of your clock, here in milliseconds
            tw_init(&tw, NULL); // a tick is one unit, the clock stands at 0
-           tw_start(&tw, &c.idle, tw_after(now, 30000)); // a time, not a delay
+           tw_start_after(&tw, &c.idle, now, 30000); // due at 30000
            now = 20000; // the loop wakes: the connection has sent a message
            tw_advance_clock(&tw, now);
-           tw_postpone(&tw, &c.idle, tw_after(now, 30000));
+           tw_postpone_after(&tw, &c.idle, now, 30000); // due at 50000
            while (tw_next_deadline(&tw, &now)) // a real loop sleeps until then
                tw_advance_clock(&tw, now);
-           tw_destroy(&tw);
-           return 0; // prints "50000: connection 7 is idle"
+           tw_destroy(&tw); // prints "50000: connection 7 is idle"
        }
 
    YOUR LOOP
-
    example: loop.c
-       tw_config config = {1, now = read_clock(), 0, 0, NULL}; // tick, start
+       uint64_t now = clock_ns(), second = 1000000000;
+       tw_config config = {.tick = 1000000, .start = now}; // ticks of 1 ms
        tw_init(tw, &config);
        for (;;) {
-           wait_for_events(tw_wait(tw, read_clock(), one_minute));
-           now = read_clock();        // a global: callbacks need it, too
+           wait_for_events(tw_wait(tw, clock_ns(), second)); // at most 1 s
+           now = clock_ns();
            tw_advance_clock(tw, now); // fires all due timers
-           handle_events();           // tw_start(tw, t, tw_after(now, delay))
+           handle_events(now); // tw_start_after(tw, timer, now, delay)
        }
+   1. tw_start takes a time, but libuv, libev and libevent take a delay. A delay
+      passed to tw_start lies in the past, so the timer fires at once. Pass a
+      delay to tw_start_after, with the latest reading of your clock.
+   2. Read the clock in nanoseconds, with ticks of 1 ms: a delay counted from a
+      reading that is cut off to milliseconds, or old, ends too early.
+   3. Set `start` to the first reading: from 0, the first timers need coarse
+      wheels. Take a monotonic clock: if a clock is set back, all timers wait.
+   4. Round the sleep up to the unit of your wait function, or the loop spins
+      just before each deadline.
+   5. Advance before you handle events: timers then start close to the clock,
+      which is cheaper. After a slow turn a connection can time out with data
+      unread, so let its callback try to read.
+   6. A start fails only without memory for a wheel, at max_pending and on
+      misuse. Without max_pending, where malloc cannot fail, ignore the status.
 
-   1. A deadline is a time, not a delay as in libuv, libev and libevent: write
-      tw_after(now, delay). A delay passed as a deadline lies in the past, so
-      the timer fires at once.
-   2. Set `start` to the first reading of your clock. From 0, the first timers
-      seem far ahead and need coarse wheels: a week after boot, four instead of
-      two. Take CLOCK_MONOTONIC, or CLOCK_BOOTTIME to count suspend, because
-      after a clock is set back, new timeouts fire at once.
-   3. Round the sleep up to the unit of your wait function, because after a
-      sleep that was rounded down the loop spins until the deadline.
-
-   Advance before the events, as above: handlers then start timers close to the
-   clock, which is cheaper. After a slow turn, a connection can time out with
-   data unread: let the callback try to read. If requests share a socket, handle
-   the events first, so that answers cancel timeouts.
-
-   A timer fires less than a tick after its deadline, plus the time that the
-   loop oversleeps or works. From an old or truncated reading of the clock, a
-   delay is too short: read again after long work, and add a unit to the delay.
-
-   tw_start fails only without memory for a new wheel, at max_pending, and on
-   misuse. Without max_pending, where malloc cannot fail, ignore the status.
+   WORDS
+   The *clock* is how far the timingwheel has advanced, in *ticks*: tick n is
+   the time n * `tick`, whatever `start` is. A *wheel* is an array of *buckets*.
+   A bucket holds the timers of one *step*: a tick in wheel 0, else wheel_size
+   steps of the next finer wheel. To *cascade* is to move to another bucket. A
+   timer is *due* when the clock has reached its tick, and *overdue* if it was
+   started after that. A call stopped by limit, tw_poll or exception is
+   *unfinished*.
 
    HOW DO I ...
-
-   - Close a connection in its callback? Reach my server?       example: close.c
+   - Close a connection in its callback? Which `now` is right there? Keep the
+     latest reading in a struct around the timingwheel.        example: close.c
          struct connection *c = TW_OWNER(timer, struct connection, idle);
          struct server *server = TW_OWNER(tw, struct server, timers);
          c->closed = true; // cancel its other timers, skip its events,
          list_add(&server->closed, c); // and free it after the turn
-   - Repeat a timer, in its callback?                          example: repeat.c
+         tw_start_after(tw, &server->retry, server->now, delay);
+   - Have several timers of one kind? Keep an array.           example: array.c
+         struct retry *r = TW_OWNER(timer, struct retry, timer); // an element
+         struct peer *peer = TW_OWNER(r - r->index, struct peer, retries);
+   - Repeat a timer? Start it in its callback.                example: repeat.c
          next = tw_next_period(tw_deadline(timer), period, now, &missed);
          tw_start(tw, timer, next);
-     This keeps the phase: the timer fires at most once per call, and `missed`
-     counts the periods skipped. Instead, tw_after(tw_deadline(timer), period)
-     catches up, and tw_after(now, period) drifts. With a period shorter than a
-     tick or than the time between calls, take tw_next_period.
+     This keeps the phase, and skips what was missed. tw_after(now, period)
+     drifts, and tw_after(tw_deadline(timer), period) catches up.
    - Stop everything?                                            example: stop.c
          tw_drain(tw, release, &list); // the timers are idle: free their owners
-         tw_destroy(tw); // not in a callback; alone, if you list the owners
+         tw_destroy(tw); // not inside a callback
+   - Find a mistake? TW_DEBUG finds broken rules, and prints hints;
+     -fsanitize=address finds objects freed too early, -fsanitize=thread a
+     second thread. Use TW_DEBUG with either. tw_dump draws the wheels.
+   - Use C++? Derive a class from tw_timer, and one from timingwheel, and
+     static_cast to them in the callback. Call tw_cancel in the destructor and
+     tw_move in moves; delete the copy constructor (test/recipes/timer.cpp).
+
+   Less often:
+
    - Bound the work of a turn?                                  example: limit.c
          tw_advance_clock_limit(tw, now, 1000); // tw_wait is 0 if more are due
-   - Choose the tick? As coarse as your precision: for network timeouts 1 ms,
-     which is 1000000 for a clock in nanoseconds. A tick that is 256 times finer
-     costs a move per timer: with 1 ns, a million timers fire 3 times slower.
-   - Choose wheel_size? Leave it at 256. Less only saves memory: with 64 a wheel
-     takes 8 KB, but a million timers fire 3 times slower (16: 5, 2: 20 times).
-   - Run without malloc? Define TW_MALLOC.                    example: reserve.c
+   - Choose `tick` and wheel_size? Ticks of 1 ms suit network timeouts; ticks
+     256 times finer cost one more move per timer. Leave wheel_size at 256: 64
+     takes a quarter of the memory, but a million timers fire 3 times slower.
+   - Run without malloc? Define TW_MALLOC, and reserve.       example: reserve.c
          status = tw_reserve(tw, UINT64_MAX); // 264 KB; no start needs more
    - Simulate? Go from deadline to deadline.                 example: simulate.c
          while (tw_next_deadline(tw, &now) && now <= end)
-             tw_advance_clock(tw, now);
-     Callbacks use tw_now. After the loop, `now` may be past `end`. Leave the
-     tick at 1, and take a fine unit, because timers of one tick fire in start
-     order, not by time. In one call to `end`, a start for "now" fires too late.
-   - Move an object? A byte copy of it is in no list.            example: move.c
+             tw_advance_clock(tw, now); // callbacks use tw_now
+     Use a fine unit, because timers of one tick fire in start order.
+   - Move an object?                                             example: move.c
          tw_move(tw, &old->idle, &copy->idle); // before `old` is freed
-   - Use C++? Derive a class from tw_timer, one per timer of the object, and
-     static_cast the timer to it in the callback. Call tw_cancel in the
-     destructor, and tw_move in moves. Delete the copy constructor: destroying a
-     copy would cancel the original. test/recipes/timer.cpp has such a class.
-   - Dispatch timers myself, or in coroutines?               example: dispatch.c
+   - Use coroutines? No callback may suspend: poll.         example: dispatch.c
          while ((timer = tw_poll(tw, now)) != NULL)
              dispatch(timer); // a start for "now" keeps this loop going
-     Do not suspend a callback, because the call around it would never end.
-   - Set the clock back? Drain the timers into a list, destroy the timingwheel,
-     set it up with the new start, and start the timers, sorted stably by
-     deadline, because timers of one tick fire in start order.
-   - Find a mistake? Define TW_DEBUG: misuse prints one line on standard error,
-     `timingwheel.h: SENTENCE (FUNCTION)`, and aborts. tw_dump draws the wheels.
-
-   WORDS
-
-   The *clock* is how far the timingwheel has advanced, counted in *ticks*. A
-   *wheel* has *buckets*: lists of timers in start order, each for one *step*: a
-   tick in wheel 0, else wheel_size steps of the finer wheel. To *cascade* is to
-   move to another bucket. A timer started for a tick already reached is
-   *overdue*. A call stopped by limit, tw_poll or exception is *unfinished*.
+   - Save timers, or set the clock back? Take them out in order, set up the
+     timingwheel again, and start them in that order.            example: save.c
+         while ((timer = tw_poll(tw, UINT64_MAX)) != NULL)
+             list_append(&list, timer); // tw_deadline is still there
+     tw_drain then returns the timers that never fire. Sort drained timers
+     stably by tick: sorted by deadline, timers of one tick lose start order.
+   - Follow a monotonic and a wall clock? Use two timingwheels.
 
    PROMISES
-
     1. Never early. A timer fires in the first tw_advance_clock(now) that
-       reaches the timer's tick: the deadline rounded up to a tick.
+       reaches its tick: the deadline rounded up to a tick.
     2. Order. Timers fire in order of tick, and within a tick in start order;
-       overdue timers fire first, in start order. Postponed timers, and timers
-       left by an exception in tw_drain, may fire anywhere within their tick.
+       overdue timers fire first. Postponed timers, and timers left by an
+       exception in tw_drain, may fire anywhere within their tick.
     3. In a callback the clock is the tick of the firing timer, not the `now` of
        the call; an overdue timer leaves the clock alone. A timer started for a
        later tick, up to that `now`, fires within the same call, in order.
-    4. Deadlines are absolute, and every uint64_t is one: nothing wraps. A timer
-       whose deadline rounds up beyond 64 bits never fires or wakes the loop. A
-       `now` below the clock fires only overdue timers and what a limit left.
-    5. Overdue timers fire in the next call, whatever its `now`. A timer that a
-       callback starts overdue waits for the next call and cannot hold the loop.
+    4. Every uint64_t is a deadline: nothing wraps. A timer whose tick lies
+       beyond 64 bits never fires, and never wakes the loop. A `now` below the
+       clock only fires overdue timers, and what a limit has left.
+    5. Overdue timers fire in the next call, whatever its `now`. One that a
+       callback starts waits for the next call, so it cannot hold the loop.
     6. Waking up. tw_next_deadline is never late. It is early only after a timer
        was cancelled, postponed, restarted or drained, and each such timer costs
        at most one call that fires nothing.
     7. O(1). Start, cancel, postpone and move take constant time, not amortised,
        except to create a wheel. A call that advances costs O(1) per timer fired
-       or cascaded and per bucket emptied, whatever the span: a tick or 2^63.
+       or cascaded and per bucket emptied, whether it passes a tick or 2^63.
     8. Limits. A limited call handles at most `limit` timers, fired or cascaded.
-       The next call finishes an unfinished call, then begins its own work, so
-       timers that were due fire before timers started overdue since.
+       The next call finishes it, before timers that were started overdue since.
     9. Memory is allocated for wheels alone, never per timer. Without memory
        tw_start returns TW_ENOMEM and changes no timer, and pending timers fire
-       as promised. (Postponed timers then wait in a list, if no wheel fits.)
-   10. No spikes, for a loop that wakes regularly: large buckets cascade early,
-       a little in each call. The longest call grows with the timers that fire
-       in it and the time passed, not with the timers pending. If a loop sleeps
-       through the whole step before a bucket, the bucket moves in one call. So
-       do many timers postponed from one tick, when the clock reaches the tick.
+       as promised.
+   10. No spikes, if the loop wakes regularly: a bucket with more than a hundred
+       timers cascades early, a little in each call. The longest call grows with
+       the timers that fire in it and with the time passed, not with the timers
+       pending. A loop that sleeps through the whole step before a bucket moves
+       the bucket in one call. So do many timers postponed out of one tick.
    11. Callbacks may start, cancel, postpone and move any timer, drain, and free
-       the timer that fired. They must not advance, poll, trim or destroy their
-       own timingwheel, which is in use: such a call does nothing. If the
-       implementation is compiled as C++, they may throw: the call is then
-       unfinished. Do not longjmp, or throw through C: the call would never end.
+       the timer that fired. Inside them advance, poll, trim and destroy do
+       nothing. In an implementation compiled as C++ they may throw: the call is
+       then unfinished. After longjmp, or a throw through C, it never ends.
 
    COSTS
-
-   A timer takes 40 bytes on a 64-bit machine, a timingwheel 2 KB, a wheel 33
-   KB. With ticks of 1 ms, timeouts up to a minute need two wheels, an hour
-   three, 100 years six, all of 64 bits eight. Buckets cascade early only in
-   calls, so with a million timers let tw_wait sleep at most a second.
+   bytes                    64 bits     Cortex-M3     AVR
+   tw_timer                      40            32      22
+   timingwheel                1,416           760     451
+   a wheel of 256, of 16     33 KB, 2,167  12 KB, 879  10 KB, 737
+   code, gcc -Os              10 KB          9 KB   28 KB
+   n wheels serve every deadline up to wheel_size^n ticks after the clock: with
+   ticks of 1 ms, two wheels of 256 serve 65 s, three 4.6 hours, eight all.
 
    CONFIGURATION, by #define before the implementation
-
    TW_MALLOC(size, context)    both or neither; else malloc and free. Align for
-   TW_FREE(pointer, context)   uint64_t. context is alloc_context. Do not throw
-                               or use tw, because tw is half changed
+   TW_FREE(pointer, context)   uint64_t. context is alloc_context. A wheel takes
+                               TW_WHEEL_BYTES(wheel_size). Do not throw, or use
+                               tw, because tw is half changed
    TW_STATIC                   static functions, in the implementing file only
    TW_DEF (*)                  any other linkage
    TW_TYPES_ONLY               types without functions, for a header of yours
@@ -190,41 +183,42 @@
    TW_CALL(tw, timer)          how to call a callback, which may free the timer:
                                by default (timer)->callback((tw), (timer))
    TW_DEBUG                    stops on misuse, even with NDEBUG
-   TW_ASSERT(expr)             judges each rule instead, with TW_DEBUG
+   TW_ASSERT(expr)             judges each rule instead, without hints
    (*) Define the macro wherever this header is included.
 
-   Structures may change in any version, so compile a program with one copy of
-   this header. Do not move or copy a timingwheel: its lists point into it.
+   In a library of yours, define TW_STATIC, or, for several files, TW_DEF as
+   extern __attribute__((visibility("hidden"))). Else two libraries share the
+   functions, and TW_MALLOC, of the first one linked. A public header of yours
+   defines TW_TYPES_ONLY for its include of this header, and undefines it
+   again, or its users get no functions. Files of two versions do not link.
 
    THREADS
-
-   A timingwheel belongs to one thread, and two timingwheels share nothing.
-   Other threads post requests for a tw_remote, which has a timer, to a
-   tw_mailbox. TIMINGWHEEL_THREADS needs C11 or C++11, and lock-free 64-bit
-   atomics. TW_OWNER(timer, struct job, timeout.timer) is a remote's job.
-
+   A timingwheel belongs to one thread, and two share nothing. Other threads
+   post requests for a tw_remote, which has a timer, to a tw_mailbox. This needs
+   C11 or C++11, and lock-free 64-bit atomics.
    example: mailbox.c
-       tw_config config = {1000000, clock_ns(), 0, 0, NULL}; // ticks of 1 ms
-       tw_init(&tw, &config);
        tw_mailbox_init(&box, &tw, wake, NULL);
        for (size_t waiting = 0;;) {
-           uint64_t longest = waiting > 0 ? 10 * ms : 60 * second; // try again
+           uint64_t longest = waiting > 0 ? 10 * ms : second; // try again
            sleep_until_woken(tw_wait(&tw, clock_ns(), longest));
            clear_wake_up(); // before tw_collect: a later post wakes again
            tw_advance_clock(&tw, clock_ns()); // starts then find fine wheels
            waiting = tw_collect(&box); // starts that found no memory
        }
-
    - Any thread may call tw_post_start(&box, &job->timeout, deadline) and
      tw_post_cancel(&box, &job->timeout). Posting is lock-free, never allocates
      and cannot fail. Of a timer's requests before tw_collect the last counts.
-     The callback sees what the thread wrote before. A post into an empty
-     mailbox calls wake.
-   - max_pending does not limit posted starts. A start without memory, or after
-     tw_destroy, waits: each tw_collect tries again, and returns how many wait.
+     The callback, whose job is TW_OWNER(timer, struct job, timeout.timer), sees
+     what the thread wrote before. A post into an empty mailbox calls wake.
    - A posted cancel may come after the timer has fired. Once tw_remote_settled
-     is true, a cancelled timer will not fire. The loop's thread may then use
-     the timer, or free it, if it is not pending and nobody posts it again.
+     is true, a cancelled timer will not fire, and the loop's thread may use or
+     free it, if it is not pending and nobody posts it again.
+   - Reuse a job at once? A firing of its last start may be on the way. So keep
+     the deadline of the open request in an atomic word of the job, or 0. The
+     worker writes the word, then posts. The worker, at an answer, and the
+     callback, with tw_deadline(timer), each try to exchange the deadline for 0
+     by compare-and-swap: who succeeds has ended the request. The firing of an
+     earlier start finds another deadline, and ends nothing.
    - Keep mailbox and remotes in place, because requests point to them. At the
      end, join the threads, collect once more, then destroy the timingwheel.
 */
@@ -342,7 +336,12 @@ typedef struct tw_stats {
 } tw_stats;
 
 /* Names that begin with twi_ or TWI_ are private, and so are the fields of all
- * structures from here on, unless said otherwise. Compilers need the sizes. */
+ * structures from here on, unless said otherwise; compilers need the sizes. HOW
+ * IT WORKS, below, explains all. In short: wheels stand in a min-heap, the
+ * delay queue, in order of their quiet ticks. A wheel or bucket is quiet up to
+ * a tick if none of its timers is due up to then. A bucket is large if it has
+ * TWI_LARGE timers or more: it moves down to the next finer wheel ahead of
+ * time. A mark says that a bucket may hold timers, a hint what to prefetch. */
 
 /* The neighbours of a timer in its ring. A ring is a doubly linked list whose
  * ends meet in the bucket. */
@@ -356,7 +355,9 @@ typedef struct twi_link {
 struct tw_timer {
     twi_link link;         /* valid while pending */
     uint64_t deadline;     /* in time units, not rounded to a tick */
-    tw_callback *callback; /* called to fire; NULL: only marked fired */
+    tw_callback *callback; /* public: called to fire (NULL: only marked fired).
+                              Read it to tell whose timer this is, and write it
+                              while the timer is not pending */
     uint32_t hint;         /* address to prefetch, see "hints"; with TW_DEBUG
                               the timingwheel: another field would change the
                               size, and one file alone may define TW_DEBUG */
@@ -555,9 +556,10 @@ extern "C" {
 #endif
 
 /* Sets up `tw`, which may be uninitialised memory, and returns TW_OK. `config`
- * NULL means all defaults. Do not call it on a timingwheel in use: its timers
- * and memory would be lost. TW_EINVAL: tw is NULL, or wheel_size is wrong; `tw`
- * is then unchanged. Zero memory counts as destroyed. */
+ * NULL means all defaults. Do not move or copy `tw`: its lists point into it.
+ * Do not call tw_init on a timingwheel in use: its timers and memory would be
+ * lost. TW_EINVAL: tw is NULL, or wheel_size is wrong; `tw` is then unchanged.
+ * Zero memory counts as destroyed. */
 TW_DEF int tw_init(timingwheel *tw, const tw_config *config);
 
 /* Makes all pending timers idle, frees all memory, costs a pass. Does nothing
@@ -565,11 +567,12 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config);
 TW_DEF void tw_destroy(timingwheel *tw);
 
 /* Allocates the wheels for deadlines up to the time `horizon`, and returns
- * TW_OK. Until tw_trim, no start with such a deadline needs memory. UINT64_MAX
- * serves every deadline. For delays up to d at any later time, reserve
- * tw_after(tw_now(tw), 4 * (d + longest sleep)) once: the clock lags by a
- * sleep, and later a wheel may reach half as far. (The rest is for rounding.)
- * TW_ENOMEM: the wheels allocated so far stay. Or TW_EBUSY or TW_EINVAL. */
+ * TW_OK. Until tw_trim, no start with such a deadline needs memory. To start
+ * delays up to d at any later time, reserve four times the sum of d and the
+ * longest sleep, because the clock lags by a sleep, and a wheel may later reach
+ * half as far: tw_after(tw_now(tw), 4 * (d + sleep)). UINT64_MAX serves every
+ * deadline. TW_ENOMEM: the wheels allocated so far stay. Or TW_EBUSY or
+ * TW_EINVAL. */
 TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon);
 
 /* Frees the wheels that are coarser than every timer. Does nothing inside a
@@ -605,8 +608,8 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
  * earlier one, or a timer that is due or not pending, acts like tw_start. */
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
-/* Acts like tw_start(tw, timer, tw_after(now, delay)): starts `timer` for `delay`
- * time units after `now`, which is the latest reading of your clock. */
+/* Acts like tw_start(tw, timer, tw_after(now, delay)). `now` is the latest
+ * reading of your clock, and `delay` counts time units from it. */
 TW_DEF int tw_start_after(timingwheel *tw, tw_timer *timer, uint64_t now,
                           uint64_t delay);
 
@@ -635,10 +638,10 @@ TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest);
 /* Writes the time at which the next timer is due, its deadline rounded up to a
  * tick, and returns true. Writes the clock if a timer is overdue or a call
  * unfinished. Returns false if no timer is pending that the clock can reach;
- * *deadline is then unchanged. Never late, but can be early (promise 6). An
- * emptied bucket wakes the loop only if it was the first of its wheel. With one
- * common timeout, cancelled requests wake the loop for nothing 2 to 11 times
- * per timeout, however many requests there are. */
+ * *deadline is then unchanged. Never late, but can be early (promise 6): an
+ * emptied bucket wakes the loop if it was the first of its wheel. If thousands
+ * of requests have the same timeout, and all are cancelled, the loop wakes for
+ * nothing 2 to 11 times in the time of one timeout, for all together. */
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
 
 /* Moves the clock to `now` and fires, in order, every timer due by then.
@@ -716,7 +719,9 @@ TW_DEF const char *tw_strerror(int status);
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context);
 
 /* Takes out every pending timer, in the order of tw_foreach, and returns their
- * number. Each timer becomes idle, then `visit` is called, unless NULL. A
+ * number. Each timer becomes idle, then `visit` is called, unless NULL:
+ * tw_deadline is still there, but tw_remaining is 0. Ticks come in no order;
+ * to take timers out in order, call tw_poll(tw, UINT64_MAX) before. A
  * visitor may start, cancel and free timers; started timers are not visited.
  * Timers that await a visit are pending, but never wake the loop. If a visitor
  * throws, the timers not yet visited stay pending, and may fire anywhere within
@@ -786,22 +791,22 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
        reach           the ticks that a wheel can hold: those in the clock's own
                        step of the next coarser wheel, and in the step after
-       key             a lower bound for the ticks of all timers in a wheel, by
-                       which the delay queue is ordered: queue_tick
-       come up         a wheel, and the bucket of its key, come up when the
-                       clock reaches the key
+       quiet tick      no timer of the bucket or wheel is due up to this tick; a
+                       wheel's quiet tick is its key in the delay queue
+       come up         a wheel, and the bucket of the tick after its quiet tick,
+                       come up when the clock passes the quiet tick
        move down       to cascade to the next finer wheel
        large           a bucket with TWI_LARGE timers or more
-       late            started overdue, for the next call
+       handle          to fire a timer, or to place it in another bucket
 
    THE DESIGN
 
    1. A timer stands in the finest wheel that reaches the timer's tick.
    2. A bucket is a ring in start order. Its number is a digit of the tick and
       one bit of the next digit, so 2 * wheel_size buckets hold the reach.
-   3. Each wheel with timers stands in the delay queue, in order of key. Cancel
-      and postpone never touch the queue, so a wheel may come up without a due
-      timer. The clock then moves to the key, and the key is raised.
+   3. Each wheel with timers stands in the delay queue, a min-heap, in order of
+      quiet tick. Cancel and postpone never touch the queue, so a wheel may come
+      up without a due timer. Then only its quiet tick rises.
    4. In a coarse wheel, a bucket with at most TWI_FEW timers fires in place. A
       bucket with more timers moves down one wheel.
    5. At the same tick the coarser wheel comes first, because its timers were
@@ -809,7 +814,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
       into ever finer wheels.
    6. A postpone only writes the deadline. A timer found in a bucket before the
       timer's tick cascades, too: it is placed again, as if started now.
-   7. Most calls find nothing due: one comparison with busy_tick says so.
+   7. Most calls find nothing due: one comparison with idle_before_tick says so.
 
    Linux gave up cascading, and fires a timer up to an eighth of its delay late.
    Here timers cascade, because deadlines are exact to a tick. The idea is of
@@ -830,25 +835,28 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
          3      2^24 ticks               49 to 99 days
         4..7    2^32 .. 2^56 ticks       35 years .. all of 64 bits
 
-   A tick at least two steps of a wheel ahead, and less than one step of the
-   next coarser wheel, belongs to the former, wherever the clock stands:
-   `certain` has the wheel for each power of two. Between one and two steps, the
-   clock decides (twi_level_of).
+   A tick between two steps of a wheel ahead, and one step of the next coarser
+   wheel, belongs to the former, wherever the clock stands: wheel_by_bit has the
+   wheel for each power of two. A tick one to two steps ahead belongs to the
+   next finer wheel, if it lies in the next step. `waiting` stands for each
+   missing wheel, and closes the ring of wheels: its `finer` is the coarsest
+   wheel, and the `finer` of wheel 0 is `waiting`.
 
    THE LIFE OF A CALL, in pseudo-code:
 
-       now is before busy_tick: the clock moves to now, and that is all
+       now is before idle_before_tick:  the clock moves to now, and that is all
        finish the unfinished call, if there is one
-       begin: target = now, overdue += late
+       begin: target = now, this call's list += next call's list
        repeat:
-           none overdue, no key due:      the call is done
-           the budget is spent:           the call is unfinished; stop
-           a timer is overdue:            fire it
-           else the clock moves to the first key. The wheel of that key is
-           - wheel 0:                     fire the first timer of its bucket
-           - coarser, few timers:         fire the first due timer, or raise the
-                                          key to the earliest timer
-           - coarser, many timers:        move all down one wheel
+           the list is empty, and all wheels are quiet: the call is done
+           the limit is reached:          the call is unfinished; stop
+           the list has a timer:          fire it
+           else the clock moves to the tick after the least quiet tick. In the
+           bucket that has come up,
+           - wheel 0, or a lone due timer:  fire the first timer
+           - few timers:                  fire the first due timer, or raise the
+                                          quiet tick to before the earliest
+           - many timers:                 move all down one wheel
            and a timer that was postponed is placed again
        done: the clock moves to the target; large buckets move ahead
 
@@ -865,29 +873,31 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
        next step                              |------------------|
 
    A call that moves the clock by d ticks, to r ticks before the next step,
-   moves the fraction d/(d+r) of the timers left: each call pays for the time
-   passed. No call looks before ahead_tick, which a large bucket sets.
+   moves the fraction d/(d+r) of the timers left, until the bucket is empty:
+   each call pays for the time passed. No call looks before ahead_tick, which a
+   large bucket sets.
 
    INVARIANTS, of which tw_check checks 1 to 7:
 
    1. link.next->prev is the link itself, all the way round each ring. Each
       timer in a ring is pending. `count` is the number of timers in all rings.
-   2. No timer of a bucket is due before not_before. not_before is in the
+   2. No timer of a bucket is due up to its quiet_tick. The tick after is in the
       bucket's step, one of the 2 * wheel_size steps from the clock's own on.
    3. A bucket with timers has its mark, and at most at_most timers. An empty
-      bucket has at_most 0.
-   4. queue_tick is not after not_before of any bucket of the wheel.
-   5. The delay queue is a heap of the wheels (and `waiting`) whose keys are
-      below UINT64_MAX. No key is before the clock.
-   6. busy_tick is 0, or no call is unfinished, no timer is overdue or late, and
-      neither a key nor ahead_tick is before busy_tick.
-   7. If a wheel exists, all finer wheels exist. A wheel has no large bucket
-      after the step of large_tick.
+      bucket has quiet_tick UINT64_MAX and at_most 0.
+   4. A wheel is not quiet for longer than one of its buckets.
+   5. The delay queue is a heap of the wheels (and `waiting`) whose quiet tick
+      is below UINT64_MAX. The tick after is not before the clock.
+   6. idle_before_tick is 0, or no call is unfinished, both lists are empty, all
+      wheels are quiet before it, and it is not after ahead_tick.
+   7. The ring of wheels has each wheel from the coarsest to the finest. A wheel
+      has no large bucket after the step of large_tick.
    8. Of two timers of one tick, the timer in the coarser wheel was started
       first, except postponed timers.
 
-   FOR SPEED ONLY: hints; `certain`; busy_tick; moving ahead; TWI_FEW, without
-   which every bucket would move down; a case of its own for tick_length 1.
+   FOR SPEED ONLY. Any hint is right. idle_before_tick and ahead_tick may be too
+   low, marks and large_tick too many or too high. TWI_FEW 0 moves every bucket
+   down. (Moving ahead is not for speed, but for promise 10.)
 */
 
 #if defined(TIMINGWHEEL_IMPLEMENTATION) && !defined(TWI_IMPLEMENTED)
@@ -914,74 +924,94 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #define TWI_LARGE 128 /* a bucket with as many moves down ahead of time */
 #endif
 
-/* With TW_DEBUG, TWI_RULE reports a broken rule. `function` is the public
- * function that the user has called, and `timer` the timer in question or NULL.
- * TWI_HINT prints what is allowed, and most likely a mistake. */
+/* With TW_DEBUG, TWI_RULE_IN reports misuse and aborts, and TWI_HINT reports
+ * what is allowed, but most likely a mistake. `function` is the public function
+ * that the user has called, `timer` the timer in question or NULL. */
 #if !defined(TW_DEBUG)
-#define TWI_RULE(expr, function, timer, sentence) ((void)0)
-#define TWI_HINT(expr, function, timer, sentence) ((void)0)
-#define TWI_CALLED(tw, function) ((void)0)
-#else
-#define TWI_CALLED(tw, function) ((void)((tw)->called = (function)))
-#if defined(TW_ASSERT)
-#define TWI_RULE(expr, function, timer, sentence) \
+#define TWI_RULE_IN(function, expr, timer, sentence) ((void)0)
+#define TWI_HINT(function, expr, timer, sentence) ((void)0)
+#elif defined(TW_ASSERT)
+#define TWI_RULE_IN(function, expr, timer, sentence) \
     TW_ASSERT(((void)(sentence), (expr)))
-#define TWI_HINT(expr, function, timer, sentence) ((void)0)
+#define TWI_HINT(function, expr, timer, sentence) ((void)0)
 #else
 #include <stdio.h>
 #include <stdlib.h>
-#define TWI_RULE(expr, function, timer, sentence) \
+#define TWI_RULE_IN(function, expr, timer, sentence) \
     ((expr) ? (void)0 : (twi_print(sentence, function, timer), abort()))
-#define TWI_HINT(expr, function, timer, sentence) \
+#define TWI_HINT(function, expr, timer, sentence) \
     ((expr) ? (void)0 : twi_print("hint: " sentence, function, timer))
 #endif
+#define TWI_RULE(expr, timer, sentence) \
+    TWI_RULE_IN(__func__, expr, timer, sentence)
+
+/* Notes for private functions which public function runs. */
+#ifdef TW_DEBUG
+#define TWI_CALLED(tw, function) ((tw)->called = (function))
+#else
+#define TWI_CALLED(tw, function) ((void)(function))
 #endif
 
 /* Misuse that TW_DEBUG detects. */
-#define TWI_RULE_GIVEN(pointer, function)                                   \
-    TWI_RULE((pointer) != NULL, function, NULL,                             \
-             "a timingwheel or timer is NULL: pass the address of a timer " \
-             "of yours, and of the timingwheel that tw_init has set up")
-#define TWI_RULE_OUTSIDE(tw)                                                   \
-    TWI_RULE((tw) == NULL || (tw)->activity != TWI_ALLOCATING, __func__, NULL, \
-             "TW_MALLOC or TW_FREE uses its timingwheel: do not call tw_"      \
+#define TWI_NULL                                                      \
+    "a timingwheel or timer is NULL: pass the address of a timer of " \
+    "yours, and of the timingwheel that tw_init has set up"
+#define TWI_RULE_GIVEN(pointer) TWI_RULE((pointer) != NULL, NULL, TWI_NULL)
+#define TWI_RULE_OUTSIDE(tw)                                              \
+    TWI_RULE((tw) == NULL || (tw)->activity != TWI_ALLOCATING, NULL,      \
+             "TW_MALLOC or TW_FREE uses its timingwheel: do not call tw_" \
              " functions from the allocator")
 /* A timingwheel contains a pointer to itself. */
-#define TWI_RULE_READY(tw)                                                  \
-    TWI_RULE_GIVEN(tw, __func__);                                           \
-    TWI_RULE_OUTSIDE(tw);                                                   \
-    TWI_RULE((tw) == NULL ||                                                \
-                 (tw)->waiting.buckets == &(tw)->lists[TWI_WAITING],        \
-             __func__, NULL,                                                \
-             "the timingwheel is used before tw_init or after tw_destroy, " \
-             "or was moved or copied: keep it where tw_init has set it up")
+#define TWI_RULE_READY(tw)                                                   \
+    TWI_RULE_GIVEN(tw);                                                      \
+    TWI_RULE_OUTSIDE(tw);                                                    \
+    TWI_RULE((tw) == NULL ||                                                 \
+                 (tw)->waiting.buckets == &(tw)->lists[TWI_WAITING],         \
+             NULL,                                                           \
+             "the timingwheel is used before tw_init or after tw_destroy, "  \
+             "or was moved or copied: keep it where tw_init has set it up"); \
+    if ((tw) != NULL)                                                        \
+    TWI_CALLED(tw, __func__)
 #define TWI_RULE_LIVE(tw)                                                     \
     TWI_RULE_READY(tw);                                                       \
-    TWI_RULE((tw) == NULL || (tw)->activity == TWI_LIVE, __func__, NULL,      \
+    TWI_RULE((tw) == NULL || (tw)->activity == TWI_LIVE, NULL,                \
              "a callback or visitor must not advance, poll, trim or destroy " \
              "its timingwheel: do it after the call (or a callback has left " \
              "an earlier call by longjmp, or by an exception through C)")
 #define TWI_RULE_TIMER(tw, timer)                                              \
-    TWI_RULE((timer)->state <= TW_PENDING, __func__, timer,                    \
+    TWI_RULE((timer)->state <= TW_PENDING, timer,                              \
              "the timer was never initialised: call tw_timer_init first");     \
     TWI_RULE(!twi_is_pending(timer) || (timer)->hint == TWI_HINT_OF(tw),       \
-             __func__, timer,                                                  \
+             timer,                                                            \
              "the timer is pending on another timingwheel, or was moved with " \
              "its timingwheel, or was never initialised: cancel it before "    \
              "that, and call tw_timer_init first");                            \
-    TWI_RULE(!twi_is_pending(timer) || (tw)->count != 0, __func__, timer,      \
+    TWI_RULE(!twi_is_pending(timer) || (tw)->count != 0, timer,                \
              "tw_init was called again while the timer was pending: destroy "  \
              "the timingwheel first")
-#define TWI_RULE_RING(link, function)                                         \
-    TWI_RULE((link)->next->prev == (link) && (link)->prev->next == (link),    \
-             function,                                                        \
-             twi_timer_of((link)->next->prev == (link) ? (link)->prev         \
-                                                       : (link)->next),       \
-             "a pending timer, this timer or a neighbour in its bucket, was " \
-             "freed, initialised again, moved or overwritten: cancel it "     \
-             "first, or use tw_move; -fsanitize=address finds the line that " \
-             "freed it (or a second thread uses the timingwheel: "            \
-             "-fsanitize=thread finds the thread)")
+#define TWI_RULE_RING(tw, link)                                          \
+    TWI_RULE_IN(                                                         \
+        (tw)->called,                                                    \
+        (link)->next->prev == (link) && (link)->prev->next == (link),    \
+        twi_timer_of((link)->next->prev == (link) ? (link)->prev         \
+                                                  : (link)->next),       \
+        "a pending timer, this timer or a neighbour in its bucket, was " \
+        "freed, initialised again, moved or overwritten: cancel it "     \
+        "first, or use tw_move; -fsanitize=address finds the line that " \
+        "freed it (or a second thread uses the timingwheel: "            \
+        "-fsanitize=thread finds the thread)")
+#define TWI_HINT_DELAY(tw, timer, deadline)                                \
+    TWI_HINT(__func__, (deadline) == 0 || (deadline) >= (tw)->start_time,  \
+             timer,                                                        \
+             "the deadline lies before the first reading of the clock: a " \
+             "delay? Use tw_start_after or tw_postpone_after")
+#define TWI_HINT_NOW(tw, now)                                                \
+    TWI_HINT(__func__,                                                       \
+             (tw) == NULL ||                                                 \
+                 ((now) >= (tw)->clock_time && (now) >= (tw)->target_time),  \
+             NULL,                                                           \
+             "`now` lies before the latest one: a clock that was set back? " \
+             "Use a monotonic clock")
 
 /* TWI_PORTABLE switches the builtins and attributes of gcc and clang off.
  * TWI_NOINLINE keeps rare code out of short functions. */
@@ -1100,7 +1130,7 @@ static inline void twi_unlink(const timingwheel *tw, twi_link *link)
 {
     twi_link *next = link->next, *prev = link->prev;
     (void)tw;
-    TWI_RULE_RING(link, tw->called);
+    TWI_RULE_RING(tw, link);
     next->prev = prev;
     prev->next = next;
     if (next == prev) /* the bucket, now empty */
@@ -1114,7 +1144,7 @@ static void twi_append_ring(const timingwheel *tw, twi_bucket *from,
     (void)tw;
     if (twi_is_empty(from))
         return;
-    TWI_RULE_RING(&from->ring, tw->called);
+    TWI_RULE_RING(tw, &from->ring);
     from->ring.next->prev = to->ring.prev;
     to->ring.prev->next = from->ring.next;
     from->ring.prev->next = &to->ring;
@@ -1420,9 +1450,9 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     if (size == 0)
         size = TW_DEFAULT_WHEEL_SIZE;
     bool fits = size >= 2 && size <= TWI_MOST_STEPS && (size & (size - 1)) == 0;
-    TWI_RULE_GIVEN(tw, "tw_init");
-    TWI_RULE(fits, "tw_init", NULL,
-             "wheel_size must be a power of two from 2 to 4096, or 0");
+    TWI_RULE_IN("tw_init", tw != NULL, NULL, TWI_NULL);
+    TWI_RULE_IN("tw_init", fits, NULL,
+                "wheel_size must be a power of two from 2 to 4096, or 0");
     if (tw == NULL || !fits)
         return TW_EINVAL;
     twi_clear(tw, sizeof(*tw));
@@ -1462,7 +1492,7 @@ TW_DEF void tw_destroy(timingwheel *tw)
 
 TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback)
 {
-    TWI_RULE_GIVEN(timer, __func__);
+    TWI_RULE_GIVEN(timer);
     if (timer == NULL)
         return;
     twi_clear(timer, sizeof(*timer));
@@ -1482,7 +1512,7 @@ static inline void twi_detach_or_count(timingwheel *tw, tw_timer *timer)
 static inline void twi_push_back(const timingwheel *tw, tw_timer *timer,
                                  twi_bucket *bucket)
 {
-    TWI_RULE_RING(&bucket->ring, tw->called);
+    TWI_RULE_RING(tw, &bucket->ring);
     twi_link_between(&timer->link, bucket->ring.prev, &bucket->ring);
     twi_set_hint(tw, timer, bucket);
     timer->state = TW_PENDING;
@@ -1522,21 +1552,14 @@ TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
     return TW_OK;
 }
 
-#define TWI_HINT_DELAY(tw, timer, deadline)                                \
-    TWI_HINT((deadline) == 0 || (deadline) >= (tw)->start_time, __func__,  \
-             timer,                                                        \
-             "the deadline lies before the first reading of the clock: a " \
-             "delay? Use tw_start_after or tw_postpone_after")
-
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
 {
     TWI_RULE_READY(tw);
-    TWI_RULE_GIVEN(timer, __func__);
+    TWI_RULE_GIVEN(timer);
     if (tw == NULL || timer == NULL)
         return TW_EINVAL;
     TWI_RULE_TIMER(tw, timer);
     TWI_HINT_DELAY(tw, timer, deadline);
-    TWI_CALLED(tw, __func__);
     uint64_t tick = twi_tick_of(tw, deadline);
     if (TWI_UNLIKELY(tw->activity < TWI_LIVE) ||
         TWI_UNLIKELY(tw->count >= tw->max_pending) ||
@@ -1564,7 +1587,7 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
                            uint64_t latest)
 {
     TWI_RULE_READY(tw);
-    TWI_RULE_GIVEN(timer, __func__);
+    TWI_RULE_GIVEN(timer);
     if (tw == NULL || latest < earliest)
         return TW_EINVAL;
     uint64_t low = twi_tick_of(tw, earliest);
@@ -1584,7 +1607,7 @@ static inline bool twi_is_due(const timingwheel *tw, const tw_timer *timer)
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
 {
     TWI_RULE_READY(tw);
-    TWI_RULE_GIVEN(timer, __func__);
+    TWI_RULE_GIVEN(timer);
     if (tw == NULL || timer == NULL)
         return TW_EINVAL;
     TWI_RULE_TIMER(tw, timer);
@@ -1602,7 +1625,7 @@ TW_DEF int tw_start_after(timingwheel *tw, tw_timer *timer, uint64_t now,
                           uint64_t delay)
 {
     TWI_RULE_READY(tw);
-    TWI_RULE_GIVEN(timer, __func__);
+    TWI_RULE_GIVEN(timer);
     return tw_start(tw, timer, tw_after(now, delay));
 }
 
@@ -1610,7 +1633,7 @@ TW_DEF int tw_postpone_after(timingwheel *tw, tw_timer *timer, uint64_t now,
                              uint64_t delay)
 {
     TWI_RULE_READY(tw);
-    TWI_RULE_GIVEN(timer, __func__);
+    TWI_RULE_GIVEN(timer);
     return tw_postpone(tw, timer, tw_after(now, delay));
 }
 
@@ -1629,7 +1652,6 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
     if (!twi_is_pending(timer))
         return false;
     TWI_RULE_READY(tw);
-    TWI_CALLED(tw, __func__);
     if (tw->activity == TWI_ALLOCATING)
         return false;
     twi_remove(tw, timer, TW_CANCELLED);
@@ -1639,18 +1661,18 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
 TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
 {
     TWI_RULE_READY(tw);
-    TWI_RULE_GIVEN(from, __func__);
-    TWI_RULE_GIVEN(to, __func__);
+    TWI_RULE_GIVEN(from);
+    TWI_RULE_GIVEN(to);
     if (tw == NULL || from == NULL || to == NULL || from == to ||
         tw->activity == TWI_ALLOCATING)
         return;
     TWI_RULE_TIMER(tw, from);
-    TWI_RULE(!twi_is_pending(to) || to->link.next->prev != &to->link, __func__,
-             to, "tw_move into a pending timer: cancel that timer first");
+    TWI_RULE(!twi_is_pending(to) || to->link.next->prev != &to->link, to,
+             "tw_move into a pending timer: cancel that timer first");
     *to = *from;
     if (!twi_is_pending(from))
         return;
-    TWI_RULE_RING(&from->link, __func__);
+    TWI_RULE_RING(tw, &from->link);
     to->link.prev->next = to->link.next->prev = &to->link;
     from->state = TW_IDLE;
 }
@@ -1689,7 +1711,7 @@ TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
     twi_wheel *finer = wheel->finer;
     twi_bucket *from = &wheel->buckets[step & tw->bucket_mask];
     for (; most != 0 && !twi_is_spent(tw) && !twi_is_empty(from); most--) {
-        TWI_RULE_RING(&from->ring, tw->called);
+        TWI_RULE_RING(tw, &from->ring);
         tw_timer *timer = twi_timer_of(from->ring.prev);
         uint64_t tick = twi_tick_of(tw, timer->deadline);
         TWI_PREFETCH_HINT(timer);
@@ -1700,7 +1722,7 @@ TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
         }
         uint32_t index = twi_index_of(tw, finer, tick);
         twi_bucket *to = &finer->buckets[index];
-        TWI_RULE_RING(&to->ring, tw->called);
+        TWI_RULE_RING(tw, &to->ring);
         twi_unlink(tw, &timer->link);
         twi_link_between(&timer->link, &to->ring, to->ring.next);
         twi_set_hint(tw, timer, to);
@@ -1713,7 +1735,7 @@ TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
  * places it again and returns NULL. */
 static inline tw_timer *twi_take_front(timingwheel *tw, twi_bucket *bucket)
 {
-    TWI_RULE_RING(&bucket->ring, tw->called);
+    TWI_RULE_RING(tw, &bucket->ring);
     tw_timer *timer = twi_timer_of(bucket->ring.next);
     if (!twi_is_due(tw, timer)) {
         twi_place_again(tw, timer);
@@ -1733,9 +1755,9 @@ TWI_NOINLINE tw_timer *twi_take_coarse(timingwheel *tw, twi_wheel *wheel,
     uint64_t step = tw->clock_tick >> wheel->shift;
     uint64_t earliest = UINT64_MAX, second = UINT64_MAX;
     tw_timer *due = NULL;
-    TWI_RULE_RING(&bucket->ring, tw->called);
+    TWI_RULE_RING(tw, &bucket->ring);
     for (unsigned looked = 0; link != &bucket->ring; link = link->next) {
-        TWI_RULE_RING(link, tw->called);
+        TWI_RULE_RING(tw, link);
         uint64_t tick = twi_tick_of(tw, twi_timer_of(link)->deadline);
         if (TWI_UNLIKELY(tick >> wheel->shift != step)) { /* was postponed */
             twi_place_again(tw, twi_timer_of(link));
@@ -1868,13 +1890,11 @@ static inline tw_timer *twi_take_next(timingwheel *tw, uint64_t target_tick)
 
 /* Runs calls. With `one`, returns the first due timer instead of firing. */
 TWI_WRAPS static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
-                                              uint64_t limit, bool one,
-                                              const char *function)
+                                              uint64_t limit, bool one)
 {
     tw_timer *timer = NULL;
     bool begun = false;
-    (void)function;
-    TWI_CALLED(tw, function);
+    const char *called = tw->called;
     twi_scope scope = {tw, twi_change(tw, TWI_ADVANCING)};
     tw->stop_at = tw->fired + tw->cascaded + limit;
     do {
@@ -1892,24 +1912,17 @@ TWI_WRAPS static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
             tw->fired++;
             if (one)
                 break;
-            TWI_HINT(timer->callback != NULL, function, timer,
+            TWI_HINT(called, timer->callback != NULL, timer,
                      "the timer has no callback, so nothing is called: never "
                      "initialised? Use tw_timer_init, or tw_poll");
             if (timer->callback != NULL)
                 TW_CALL(tw, timer);
-            TWI_CALLED(tw, function);
+            TWI_CALLED(tw, called);
         }
     } while (!tw->unfinished && !begun);
     TWI_LEAVE(scope);
     return timer;
 }
-
-#define TWI_HINT_NOW(tw, now)                                                \
-    TWI_HINT((tw) == NULL ||                                                 \
-                 ((now) >= (tw)->clock_time && (now) >= (tw)->target_time),  \
-             __func__, NULL,                                                 \
-             "`now` lies before the latest one: a clock that was set back? " \
-             "Use a monotonic clock")
 
 /* Returns true, and moves the clock, if a call has nothing else to do. */
 static inline bool twi_pass_idle_time(timingwheel *tw, uint64_t now)
@@ -1922,14 +1935,13 @@ static inline bool twi_pass_idle_time(timingwheel *tw, uint64_t now)
     return true;
 }
 
-static inline size_t twi_fire(timingwheel *tw, uint64_t now, uint64_t limit,
-                              const char *function)
+static inline size_t twi_fire(timingwheel *tw, uint64_t now, uint64_t limit)
 {
     if (tw == NULL || tw->activity != TWI_LIVE || limit == 0 ||
         twi_pass_idle_time(tw, now))
         return 0;
     uint64_t before = tw->fired;
-    (void)twi_advance(tw, now, limit, false, function);
+    (void)twi_advance(tw, now, limit, false);
     return (tw->fired - before) & SIZE_MAX;
 }
 
@@ -1937,7 +1949,7 @@ TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now)
 {
     TWI_RULE_LIVE(tw);
     TWI_HINT_NOW(tw, now);
-    return twi_fire(tw, now, UINT64_MAX, __func__);
+    return twi_fire(tw, now, UINT64_MAX);
 }
 
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
@@ -1945,7 +1957,7 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
 {
     TWI_RULE_LIVE(tw);
     TWI_HINT_NOW(tw, now);
-    return twi_fire(tw, now, limit, __func__);
+    return twi_fire(tw, now, limit);
 }
 
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
@@ -1954,7 +1966,7 @@ TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
     TWI_HINT_NOW(tw, now);
     if (tw == NULL || tw->activity != TWI_LIVE || twi_pass_idle_time(tw, now))
         return NULL;
-    return twi_advance(tw, now, UINT64_MAX, true, __func__);
+    return twi_advance(tw, now, UINT64_MAX, true);
 }
 
 /* -------------------------------------------------- waiting and periods --- */
@@ -2021,33 +2033,32 @@ TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period, uint64_t now,
 /* ------------------------------------------------ visiting and draining --- */
 
 /* Calls `visit` for each timer of a ring, and returns their number. */
-static size_t twi_visit_ring(const timingwheel *tw, const twi_bucket *bucket,
+static size_t twi_visit_ring(timingwheel *tw, const twi_bucket *bucket,
                              tw_visitor *visit, void *context)
 {
+    const char *called = tw->called;
     size_t visited = 0;
-    (void)tw;
-    TWI_RULE_RING(&bucket->ring, tw->called);
+    TWI_RULE_RING(tw, &bucket->ring);
     for (twi_link *link = bucket->ring.next, *next; link != &bucket->ring;
          link = next) {
-        TWI_RULE_RING(link, tw->called);
+        TWI_RULE_RING(tw, link);
         next = link->next; /* the visitor may cancel and free the timer */
         visited++;
-        if (visit != NULL)
-            visit(twi_timer_of(link), context);
+        visit(twi_timer_of(link), context);
+        TWI_CALLED(tw, called);
     }
     return visited;
 }
 
-/* TWI_THIS_CALL comes before the wheels, and the other lists after them, so that
- * timers of one tick come in start order. (A visitor may add a wheel, which is
- * coarser than all others, and empty.) */
+/* TWI_THIS_CALL comes before the wheels, and the other lists after them, so
+ * that timers of one tick come in start order. (A visitor may add a wheel, which
+ * is coarser than all others, and empty.) */
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
 {
     TWI_RULE_READY(tw);
     if (tw == NULL || visit == NULL || tw->activity <= TWI_VISITING)
         return 0;
     size_t visited = 0;
-    TWI_CALLED(tw, __func__);
     twi_scope scope = {tw, twi_change(tw, TWI_VISITING)};
     visited += twi_visit_ring(tw, &tw->lists[TWI_THIS_CALL], visit, context);
     for (const twi_wheel *wheel = tw->waiting.finer; wheel != &tw->waiting;
@@ -2066,7 +2077,6 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
     if (tw == NULL || tw->activity <= TWI_VISITING)
         return 0;
     size_t timers = 0;
-    TWI_CALLED(tw, __func__);
     twi_scope scope = {tw, twi_change(tw, TWI_DRAINING)};
     twi_bucket *drained = &tw->lists[TWI_THIS_CALL];
     for (twi_wheel *wheel = tw->waiting.finer; wheel != &tw->waiting;
@@ -2079,7 +2089,7 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
         twi_queue_set(tw, tw->queue[0], UINT64_MAX);
     tw->idle_before_tick = 0; /* a visitor may throw: then timers are left */
     for (; !twi_is_empty(drained); timers++) {
-        TWI_RULE_RING(&drained->ring, __func__);
+        TWI_RULE_RING(tw, &drained->ring);
         tw_timer *timer = twi_timer_of(drained->ring.next);
         twi_remove(tw, timer, TW_IDLE);
         if (visit != NULL)
@@ -2175,6 +2185,15 @@ static void twi_write_line(tw_writer *write, void *context, const char *words,
     write(line, context);
 }
 
+static size_t twi_ring_length(const twi_bucket *bucket)
+{
+    size_t timers = 0;
+    for (const twi_link *link = bucket->ring.next; link != &bucket->ring;
+         link = link->next)
+        timers++;
+    return timers;
+}
+
 /* Draws the buckets of a wheel, from the clock's own on. With more than 64
  * buckets a sign stands for several. */
 TWI_WRAPS static void twi_draw_wheel(const timingwheel *tw,
@@ -2191,9 +2210,8 @@ TWI_WRAPS static void twi_draw_wheel(const timingwheel *tw,
     while (i <= tw->bucket_mask) {
         uint64_t before = timers;
         do {
-            timers += twi_visit_ring(
-                tw, &wheel->buckets[(step + i++) & tw->bucket_mask], NULL,
-                NULL);
+            timers += twi_ring_length(
+                &wheel->buckets[(step + i++) & tw->bucket_mask]);
         } while (i % (tw->bucket_mask / 64 + 1) != 0);
         uint64_t here = timers - before;
         row[end++] = signs[here < 10 ? here : here < 100 ? 10 : 11];
@@ -2225,7 +2243,7 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
     for (unsigned bit = 0; bit < tw->waiting.shift; bit += tw->size_bits)
         twi_draw_wheel(tw, tw->wheel_by_bit[bit], write, context);
     for (unsigned i = 0; i < TWI_LISTS; i++)
-        counts[3] += twi_visit_ring(tw, &tw->lists[i], NULL, NULL);
+        counts[3] += twi_ring_length(&tw->lists[i]);
     twi_write_line(write, context, "in no wheel: %", counts + 3);
 }
 
@@ -2469,6 +2487,10 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 
 /* CHANGES
 
+   2.2.0  2026-11-27  tw_start_after, tw_postpone_after, TW_WHEEL_BYTES, hints of
+                      TW_DEBUG, which names timers and callbacks. Files of two
+                      versions do not link. Shorter longest calls: buckets of
+                      128 timers move early, until they are empty.
    2.1.0  2026-11-27  Calls with nothing due are half as long. max_pending does
                       not limit posted starts; tw_collect tries waiting starts
                       again: call tw_advance_clock before it. TW_DEBUG prints a

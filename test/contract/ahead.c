@@ -90,7 +90,7 @@ static void after_due_timers(void)
 static void small_bucket_stays(void)
 {
     set_up_with(1, 0, 256, 0);
-    start_crowd(200, 1024, 256);
+    start_crowd(100, 1024, 256);
     for (uint64_t now = 0; now < 1024; now += 5)
         tw_advance_clock(&tw, now);
     CHECK(stats().cascaded == 0);

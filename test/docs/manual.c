@@ -19,12 +19,22 @@ struct list {
 struct server {
     int before;
     timingwheel timers;
+    uint64_t now;
+    tw_timer retry;
     struct list closed;
 };
 
 struct connection {
     bool closed;
     tw_timer idle;
+};
+
+struct peer {
+    int before;
+    struct retry {
+        size_t index;
+        tw_timer timer;
+    } retries[3];
 };
 
 static struct server the_server;
@@ -48,10 +58,10 @@ static void count(timingwheel *wheel, tw_timer *timer)
 
 /* The loop wakes for each of three timers, and for nothing else. The handlers
  * start a timer per turn. */
-static const uint64_t one_minute = 60000;
+static const uint64_t ms = 1000000, one_second = 1000000000;
 static uint64_t reading;
 
-static uint64_t read_clock(void)
+static uint64_t clock_ns(void)
 {
     return reading;
 }
@@ -66,17 +76,17 @@ static void loop(void)
     tw_timer timers[3];
     unsigned turns = 0;
     fired = 0;
-    reading = 1000;
-#define handle_events()                                    \
-    do {                                                   \
-        if (turns == 3)                                    \
-            goto end;                                      \
-        tw_timer_init(&timers[turns], count);              \
-        tw_start(tw, &timers[turns++], tw_after(now, 20)); \
+    reading = 1000 * ms;
+#define handle_events(now)                                  \
+    do {                                                    \
+        if (turns == 3)                                     \
+            goto end;                                       \
+        tw_timer_init(&timers[turns], count);               \
+        tw_start_after(tw, &timers[turns++], now, 20 * ms); \
     } while (false)
 #include "loop.inc"
 end:
-    CHECK(fired == 3 && reading == 1000 + one_minute + 3 * 20);
+    CHECK(fired == 3 && reading == 1000 * ms + one_second + 3 * 20 * ms);
     tw_destroy(tw);
 }
 
@@ -87,18 +97,44 @@ static void list_add(struct list *list, struct connection *connection)
 
 static void on_idle(timingwheel *wheel, tw_timer *timer)
 {
+    const uint64_t delay = 7;
     CHECK(wheel == tw);
 #include "close.inc"
-    CHECK(server == &the_server);
+    CHECK(server == &the_server && tw_deadline(&server->retry) == 30 + 7);
 }
 
 static void close_in_callback(void)
 {
     struct connection c = {false, TW_TIMER_INIT(on_idle)};
     start_at_zero();
+    tw_timer_init(&the_server.retry, count);
     tw_start(tw, &c.idle, 30);
-    tw_advance_clock(tw, 30);
+    tw_advance_clock(tw, the_server.now = 30);
     CHECK(c.closed && the_server.closed.length == 1);
+    tw_destroy(tw);
+}
+
+static void on_retry(timingwheel *wheel, tw_timer *timer)
+{
+    static struct peer *fired_of;
+    CHECK(wheel == tw);
+#include "array.inc"
+    CHECK(r->index == 2 && (fired_of == NULL || fired_of == peer));
+    fired_of = peer;
+    fired += peer->before == 5;
+}
+
+/* The third timer of an array leads to the object around the array. */
+static void array(void)
+{
+    struct peer peer = {5,
+                        {{0, TW_TIMER_INIT(NULL)},
+                         {1, TW_TIMER_INIT(NULL)},
+                         {2, TW_TIMER_INIT(on_retry)}}};
+    start_at_zero();
+    tw_start(tw, &peer.retries[2].timer, 30);
+    tw_advance_clock(tw, 30);
+    CHECK(fired == 1);
     tw_destroy(tw);
 }
 
@@ -229,8 +265,35 @@ static void poll(void)
     tw_destroy(tw);
 }
 
+static tw_timer *saved[4];
+
+static void list_append(struct list *list, tw_timer *timer)
+{
+    saved[list->length++] = timer;
+}
+
+/* In order of tick, and in start order within a tick. */
+static void save(void)
+{
+    static const uint64_t deadlines[] = {2009, 2002, 3000, 2005};
+    const tw_config config = {.tick = 10};
+    struct list list = {0};
+    tw_timer timers[4], *timer;
+    CHECK(tw_init(tw, &config) == TW_OK);
+    for (int i = 0; i < 4; i++) {
+        tw_timer_init(&timers[i], count);
+        tw_start(tw, &timers[i], deadlines[i]);
+    }
+#include "save.inc"
+    CHECK(list.length == 4 && saved[0] == &timers[0] &&
+          saved[1] == &timers[1] && saved[2] == &timers[3] &&
+          saved[3] == &timers[2] && tw_deadline(saved[2]) == 2005);
+    tw_destroy(tw);
+}
+
 static const tap_case cases[] = {
-    {"loop.c", loop},         {"close.c", close_in_callback},
+    {"loop.c", loop},         {"array.c", array},
+    {"save.c", save},         {"close.c", close_in_callback},
     {"repeat.c", repeat},     {"stop.c", stop},
     {"limit.c", limit},       {"reserve.c", reserve},
     {"simulate.c", simulate}, {"move.c", move},
