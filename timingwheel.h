@@ -2051,8 +2051,8 @@ static size_t twi_visit_ring(timingwheel *tw, const twi_bucket *bucket,
 }
 
 /* TWI_THIS_CALL comes before the wheels, and the other lists after them, so
- * that timers of one tick come in start order. (A visitor may add a wheel, which
- * is coarser than all others, and empty.) */
+ * that timers of one tick come in start order. (A visitor may add a wheel,
+ * which is coarser than all others, and empty.) */
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
 {
     TWI_RULE_READY(tw);
@@ -2487,10 +2487,10 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 
 /* CHANGES
 
-   2.2.0  2026-11-27  tw_start_after, tw_postpone_after, TW_WHEEL_BYTES, hints of
-                      TW_DEBUG, which names timers and callbacks. Files of two
-                      versions do not link. Shorter longest calls: buckets of
-                      128 timers move early, until they are empty.
+   2.2.0  2026-11-27  tw_start_after, tw_postpone_after, TW_WHEEL_BYTES. Hints
+                      of TW_DEBUG, which names timers and callbacks. Files of
+                      two versions do not link. Shorter longest calls: buckets
+                      of 128 timers move early, until they are empty.
    2.1.0  2026-11-27  Calls with nothing due are half as long. max_pending does
                       not limit posted starts; tw_collect tries waiting starts
                       again: call tw_advance_clock before it. TW_DEBUG prints a
