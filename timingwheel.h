@@ -1746,8 +1746,9 @@ static inline tw_timer *twi_take_front(timingwheel *tw, twi_bucket *bucket)
     return timer;
 }
 
-/* Takes out and returns the first due timer of a coarse bucket. NULL: no timer
- * was due, or timers have moved. */
+/* Takes out and returns the first due timer of a coarse bucket, which has more
+ * than one timer, or one that is not due. NULL: no timer was due, or timers
+ * have moved. */
 TWI_NOINLINE tw_timer *twi_take_coarse(timingwheel *tw, twi_wheel *wheel,
                                        twi_bucket *bucket)
 {
@@ -1778,10 +1779,8 @@ TWI_NOINLINE tw_timer *twi_take_coarse(timingwheel *tw, twi_wheel *wheel,
         twi_unlink(tw, first);
         earliest = second;
     }
-    if (!twi_is_empty(bucket)) {
-        bucket->quiet_tick = earliest - 1;
-        twi_queue_set(tw, wheel, earliest - 1);
-    }
+    bucket->quiet_tick = earliest - 1;
+    twi_queue_set(tw, wheel, earliest - 1);
     return due;
 }
 
@@ -1811,9 +1810,7 @@ static uint64_t twi_share_of(uint64_t timers, uint64_t passed, uint64_t span)
 {
     for (; span > UINT32_MAX; span >>= 1) /* 32 bits are exact enough */
         passed >>= 1;
-    if (timers > UINT32_MAX)
-        timers = UINT32_MAX;
-    return (timers * passed + span - 1) / span;
+    return timers / span * passed + (timers % span * passed + span - 1) / span;
 }
 
 /* Moves large buckets down early (see MOVING AHEAD), and sets ahead_tick.
