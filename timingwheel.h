@@ -924,29 +924,29 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #define TWI_LARGE 128 /* a bucket with as many moves down ahead of time */
 #endif
 
-/* With TW_DEBUG, TWI_RULE_IN reports misuse and aborts, and TWI_HINT reports
+/* With TW_DEBUG, TWI_RULE_IN reports misuse and aborts, and TWI_MISTAKE prints
  * what is allowed, but most likely a mistake. `function` is the public function
  * that the user has called, `timer` the timer in question or NULL. */
 #if !defined(TW_DEBUG)
 #define TWI_RULE_IN(function, expr, timer, sentence) ((void)0)
-#define TWI_HINT(function, expr, timer, sentence) ((void)0)
+#define TWI_MISTAKE(function, expr, timer, sentence) ((void)0)
 #elif defined(TW_ASSERT)
 #define TWI_RULE_IN(function, expr, timer, sentence) \
     TW_ASSERT(((void)(sentence), (expr)))
-#define TWI_HINT(function, expr, timer, sentence) ((void)0)
+#define TWI_MISTAKE(function, expr, timer, sentence) ((void)0)
 #else
 #include <stdio.h>
 #include <stdlib.h>
 #define TWI_RULE_IN(function, expr, timer, sentence) \
     ((expr) ? (void)0 : (twi_print(sentence, function, timer), abort()))
-#define TWI_HINT(function, expr, timer, sentence) \
+#define TWI_MISTAKE(function, expr, timer, sentence) \
     ((expr) ? (void)0 : twi_print("hint: " sentence, function, timer))
 #endif
 #define TWI_RULE(expr, timer, sentence) \
     TWI_RULE_IN(__func__, expr, timer, sentence)
 
 /* Notes for private functions which public function runs. */
-#ifdef TW_DEBUG
+#if defined(TW_DEBUG) && !defined(TW_ASSERT)
 #define TWI_CALLED(tw, function) ((tw)->called = (function))
 #else
 #define TWI_CALLED(tw, function) ((void)(function))
@@ -1000,18 +1000,19 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
         "first, or use tw_move; -fsanitize=address finds the line that " \
         "freed it (or a second thread uses the timingwheel: "            \
         "-fsanitize=thread finds the thread)")
-#define TWI_HINT_DELAY(tw, timer, deadline)                                \
-    TWI_HINT(__func__, (deadline) == 0 || (deadline) >= (tw)->start_time,  \
-             timer,                                                        \
-             "the deadline lies before the first reading of the clock: a " \
-             "delay? Use tw_start_after or tw_postpone_after")
-#define TWI_HINT_NOW(tw, now)                                                \
-    TWI_HINT(__func__,                                                       \
-             (tw) == NULL ||                                                 \
-                 ((now) >= (tw)->clock_time && (now) >= (tw)->target_time),  \
-             NULL,                                                           \
-             "`now` lies before the latest one: a clock that was set back? " \
-             "Use a monotonic clock")
+#define TWI_CHECK_DELAY(tw, timer, deadline)                                  \
+    TWI_MISTAKE(__func__, (deadline) == 0 || (deadline) >= (tw)->start_time,  \
+                timer,                                                        \
+                "the deadline lies before the first reading of the clock: a " \
+                "delay? Use tw_start_after or tw_postpone_after")
+#define TWI_CHECK_NOW(tw, now)                                          \
+    TWI_MISTAKE(                                                        \
+        __func__,                                                       \
+        (tw) == NULL ||                                                 \
+            ((now) >= (tw)->clock_time && (now) >= (tw)->target_time),  \
+        NULL,                                                           \
+        "`now` lies before the latest one: a clock that was set back? " \
+        "Use a monotonic clock")
 
 /* TWI_PORTABLE switches the builtins and attributes of gcc and clang off.
  * TWI_NOINLINE keeps rare code out of short functions. */
@@ -1559,7 +1560,7 @@ TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     if (tw == NULL || timer == NULL)
         return TW_EINVAL;
     TWI_RULE_TIMER(tw, timer);
-    TWI_HINT_DELAY(tw, timer, deadline);
+    TWI_CHECK_DELAY(tw, timer, deadline);
     uint64_t tick = twi_tick_of(tw, deadline);
     if (TWI_UNLIKELY(tw->activity < TWI_LIVE) ||
         TWI_UNLIKELY(tw->count >= tw->max_pending) ||
@@ -1616,7 +1617,7 @@ TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
         return tw_start(tw, timer, deadline);
     if (tw->activity == TWI_ALLOCATING)
         return TW_EBUSY;
-    TWI_HINT_DELAY(tw, timer, deadline);
+    TWI_CHECK_DELAY(tw, timer, deadline);
     timer->deadline = deadline; /* the timer moves when its bucket comes up */
     return TW_OK;
 }
@@ -1909,9 +1910,10 @@ TWI_WRAPS static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
             tw->fired++;
             if (one)
                 break;
-            TWI_HINT(called, timer->callback != NULL, timer,
-                     "the timer has no callback, so nothing is called: never "
-                     "initialised? Use tw_timer_init, or tw_poll");
+            TWI_MISTAKE(
+                called, timer->callback != NULL, timer,
+                "the timer has no callback, so nothing is called: never "
+                "initialised? Use tw_timer_init, or tw_poll");
             if (timer->callback != NULL)
                 TW_CALL(tw, timer);
             TWI_CALLED(tw, called);
@@ -1945,7 +1947,7 @@ static inline size_t twi_fire(timingwheel *tw, uint64_t now, uint64_t limit)
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now)
 {
     TWI_RULE_LIVE(tw);
-    TWI_HINT_NOW(tw, now);
+    TWI_CHECK_NOW(tw, now);
     return twi_fire(tw, now, UINT64_MAX);
 }
 
@@ -1953,14 +1955,14 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit)
 {
     TWI_RULE_LIVE(tw);
-    TWI_HINT_NOW(tw, now);
+    TWI_CHECK_NOW(tw, now);
     return twi_fire(tw, now, limit);
 }
 
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 {
     TWI_RULE_LIVE(tw);
-    TWI_HINT_NOW(tw, now);
+    TWI_CHECK_NOW(tw, now);
     if (tw == NULL || tw->activity != TWI_LIVE || twi_pass_idle_time(tw, now))
         return NULL;
     return twi_advance(tw, now, UINT64_MAX, true);
@@ -2286,7 +2288,7 @@ static bool twi_queue_is_sound(const timingwheel *tw, size_t queued)
             return false;
     uint64_t quiet = tw->queue[0]->quiet_tick;
     return tw->queued == queued &&
-           (quiet + 1 >= tw->clock_tick || quiet == UINT64_MAX) &&
+           (quiet == UINT64_MAX || quiet + 1 >= tw->clock_tick) &&
            (tw->idle_before_tick == 0 ||
             (tw->idle_before_tick - 1 <= quiet &&
              tw->idle_before_tick <= tw->ahead_tick && !tw->unfinished &&
@@ -2294,7 +2296,7 @@ static bool twi_queue_is_sound(const timingwheel *tw, size_t queued)
              twi_is_empty(&tw->lists[TWI_NEXT_CALL])));
 }
 
-TW_DEF bool tw_check(const timingwheel *tw)
+TWI_WRAPS TW_DEF bool tw_check(const timingwheel *tw)
 {
     if (tw == NULL || tw->activity == TWI_DESTROYED)
         return false;
