@@ -1000,11 +1000,17 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
         "first, or use tw_move; -fsanitize=address finds the line that " \
         "freed it (or a second thread uses the timingwheel: "            \
         "-fsanitize=thread finds the thread)")
-#define TWI_CHECK_DELAY(tw, timer, deadline)                                  \
-    TWI_MISTAKE(__func__, (deadline) == 0 || (deadline) >= (tw)->start_time,  \
-                timer,                                                        \
-                "the deadline lies before the first reading of the clock: a " \
-                "delay? Use tw_start_after or tw_postpone_after")
+#define TWI_RULE_START(tw, timer, deadline)                              \
+    TWI_RULE_READY(tw);                                                  \
+    TWI_RULE_GIVEN(timer);                                               \
+    if ((tw) != NULL && (timer) != NULL) {                               \
+        TWI_RULE_TIMER(tw, timer);                                       \
+        TWI_MISTAKE(                                                     \
+            __func__, (deadline) == 0 || (deadline) >= (tw)->start_time, \
+            timer,                                                       \
+            "the deadline lies before the first reading of the clock: "  \
+            "a delay? Use tw_start_after or tw_postpone_after");         \
+    }
 #define TWI_CHECK_NOW(tw, now)                                          \
     TWI_MISTAKE(                                                        \
         __func__,                                                       \
@@ -1553,14 +1559,10 @@ TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
     return TW_OK;
 }
 
-TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
+static inline int twi_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
 {
-    TWI_RULE_READY(tw);
-    TWI_RULE_GIVEN(timer);
     if (tw == NULL || timer == NULL)
         return TW_EINVAL;
-    TWI_RULE_TIMER(tw, timer);
-    TWI_CHECK_DELAY(tw, timer, deadline);
     uint64_t tick = twi_tick_of(tw, deadline);
     if (TWI_UNLIKELY(tw->activity < TWI_LIVE) ||
         TWI_UNLIKELY(tw->count >= tw->max_pending) ||
@@ -1575,6 +1577,20 @@ TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     return TW_OK;
 }
 
+TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
+{
+    TWI_RULE_START(tw, timer, deadline)
+    return twi_start(tw, timer, deadline);
+}
+
+TW_DEF int tw_start_after(timingwheel *tw, tw_timer *timer, uint64_t now,
+                          uint64_t delay)
+{
+    uint64_t deadline = tw_after(now, delay);
+    TWI_RULE_START(tw, timer, deadline)
+    return twi_start(tw, timer, deadline);
+}
+
 /* Returns the roundest number in low..high (see tw_start_within). */
 static uint64_t twi_roundest(uint64_t low, uint64_t high)
 {
@@ -1587,17 +1603,16 @@ static uint64_t twi_roundest(uint64_t low, uint64_t high)
 TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
                            uint64_t latest)
 {
-    TWI_RULE_READY(tw);
-    TWI_RULE_GIVEN(timer);
+    TWI_RULE_START(tw, timer, earliest)
     if (tw == NULL || latest < earliest)
         return TW_EINVAL;
     uint64_t low = twi_tick_of(tw, earliest);
     uint64_t high = twi_tick_reached(tw, latest);
     if (low > high) /* the window has no tick */
-        return tw_start(tw, timer, earliest);
+        return twi_start(tw, timer, earliest);
     if (low <= tw->clock_tick && high > tw->clock_tick)
         low = tw->clock_tick + 1;
-    return tw_start(tw, timer, twi_roundest(low, high) * tw->tick_length);
+    return twi_start(tw, timer, twi_roundest(low, high) * tw->tick_length);
 }
 
 static inline bool twi_is_due(const timingwheel *tw, const tw_timer *timer)
@@ -1605,37 +1620,31 @@ static inline bool twi_is_due(const timingwheel *tw, const tw_timer *timer)
     return timer->deadline <= tw->clock_tick * tw->tick_length;
 }
 
-TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
+static inline int twi_postpone(timingwheel *tw, tw_timer *timer,
+                               uint64_t deadline)
 {
-    TWI_RULE_READY(tw);
-    TWI_RULE_GIVEN(timer);
-    if (tw == NULL || timer == NULL)
-        return TW_EINVAL;
-    TWI_RULE_TIMER(tw, timer);
-    if (!twi_is_pending(timer) || deadline < timer->deadline ||
+    if (tw == NULL || timer == NULL || !twi_is_pending(timer) ||
+        deadline < timer->deadline ||
         (twi_is_due(tw, timer) && deadline != timer->deadline))
-        return tw_start(tw, timer, deadline);
+        return twi_start(tw, timer, deadline);
     if (tw->activity == TWI_ALLOCATING)
         return TW_EBUSY;
-    TWI_CHECK_DELAY(tw, timer, deadline);
     timer->deadline = deadline; /* the timer moves when its bucket comes up */
     return TW_OK;
 }
 
-TW_DEF int tw_start_after(timingwheel *tw, tw_timer *timer, uint64_t now,
-                          uint64_t delay)
+TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
 {
-    TWI_RULE_READY(tw);
-    TWI_RULE_GIVEN(timer);
-    return tw_start(tw, timer, tw_after(now, delay));
+    TWI_RULE_START(tw, timer, deadline)
+    return twi_postpone(tw, timer, deadline);
 }
 
 TW_DEF int tw_postpone_after(timingwheel *tw, tw_timer *timer, uint64_t now,
                              uint64_t delay)
 {
-    TWI_RULE_READY(tw);
-    TWI_RULE_GIVEN(timer);
-    return tw_postpone(tw, timer, tw_after(now, delay));
+    uint64_t deadline = tw_after(now, delay);
+    TWI_RULE_START(tw, timer, deadline)
+    return twi_postpone(tw, timer, deadline);
 }
 
 static inline void twi_remove(timingwheel *tw, tw_timer *timer, tw_state state)
