@@ -147,6 +147,78 @@ static void timer_initialisers(void)
     tear_down();
 }
 
+static void relative_starts(void)
+{
+    set_up();
+    tw_timer *a = timer_of('a');
+    tw_timer_init(a, on_fire);
+    CHECK(tw_start_after(&tw, a, 100, 30) == TW_OK && tw_deadline(a) == 130);
+    CHECK(tw_postpone_after(&tw, a, 120, 30) == TW_OK && tw_deadline(a) == 150);
+    CHECK(tw_postpone_after(&tw, a, 120, 5) == TW_OK && tw_deadline(a) == 125);
+    CHECK(tw_start_after(&tw, a, 1, UINT64_MAX) == TW_OK);
+    CHECK(tw_deadline(a) == UINT64_MAX);
+    CHECK(tw_cancel(&tw, a) && tw_postpone_after(&tw, a, 3, 0) == TW_OK);
+    CHECK(tw_is_pending(a) && tw_deadline(a) == 3);
+    FIRES(3, "a");
+    tear_down();
+}
+
+/* The callback tells whose timer a visitor has, and may be replaced. */
+static void callback_is_public(void)
+{
+    set_up();
+    start('a', 5);
+    CHECK(timer_of('a')->callback == on_fire);
+    CHECK(tw_cancel(&tw, timer_of('a')));
+    timer_of('a')->callback = NULL;
+    CHECK(tw_start(&tw, timer_of('a'), 5) == TW_OK);
+    CHECK(tw_advance_clock(&tw, 5) == 1);
+    CHECK(tw_timer_state(timer_of('a')) == TW_FIRED && fired_count == 0);
+    tear_down();
+}
+
+/* ------------------------------------------------------------- memory --- */
+
+/* A constant expression: the pool of a program without malloc. */
+static unsigned char pool[2 * TW_WHEEL_BYTES(4) + TW_WHEEL_BYTES(16)];
+
+static void wheel_bytes(void)
+{
+    CHECK(sizeof pool > 3 * TW_WHEEL_BYTES(4));
+    for (uint32_t size = 2; size <= 4096; size *= 2) {
+        set_up_with(1, 0, size, 0);
+        start('a', UINT64_MAX);
+        CHECK(stats().bytes == stats().wheels * TW_WHEEL_BYTES(size));
+        CHECK(memory.bytes == stats().bytes);
+        tear_down();
+    }
+}
+
+/* n wheels serve every deadline up to wheel_size^n ticks after the clock,
+ * wherever the clock stands, and none from twice as far on. */
+static void wheels_of_a_horizon(void)
+{
+    for (uint32_t size = 2; size <= 4096; size *= 2) {
+        uint64_t reach = size;
+        for (size_t n = 1; reach <= UINT64_MAX / 4 / size; n++, reach *= size) {
+            const uint64_t clocks[] = {0,
+                                       1,
+                                       reach - 1,
+                                       reach,
+                                       reach + 1,
+                                       2 * reach - 1,
+                                       3 * reach / 2};
+            for (size_t i = 0; i < LENGTH(clocks); i++) {
+                set_up_with(1, clocks[i], size, 0);
+                heap_fail(&memory, n + 1, true);
+                CHECK(start('a', clocks[i] + reach) == TW_OK);
+                CHECK(start('b', clocks[i] + 2 * reach) == TW_ENOMEM);
+                tear_down();
+            }
+        }
+    }
+}
+
 static void wheels_are_independent(void)
 {
     timingwheel second;
@@ -192,6 +264,10 @@ static const tap_case cases[] = {
     {"NULL for a timer, a result or a visitor does nothing",
      null_timer_or_result},
     {"tw_timer: {0}, TW_TIMER_INIT and tw_timer_init", timer_initialisers},
+    {"tw_start_after, tw_postpone_after: a delay from now", relative_starts},
+    {"tw_timer: the callback is public", callback_is_public},
+    {"TW_WHEEL_BYTES: what a wheel takes, for each wheel_size", wheel_bytes},
+    {"n wheels serve wheel_size^n ticks", wheels_of_a_horizon},
     {"two timingwheels share nothing", wheels_are_independent},
     {"tw_strerror: returns a sentence for each status", strerror_sentences},
 };

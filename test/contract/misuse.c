@@ -251,6 +251,10 @@ static const row rows[] = {
     {&missing, "tw_start_within: no timer", "w1000"},
     {&missing, "tw_postpone: no timingwheel", "N p0,10"},
     {&missing, "tw_postpone: no timer", "p1000,10"},
+    {&missing, "tw_start_after: no timingwheel", "N A0,10"},
+    {&missing, "tw_start_after: no timer", "A1000,10"},
+    {&missing, "tw_postpone_after: no timingwheel", "N Q0,10"},
+    {&missing, "tw_postpone_after: no timer", "Q1000,10"},
     {&missing, "tw_move: no timingwheel", "s0,10 N m0,1"},
     {&missing, "tw_move: from no timer", "m1000,1"},
     {&missing, "tw_move: to no timer", "s0,10 m0,1000"},
@@ -283,6 +287,19 @@ static void swap_copies(void)
     timers[0] = timers[1];
 }
 
+/* A timingwheel whose clock starts at 1000 or at 0. */
+static uint64_t start_of(const timingwheel *wheel)
+{
+    return wheel == NULL ? 0 : tw_now(wheel);
+}
+
+static void set_up_at(uint64_t start)
+{
+    tw_config config = {1, 0, 16, 0, NULL};
+    config.start = start;
+    tw_init(&tw, &config);
+}
+
 /* Runs a step: a letter, the number of a timer or a time, and a time. S, P, C
  * and M are for the other timingwheel. After N, the next step has none. */
 static void run_step(char step, uint64_t number, uint64_t time)
@@ -297,6 +314,8 @@ static void run_step(char step, uint64_t number, uint64_t time)
     (strchr(letters, step) != NULL ? (void)(action) : (void)0)
     STEP("sS", tw_start(wheel, timer, time));
     STEP("w", tw_start_within(wheel, timer, 100000, 200000));
+    STEP("A", tw_start_after(wheel, timer, start_of(wheel), time));
+    STEP("Q", tw_postpone_after(wheel, timer, start_of(wheel), time));
     STEP("n", start_many(wheel, number, time));
     STEP("pP", tw_postpone(wheel, timer, time));
     STEP("cC", tw_cancel(wheel, timer));
@@ -315,6 +334,8 @@ static void run_step(char step, uint64_t number, uint64_t time)
     STEP("R", tw_drain(wheel, call_in_visitor, NULL));
     STEP("D", tw_destroy(wheel));
     STEP("I", tw_init(wheel, &config));
+    STEP("H", set_up_at(number));
+    STEP("k", tw_timer_init(timer, NULL));
     STEP("t", tw_trim(wheel));
     STEP("f", in_allocator = make_call); /* for TW_MALLOC and TW_FREE */
     STEP("z", memset((void *)&tw, 0, sizeof tw));
@@ -401,6 +422,91 @@ static void run_row(void)
     }
 }
 
+/* ------------------------------------------------------------------ hints */
+
+/* The steps print a hint that names the function, or, without words, none. The
+ * program goes on. */
+static const struct {
+    const char *name, *steps, *words, *function;
+} hints[] = {
+    {"hint: tw_start with a delay", "H1000 s0,30", "a delay?", "tw_start"},
+    {"hint: tw_start_within with a delay", "H200000 w0", "a delay?",
+     "tw_start_within"},
+    {"hint: tw_postpone to an earlier delay", "H1000 s0,2000 p0,30", "a delay?",
+     "tw_postpone"},
+    {"hint: tw_postpone to a later delay", "H1000 s0,0 p0,30", "a delay?",
+     "tw_postpone"},
+    {"hint: a timer without callback fires", "k0 s0,9 a9", "no callback",
+     "tw_advance_clock"},
+    {"hint: one fires with a limit", "k0 s0,9 L9,5", "no callback",
+     "tw_advance_clock_limit"},
+    {"hint: tw_advance_clock back", "a9 a8", "set back?", "tw_advance_clock"},
+    {"hint: tw_advance_clock before `start`", "H1000 a999", "set back?",
+     "tw_advance_clock"},
+    {"hint: tw_advance_clock_limit back", "a9 L8,5", "set back?",
+     "tw_advance_clock_limit"},
+    {"hint: tw_poll back", "a9 l8", "set back?", "tw_poll"},
+    {"hint: back before the `now` of an unfinished call", "s0,1 s1,1 L9,1 L8,1",
+     "set back?", "tw_advance_clock_limit"},
+    {"no hint: deadline 0, and overdue", "H1000 s0,0 a2000 s1,1500 p1,0", NULL,
+     NULL},
+    {"no hint: relative starts", "H1000 A0,0 A1,30 Q1,50 a2000", NULL, NULL},
+    {"no hint: tw_poll takes a timer without callback", "k0 s0,9 l9 l9", NULL,
+     NULL},
+    {"no hint: the same `now` again", "a9 a9 L9,5 l9", NULL, NULL},
+};
+
+static void run_hint(size_t row)
+{
+    static const char mark[] = "timingwheel.h: hint: ";
+    char end[200];
+    set_up();
+    CHECK(!aborts(hints[row].steps, NULL));
+    if (hints[row].words == NULL) {
+        CHECK(said[0] == '\0');
+        return;
+    }
+    snprintf(end, sizeof end, "(%s)\n", hints[row].function);
+    const char *line = strchr(said, '\n');
+    if (!CHECK(strncmp(said, mark, sizeof mark - 1) == 0 && line != NULL &&
+               line[1] == '\0' && strstr(said, hints[row].words) != NULL &&
+               strcmp(strrchr(said, '('), end) == 0))
+        printf("# \"%s\"\n", said);
+}
+
+/* A message about a timer names timer and callback. */
+static void names(const char *steps, const tw_timer *timer,
+                  const char *function)
+{
+    char expected[200];
+    snprintf(expected, sizeof expected, "; timer %p, callback %p (%s)\n",
+             (const void *)timer, (void *)(uintptr_t)nothing, function);
+    set_up();
+    CHECK(aborts(steps, NULL));
+    const char *found = strstr(said, "; timer");
+    if (!CHECK(found != NULL && strcmp(found, expected) == 0))
+        printf("# \"%s\"\n", said);
+}
+
+static void unlink_only(tw_timer *timer)
+{
+    timer->link.prev = NULL;
+}
+
+static void named(void)
+{
+    damage = unlink_only;
+    names("s0,10 S0,20", &timers[0], "tw_start");
+    names("s0,10 C0", &timers[0], "tw_cancel");
+    names("s0,10 s1,10 x1 a10", &timers[1], "tw_advance_clock");
+    names("s0,10 s1,10 x1 L10,5", &timers[1], "tw_advance_clock_limit");
+    names("s0,10 s1,10 x1 l10", &timers[1], "tw_poll");
+    names("s0,10 s1,10 x1 d", &timers[1], "tw_drain");
+    names("s0,10 s1,10 x1 v", &timers[1], "tw_foreach");
+    names("s0,10 s1,10 x0 A2,10", &timers[0], "tw_start_after");
+    names("s0,10 s1,10 x1 c0", &timers[1], "tw_cancel");
+}
+
 /* ------------------------------------------------------------- proper use */
 
 static void restart(timingwheel *wheel, tw_timer *timer)
@@ -464,6 +570,19 @@ static void proper_use(void)
         printf("# \"%s\"\n", said);
 }
 
-static const tap_case cases[] = {{"proper use says nothing", proper_use}};
+static void run_hints(void)
+{
+    for (size_t row = 0; row < LENGTH(hints); row++) {
+        unsigned failed = tap_failed_checks;
+        run_hint(row);
+        if (tap_failed_checks != failed)
+            printf("# %s\n", hints[row].name);
+    }
+}
+
+static const tap_case cases[] = {
+    {"proper use says nothing", proper_use},
+    {"hints: each likely mistake, and none without", run_hints},
+    {"a message names the timer, its callback and the function", named}};
 
 TAP_MAIN_ROWS(rows, run_row, cases)
