@@ -32,16 +32,17 @@ LEAST_RUNS = 5  # where a table is published
 ALL_CORES = getattr(os, 'sched_getaffinity', lambda _: set())(0)
 ONE_CORE = set(sorted(ALL_CORES)[-1:])
 
-# The cells: inputs of each workload. A million timers are left out where they
-# show nothing that 100,000 do not show.
+# The cells: inputs of each workload. A size is left out where it shows nothing
+# that the others do not show.
 MANY = [100, 1000, 10000, 100000, 1000000]
-FEW = MANY[:-1]
+FEW = [100, 1000, 10000, 100000]
+THREE = [100, 1000, 100000]
 PUBLISHED = {
-    'hold': MANY, 'hold-ns': FEW, 'expire': FEW, 'restart': MANY,
-    'keepalive': MANY, 'postpone': MANY, 'cancel': MANY, 'startstop': FEW,
-    'burst': FEW, 'sparse': FEW, 'idle': FEW, 'trace': report.TRACES,
+    'hold': MANY, 'hold-ns': FEW, 'expire': THREE, 'restart': MANY,
+    'keepalive': MANY, 'postpone': MANY, 'cancel': MANY, 'startstop': THREE,
+    'burst': THREE, 'sparse': FEW, 'idle': THREE, 'trace': report.TRACES,
     'post-64': [1, 2, 4], 'post-1024': [1, 2, 4],
-    'calls-minute': [1000, 1000000], 'calls-hour': [1000, 1000000],
+    'calls-minute': [1000, 100000, 1000000], 'calls-hour': [1000000],
     'calls-idle': [1000, 1000000]}
 QUICK = {
     'hold': [100, 1000, 100000, 1000000], 'hold-ns': [1000],
@@ -213,7 +214,9 @@ def caches():
                               stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL)
         if done.stdout.strip().isdigit() and int(done.stdout) > 0:
-            sizes.append('%s %d KiB' % (level, int(done.stdout) // 1024))
+            kib = int(done.stdout) // 1024
+            sizes.append('%s %d KiB' % (level, kib) if kib < 1024 else
+                         '%s %d MiB' % (level, kib // 1024))
     return 'caches ' + (', '.join(sizes) or 'unknown')
 
 

@@ -168,8 +168,9 @@ class Report:
 
     def machine(self):
         m = self._results.machine
-        parts = ['%s, %d processors, %s' % (m['processor'], m['processors'],
-                                            m['caches']),
+        parts = ['%s, %d processors%s, %s' % (
+            m['processor'], m['processors'],
+            ' of a virtual machine' * m['virtual'], m['caches']),
                  m['system'], '%s, %s' % (m['compiler'], m['flags']),
                  'timingwheel.h ' + m['version'],
                  '%s, seed %d, medians of %d runs' % (m['date'], m['seed'],
