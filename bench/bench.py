@@ -236,7 +236,7 @@ def machine(args, engines):
                              platform.release().split('-')[0]),
         'compiler': compiler.splitlines()[0],
         'flags': os.environ.get('CFLAGS', '-O2'),
-        'version': engines['wheel']['version'],
+        'version': engines.get('wheel', {}).get('version', 'left out'),
         'engines': {name: {k: engine[k] for k in ('version', 'note')}
                     for name, engine in engines.items()},
         'date': time.strftime('%Y-%m-%d %H:%M'),
@@ -279,12 +279,15 @@ class Table:
         for name, suffix, scale in figures:
             found = {row['engine']: row[name] for row in rows
                      if name in row and row['engine'] != 'waiting'}
-            best = report.leaders(found)
-            print('%-12s' % (report.short(size) + suffix) + ''.join(
-                ' %*s' % (self.width(e), '' if e not in found else
-                          report.text(found[e][0] * scale).replace(',', '') +
-                          '*' * (e in best))
-                for e in self.engines), flush=True)
+            best = report.leaders(found, report.clock_of(name))
+            line = '%-12s' % (report.short(size) + suffix)
+            for e in self.engines:
+                shown = ''
+                if e in found:
+                    shown = report.text(found[e][0] * scale).replace(',', '')
+                    shown += '*' * (e in best)
+                line += ' %*s' % (self.width(e), shown)
+            print(line.rstrip(), flush=True)
 
 
 def run(args, engines):

@@ -84,10 +84,14 @@ def is_faster(a, b, clock=0):
     return a[2] < b[1] - clock
 
 
-def leaders(figures):
+def clock_of(figure):
+    return CLOCK_NS if figure.startswith('call, ') else 0
+
+
+def leaders(figures, clock=0):
     """The engines with the least median, or within its spread."""
     best = min(figures.values())
-    return {e for e, f in figures.items() if not is_faster(best, f)}
+    return {e for e, f in figures.items() if not is_faster(best, f, clock)}
 
 
 # ------------------------------------------------------------------ text ---
@@ -116,7 +120,7 @@ def spread_of(figures):
     apart = sorted(((f[2] - f[1]) / f[0], name)
                    for name, f in figures.items() if f[0] > 0)
     if not apart or apart[-1][0] == 0:
-        return 'All runs agree.'
+        return 'The runs do not differ.'
     return ('Between the quartiles of the runs: %.0f %% of the median in half '
             'of the cells, at most %.0f %% (%s).' %
             (100 * statistics.median(a for a, _ in apart), 100 * apart[-1][0],
@@ -149,7 +153,7 @@ class Report:
             rivals = {e: f for e, f in found.items() if e != 'waiting'}
             if not rivals:
                 continue
-            best = leaders(rivals)
+            best = leaders(rivals, clock_of(figure))
             shown = [text(found[e][0] * scale) if e in found else ''
                      for e in engines]
             rows.append([name, short(size)] +
@@ -267,10 +271,10 @@ class Report:
     def _faster_cells(self):
         """Each figure in which an engine is faster than this library."""
         for workload, size in self._results.cells():
-            names, clock = [NS], 0
-            if workload in CALLS:
-                names, clock = ['call, ' + q for q in QUANTILES], CLOCK_NS
+            names = ['call, ' + q for q in QUANTILES] if workload in CALLS \
+                else [NS]
             for name in names:
+                clock = clock_of(name)
                 all_of = self._results.engines(workload, size, name)
                 if 'wheel' not in all_of:
                     continue
@@ -293,7 +297,7 @@ class Report:
                 row[3] = max(row[3], ours / theirs)
                 if workload not in row[4]:
                     row[4].append(workload)
-        return table(['engine', 'figures', 'faster', 'slower', 'at most', 'in'],
+        return table(['engine', 'figures', 'faster', 'slower', 'by at most', 'in'],
                      [[NAMES.get(e, e), str(r[0]), str(r[1]), str(r[2]),
                        '%.1f times' % r[3] if r[1] else '', ', '.join(r[4])]
                       for e, r in sorted(rows.items(), key=lambda e: -e[1][1])],
