@@ -9,12 +9,12 @@
  * delay, so hardly any timer fires.
  *
  * How the percentiles are taken: a run makes the same calls in two passes
- * (CALLS_PASSES), and the time of a call is the lesser of its two times. So what
- * interrupts the program now and then, such as the ticks of the system, does
- * not count as time of a call. The percentiles of a run are those of all its
- * calls; bench.py takes the median of the percentiles of five runs. The slice
- * of another engine leaves cold caches: the first calls of a slice give no
- * sample. The packets of calls-idle are not timed.
+ * (CALLS_PASSES), and the time of a call is the lesser of its two times. So
+ * what interrupts the program now and then, such as the ticks of the system,
+ * does not count as time of a call. The percentiles of a run are those of all
+ * its calls; bench.py takes the median of the percentiles of five runs. The
+ * slice of another engine leaves cold caches: the first calls of a slice give
+ * no sample. The packets of calls-idle are not timed.
  */
 #define CALLS_PER_SLICE 10000
 #define CALLS_WITHOUT_SAMPLE 500
