@@ -268,42 +268,40 @@ class Report:
                           (self._results.machine['processors'],
                            spread_of(seen)))
 
-    def _faster_cells(self):
-        """Each figure in which an engine is faster than this library."""
+    def _rivals(self):
+        """Each figure of another engine, beside that of this library."""
         for workload, size in self._results.cells():
             names = ['call, ' + q for q in QUANTILES] if workload in CALLS \
                 else [NS]
             for name in names:
-                clock = clock_of(name)
-                all_of = self._results.engines(workload, size, name)
-                if 'wheel' not in all_of:
-                    continue
-                ours = all_of.pop('wheel')
-                for engine, f in all_of.items():
-                    yield (workload, size, name, engine, f[0], ours[0],
-                           is_faster(f, ours, clock),
-                           is_faster(ours, f, clock))
+                figures = self._results.engines(workload, size, name)
+                ours = figures.pop('wheel', None)
+                for engine, theirs in figures.items():
+                    if ours:
+                        yield workload, size, name, engine, theirs, ours
 
     def faster(self):
         """Per engine: in how many figures it is faster than this library."""
         rows = {}
-        for workload, _, _, engine, theirs, ours, faster, slower in \
-                self._faster_cells():
-            row = rows.setdefault(engine, [0, 0, 0, 1.0, []])
-            row[0] += 1
-            row[1] += faster
-            row[2] += slower
-            if faster:
-                row[3] = max(row[3], ours / theirs)
-                if workload not in row[4]:
-                    row[4].append(workload)
-        return table(['engine', 'figures', 'faster', 'slower', 'by at most', 'in'],
-                     [[NAMES.get(e, e), str(r[0]), str(r[1]), str(r[2]),
-                       '%.1f times' % r[3] if r[1] else '', ', '.join(r[4])]
-                      for e, r in sorted(rows.items(), key=lambda e: -e[1][1])],
-                     '--:|') + self._note(
-                         'Faster and slower begin where the quartiles of the '
-                         'runs do not overlap.')
+        for workload, _, name, engine, theirs, ours in self._rivals():
+            row = rows.setdefault(engine, {'all': 0, 'faster': 0, 'slower': 0,
+                                           'most': 0, 'where': {}})
+            row['all'] += 1
+            row['slower'] += is_faster(ours, theirs, clock_of(name))
+            if is_faster(theirs, ours, clock_of(name)):
+                row['faster'] += 1
+                row['most'] = max(row['most'], ours[0] / theirs[0])
+                row['where'][workload] = True
+        lines = [[NAMES.get(e, e), str(row['all']), str(row['faster']),
+                  str(row['slower']), '%.1f times' % row['most'],
+                  ', '.join(row['where'])]
+                 for e, row in sorted(rows.items(),
+                                      key=lambda item: -item[1]['faster'])
+                 if row['faster']]
+        return table(['engine', 'figures', 'faster', 'slower', 'by at most',
+                      'where faster'], lines) + self._note(
+                          'Faster and slower begin where the quartiles of the '
+                          'runs do not overlap.')
 
     def write_faster(self):
         """The list of which the block `faster` is the sum."""
@@ -311,9 +309,9 @@ class Report:
         with open(path + '.new', 'w') as out:
             print('workload', 'input', 'figure', 'engine', 'ns',
                   'ns of timingwheel.h', sep='\t', file=out)
-            for cell in self._faster_cells():
-                if cell[6]:
-                    print(*cell[:4], '%.6g' % cell[4], '%.6g' % cell[5],
+            for *cell, theirs, ours in self._rivals():
+                if is_faster(theirs, ours, clock_of(cell[2])):
+                    print(*cell, '%.6g' % theirs[0], '%.6g' % ours[0],
                           sep='\t', file=out)
         os.replace(path + '.new', path)
 
