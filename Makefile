@@ -69,8 +69,8 @@ help:
 	@echo 'make fuzz      libFuzzer on every call, against the oracle, a minute'
 	@echo 'make coverage  lines, branches and MC/DC of the header (clang-19)'
 	@echo 'make mutate    do the tests notice when the header is changed?'
-	@echo 'make bench     against heaps, trees and other loops, 40 minutes;'
-	@echo '               bench-full goes on to 10 million timers'
+	@echo 'make bench     against heaps, trees and other loops, 5 minutes;'
+	@echo '               bench-publish: all cells, into bench/results, 30 minutes'
 	@echo 'make install   the header, for pkg-config and CMake, to $$PREFIX'
 	@echo '               ($(PREFIX)); make uninstall takes it away again'
 	@echo 'make deps      apt-get installs what check and bench need: 1.1 GB to'
@@ -81,7 +81,7 @@ help:
 
 # The demo needs epoll, which Linux has. The engines of the benchmark that need
 # a library are left out without that library.
-all: $(TEST_PROGRAMS) bench/timers $(if $(IS_LINUX),$(DEMO))
+all: $(TEST_PROGRAMS) $(BUILD)/bench/timers $(if $(IS_LINUX),$(DEMO))
 
 ifneq ($(IS_LINUX),)
 demo: $(DEMO)
@@ -109,10 +109,10 @@ fuzz coverage mutate:
 	@test/$@/$@.sh
 
 # The engine timeout comes from a source package, if Debian's can be had.
-bench bench-full:
+bench bench-publish:
 	@bench/sources.sh || true
-	@$(MAKE) -s --no-print-directory bench/timers
-	@bench/bench.py $(if $(filter bench-full,$@),--full) $(BENCH_OPTIONS)
+	@$(MAKE) -s --no-print-directory $(BUILD)/bench/timers
+	@bench/bench.py $(if $(filter %-publish,$@),--publish) $(BENCH_OPTIONS)
 
 install: export PC = $(PKGCONFIG_FILE)
 install: export CONFIG = $(CMAKE_FILE)
@@ -142,7 +142,7 @@ deps deps-check deps-targets deps-recipes deps-hosts deps-bench:
 	    sed "s/GCC/$$(gcc -dumpversion)/"))
 
 clean:
-	rm -rf $(BUILD) bench/timers
+	rm -rf $(BUILD)
 
 VPATH = $(sort $(dir $(TEST_SOURCES)))
 
@@ -165,8 +165,8 @@ $(DEMO):
 # bench/engines.sh names the engines that can be built here. The engines with
 # threads need C11 and -pthread.
 BENCH_SOURCES = $(wildcard bench/*.c)
-bench/timers: $(wildcard bench/*.[ch] bench/engines/*.[ch]) timingwheel.h \
-    $(BUILD)/flags $(BUILD)/bench/engines
+$(BUILD)/bench/timers: $(wildcard bench/*.[ch] bench/engines/*.[ch]) \
+    timingwheel.h $(BUILD)/flags $(BUILD)/bench/engines
 	$(CC) -std=c11 -pthread $(CFLAGS) -o $@ $(BENCH_SOURCES) \
 	    $$(cat $(BUILD)/bench/engines)
 
@@ -180,6 +180,6 @@ $(BUILD)/flags: FORCE
 	@mkdir -p $(BUILD)
 	@echo '$(CC) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(CFLAGS)' >$@
 
-.PHONY: help all demo test check fuzz coverage mutate bench bench-full \
+.PHONY: help all demo test check fuzz coverage mutate bench bench-publish \
 	install uninstall clean FORCE \
 	deps deps-check deps-targets deps-recipes deps-hosts deps-bench

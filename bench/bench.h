@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * bench.h - shared by the bench program and its engines: random numbers,
- * clocks, the description of a job and of a result.
+ * clocks, the description of a job and of a result. timers.c is the program; it
+ * knows the engines and trace.c. These know bench.c alone.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -11,13 +12,15 @@
 #include <stdint.h>
 #include <time.h>
 
-#define BENCH_LONGEST 60000u /* ticks, the longest delay of most workloads */
+#define BENCH_NS_PER_TICK 1000000u /* in hold-ns */
 
 /* The workloads, in the order in which they are listed. */
 typedef enum bench_workload {
     BENCH_HOLD,
+    BENCH_HOLD_NS,
     BENCH_EXPIRE,
     BENCH_RESTART,
+    BENCH_KEEPALIVE,
     BENCH_POSTPONE,
     BENCH_CANCEL,
     BENCH_STARTSTOP,
@@ -58,7 +61,9 @@ typedef struct bench_job {
     uint64_t seed;   /* seed of all random numbers */
     uint64_t rounds; /* a round is n operations; calls-*: `longest` calls */
     const bench_trace *trace;
-    uint64_t longest;   /* calls-*: ticks, the longest delay */
+    uint64_t tick;      /* units of the clock per tick */
+    uint64_t shortest;  /* ticks, the shortest delay of a timer */
+    uint64_t longest;   /* ticks, the longest delay */
     uint64_t packets;   /* calls-idle: packets per tick; 0 in the others */
     uint64_t in_flight; /* post-*: requests of a thread at once */
     size_t object;      /* bytes per object; 0 = 64, or more if needed */
@@ -107,17 +112,21 @@ typedef struct bench_calls {
 typedef struct bench_engine {
     const char *name;
     const char *what;
+    const char *version; /* of its library; empty: part of the bench */
+    const char *note;    /* what a reader of its figures must know, or empty */
+    size_t (*most)(bench_workload workload);    /* see workloads.h */
     bench_function *workloads[BENCH_WORKLOADS]; /* all except calls-* */
     const bench_calls *calls;
     struct bench_engine *next; /* in the list of all engines */
 } bench_engine;
 
-/* The engines, in order of name. An engine calls bench_register by itself, in
- * the last lines of workloads.h. */
+/* The list of all engines, in order of name. An engine calls bench_register by
+ * itself, in the last lines of workloads.h. */
+extern bench_engine *bench_engines;
 void bench_register(bench_engine *engine);
 
-/* Reads a recording, through gzip if the name ends in .gz. Returns NULL, after
- * a message on stderr, on failure. `seed` makes the keys of the timers. */
+/* Reads a recording, which may be compressed by gzip. Returns NULL, after a
+ * message on stderr, on failure. `seed` makes the keys of the timers. */
 bench_trace *bench_trace_read(const char *path, uint64_t seed);
 void bench_trace_free(bench_trace *trace);
 
@@ -193,5 +202,9 @@ static inline uint64_t bench_wall_time(void)
 }
 
 #define BENCH_PREFETCH(address) __builtin_prefetch(address)
+
+/* The text of a number that is a macro: for versions. */
+#define BENCH_TEXT_(number) #number
+#define BENCH_TEXT(number) BENCH_TEXT_(number)
 
 #endif

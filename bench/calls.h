@@ -8,10 +8,13 @@
  * a random delay. In calls-idle packets postpone random timers to the longest
  * delay, so hardly any timer fires.
  *
- * The same calls are made in several passes, and the time of a call is the
- * least of its times. So what interrupts the program now and then, such as the
- * ticks of the system, does not count as time of a call. The slice of another
- * engine leaves cold caches: the first calls of a slice give no sample.
+ * How the percentiles are taken: a run makes the same calls in two passes
+ * (CALLS_PASSES), and the time of a call is the lesser of its two times. So
+ * what interrupts the program now and then, such as the ticks of the system,
+ * does not count as time of a call. The percentiles of a run are those of all
+ * its calls; bench.py takes the median of the percentiles of five runs. The
+ * slice of another engine leaves cold caches: the first calls of a slice give
+ * no sample. The packets of calls-idle are not timed.
  */
 #define CALLS_PER_SLICE 10000
 #define CALLS_WITHOUT_SAMPLE 500
@@ -21,25 +24,19 @@ static struct {
     size_t count;      /* samples so far, in this pass */
     size_t left;       /* calls to come, in this pass */
     size_t total;
-    uint64_t longest; /* ticks, the longest delay */
     uint64_t packets; /* timers postponed before each call */
     double ns;        /* process time of all slices, in this pass */
 } calls;
-
-static inline uint64_t calls_delay(uint64_t random)
-{
-    return 1 + bench_below(random, calls.longest);
-}
 
 /* An idle timeout that fires is started again in full. */
 static void on_call(engine *e, node *t)
 {
     item *it = item_of(t);
-    uint64_t delay = calls.longest;
+    uint64_t delay = run.longest;
 
     note_fired(it);
     if (calls.packets == 0)
-        delay = calls_delay(bench_next(&it->random));
+        delay = random_delay(bench_next(&it->random));
     engine_start(e, t, run.now + delay);
 }
 
@@ -51,7 +48,7 @@ static inline uint32_t timed_call(void)
 
     for (i = 0; i < calls.packets; i++)
         engine_postpone(&run.engine, random_timer(bench_random(&run.random)),
-                        run.now + calls.longest);
+                        run.now + run.longest);
     run.now++;
     began = bench_wall_time();
     engine_advance(&run.engine, run.now);
@@ -74,13 +71,12 @@ static void calls_begin(const bench_job *job, bench_result *result)
         calls.samples = bench_alloc(calls.total * sizeof(*calls.samples));
         memset(calls.samples, 0xff, calls.total * sizeof(*calls.samples));
     }
-    calls.longest = job->longest;
     calls.packets = job->packets;
     build_items(job->seed, on_call);
     phase_begin();
     for (i = 0; i < run.n; i++)
         engine_start(&run.engine, &item_at(i)->timer,
-                     calls_delay(bench_random(&run.random)));
+                     random_delay(bench_random(&run.random)));
     phase_end(result, "fill", run.n, false);
     note_bytes(result);
     phase_begin();

@@ -19,34 +19,55 @@
 
 #include "bench.h"
 
-/* The names of the workloads, and about how many operations a run makes with up
- * to 100 k timers, and with more. */
+/* The workloads: about how many operations a run makes with up to 100 k timers,
+ * and with more; the shortest and the longest delay in ticks; what an operation
+ * is. */
 // clang-format off
 static const struct {
     const char *name;
-    uint64_t few, many;
+    uint64_t few, many, shortest, longest;
+    const char *what;
 } workloads[BENCH_WORKLOADS] = {
-    [BENCH_HOLD]         = {"hold",         2000000, 2000000},
-    [BENCH_EXPIRE]       = {"expire",       2000000, 2000000},
-    [BENCH_RESTART]      = {"restart",      2000000, 2000000},
-    [BENCH_POSTPONE]     = {"postpone",     4000000, 2000000},
-    [BENCH_CANCEL]       = {"cancel",       2000000, 2000000},
-    [BENCH_STARTSTOP]    = {"startstop",    2000000, 2000000},
-    [BENCH_BURST]        = {"burst",        4000000, 2000000},
-    [BENCH_SPARSE]       = {"sparse",       2000000, 1000000},
-    [BENCH_IDLE]         = {"idle",         2000000, 2000000},
-    [BENCH_TRACE]        = {"trace",        5000000, 5000000},
-    [BENCH_POST_64]      = {"post-64",            1,       1},
-    [BENCH_POST_1024]    = {"post-1024",          1,       1},
-    [BENCH_CALLS_MINUTE] = {"calls-minute",  120000,  120000},
-    [BENCH_CALLS_HOUR]   = {"calls-hour",   3600000, 3600000},
-    [BENCH_CALLS_IDLE]   = {"calls-idle",    300000,  300000},
+    [BENCH_HOLD] = {"hold", 2000000, 2000000, 1, 60000,
+        "a timer fires and starts again"},
+    [BENCH_HOLD_NS] = {"hold-ns", 2000000, 1000000, 1, 60000,
+        "as hold, the clock in ns, ticks of 1 ms"},
+    [BENCH_EXPIRE] = {"expire", 2000000, 1000000, 1, 60000,
+        "a timer starts and fires, in random memory order"},
+    [BENCH_RESTART] = {"restart", 2000000, 2000000, 1, 60000,
+        "cancel a random timer and start it again"},
+    [BENCH_KEEPALIVE] = {"keepalive", 2000000, 2000000, 90000, 90000,
+        "as restart, every delay 90 s"},
+    [BENCH_POSTPONE] = {"postpone", 4000000, 2000000, 1, 60000,
+        "postpone a random timer"},
+    [BENCH_CANCEL] = {"cancel", 2000000, 1000000, 1, 60000,
+        "cancel a random timer"},
+    [BENCH_STARTSTOP] = {"startstop", 2000000, 2000000, 1, 60000,
+        "start and cancel one more timer"},
+    [BENCH_BURST] = {"burst", 4000000, 1000000, 1, 60000,
+        "a timer starts and fires, all in one tick"},
+    [BENCH_SPARSE] = {"sparse", 2000000, 1000000, 1, 60000,
+        "as hold, ticks of 1 ns, delays from 1 us to 1 h"},
+    [BENCH_IDLE] = {"idle", 2000000, 2000000, 1, 60000,
+        "a turn of the loop, no timer is due"},
+    [BENCH_TRACE] = {"trace", 5000000, 5000000, 1, 60000,
+        "a call of a recorded program"},
+    [BENCH_POST_64] = {"post-64", 1, 1, 1, 60000,
+        "a start or cancel by one of N threads, 64 requests at once"},
+    [BENCH_POST_1024] = {"post-1024", 1, 1, 1, 60000,
+        "the same with 1,024 requests at once"},
+    [BENCH_CALLS_MINUTE] = {"calls-minute", 120000, 60000, 1, 60000,
+        "a call moves the clock by 1 ms, delays up to a minute"},
+    [BENCH_CALLS_HOUR] = {"calls-hour", 3600000, 3600000, 1, 3600000,
+        "the same with delays up to an hour"},
+    [BENCH_CALLS_IDLE] = {"calls-idle", 300000, 300000, 1, 300000,
+        "the same with timeouts of 5 min that packets postpone"},
 };
 // clang-format on
 
 #define MOST_ENGINES 32
 #define MOST_OBJECT 4096 /* bytes of an object */
-#define CALLS_PASSES 3
+#define CALLS_PASSES 2
 
 typedef struct options {
     const bench_engine *engines[MOST_ENGINES];
@@ -59,52 +80,6 @@ typedef struct options {
     uint64_t object;
 } options;
 
-static bench_engine *first_engine;
-
-/* ------------------------------------------------------ for the engines --- */
-
-void bench_register(bench_engine *engine)
-{
-    bench_engine **place = &first_engine;
-
-    while (*place != NULL && strcmp((*place)->name, engine->name) < 0)
-        place = &(*place)->next;
-    engine->next = *place;
-    *place = engine;
-}
-
-void bench_out_of_memory(void)
-{
-    fputs("timers: out of memory; try fewer timers\n", stderr);
-    exit(1);
-}
-
-void *bench_alloc(size_t size)
-{
-    void *memory;
-
-    if (posix_memalign(&memory, 64, size ? size : 1) != 0)
-        bench_out_of_memory();
-    return memory;
-}
-
-static int compare_samples(const void *a, const void *b)
-{
-    uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
-
-    return (first > second) - (first < second);
-}
-
-void bench_quantiles(uint32_t *samples, size_t count, double *quantiles)
-{
-    static const double parts[BENCH_QUANTILES] = {0.5, 0.99, 0.999, 1};
-    size_t i;
-
-    qsort(samples, count, sizeof(*samples), compare_samples);
-    for (i = 0; i < BENCH_QUANTILES && count > 0; i++)
-        quantiles[i] = samples[(size_t)((double)(count - 1) * parts[i])];
-}
-
 /* ------------------------------------------------------------ arguments --- */
 
 static void usage(FILE *out)
@@ -116,19 +91,18 @@ static void usage(FILE *out)
           "       timers ENGINE trace FILE [OPTION...]\n"
           "       timers ENGINE[,ENGINE...] calls-... N [OPTION...]\n"
           "       timers mailbox|mutex post-... THREADS [OPTION...]\n"
-          "       timers --engines\n\n"
+          "       timers --engines|--workloads\n\n"
           "options:\n"
           "  --seed S      other random numbers\n"
           "  --rounds R    a round is N operations\n"
           "  --object B    B bytes per object with a timer, instead of 64\n\n"
           "engines:\n",
           out);
-    for (engine = first_engine; engine; engine = engine->next)
+    for (engine = bench_engines; engine; engine = engine->next)
         fprintf(out, "  %-10s %s\n", engine->name, engine->what);
-    fputs("\nworkloads:\n ", out);
+    fputs("\nworkloads:\n", out);
     for (i = 0; i < BENCH_WORKLOADS; i++)
-        fprintf(out, " %s", workloads[i].name);
-    fputs("\n", out);
+        fprintf(out, "  %-13s %s\n", workloads[i].name, workloads[i].what);
 }
 
 static bool is_calls(bench_workload workload)
@@ -136,26 +110,38 @@ static bool is_calls(bench_workload workload)
     return workload >= BENCH_CALLS_MINUTE;
 }
 
-static bool can_run(const bench_engine *engine, bench_workload workload)
+/* The most timers with which an engine runs a workload; 0: it cannot. */
+static size_t most_of(const bench_engine *engine, bench_workload workload)
 {
-    if (is_calls(workload))
-        return engine->calls != NULL;
-    return engine->workloads[workload] != NULL;
+    bool has_it = is_calls(workload) ? engine->calls != NULL
+                                     : engine->workloads[workload] != NULL;
+
+    return has_it ? engine->most(workload) : 0;
 }
 
-/* Prints a line per engine, for bench.py: the name, then each workload. */
+/* Prints a line per engine, for bench.py: name, version and note, and the most
+ * timers of each workload, with tabs between them. */
 static void list_engines(void)
 {
     const bench_engine *engine;
     size_t i;
 
-    for (engine = first_engine; engine; engine = engine->next) {
-        printf("%s", engine->name);
+    for (engine = bench_engines; engine; engine = engine->next) {
+        printf("%s\t%s\t%s", engine->name, engine->version, engine->note);
         for (i = 0; i < BENCH_WORKLOADS; i++)
-            if (can_run(engine, (bench_workload)i))
-                printf(" %s", workloads[i].name);
+            printf("\t%s=%zu", workloads[i].name,
+                   most_of(engine, (bench_workload)i));
         puts("");
     }
+}
+
+/* Prints a line per workload, for bench.py: the name, and an operation. */
+static void list_workloads(void)
+{
+    size_t i;
+
+    for (i = 0; i < BENCH_WORKLOADS; i++)
+        printf("%s\t%s\n", workloads[i].name, workloads[i].what);
 }
 
 static void refuse(const char *what, const char *which)
@@ -168,7 +154,7 @@ static const bench_engine *engine_named(const char *name)
 {
     const bench_engine *engine;
 
-    for (engine = first_engine; engine; engine = engine->next)
+    for (engine = bench_engines; engine; engine = engine->next)
         if (strcmp(engine->name, name) == 0)
             return engine;
     refuse("no such engine here", name);
@@ -203,7 +189,7 @@ static void check_engines(const options *o)
     if (o->engine_count > 1 && !is_calls(o->workload))
         refuse("several engines run only calls-*", o->engines[1]->name);
     for (i = 0; i < o->engine_count; i++)
-        if (!can_run(o->engines[i], o->workload))
+        if (most_of(o->engines[i], o->workload) == 0)
             refuse("this engine cannot run the workload", o->engines[i]->name);
 }
 
@@ -257,6 +243,10 @@ static void parse_alone(int argc, char **argv)
     }
     if (argc == 2 && strcmp(argv[1], "--engines") == 0) {
         list_engines();
+        exit(0);
+    }
+    if (argc == 2 && strcmp(argv[1], "--workloads") == 0) {
+        list_workloads();
         exit(0);
     }
     if (argc < 4) {
@@ -378,19 +368,6 @@ static uint64_t default_rounds(bench_workload workload, uint64_t size)
     return wanted > size ? wanted / size : 1;
 }
 
-/* Returns the longest delay in ticks, in a workload of calls-*. */
-static uint64_t longest_delay(bench_workload workload)
-{
-    switch (workload) {
-    case BENCH_CALLS_HOUR:
-        return 3600000;
-    case BENCH_CALLS_IDLE:
-        return 300000;
-    default:
-        return BENCH_LONGEST;
-    }
-}
-
 /* With a trace, n is the number of its timers, and a round is all calls. In
  * calls-idle every timer is postponed once in 10,000 ticks on average. */
 static bench_job make_job(const options *o, const bench_trace *trace)
@@ -400,7 +377,9 @@ static bench_job make_job(const options *o, const bench_trace *trace)
 
     job.n = trace != NULL ? trace->timers : (size_t)o->n;
     job.seed = o->seed;
-    job.longest = longest_delay(o->workload);
+    job.tick = o->workload == BENCH_HOLD_NS ? BENCH_NS_PER_TICK : 1;
+    job.shortest = workloads[o->workload].shortest;
+    job.longest = workloads[o->workload].longest;
     if (is_calls(o->workload))
         size = job.longest;
     job.packets = 0;

@@ -9,7 +9,9 @@
  *
  *   ENGINE_NAME, ENGINE_WHAT          the name, and a line of description
  *   types engine and node             all timers, and one timer
- *   engine_init, engine_destroy, node_init
+ *   engine_init                       `tick`: units of the clock per tick, for
+ *                                     engines that count in ticks
+ *   engine_destroy, node_init
  *   engine_start, engine_cancel, engine_postpone
  *   engine_next                       when is the next timer due?
  *   engine_advance                    fires all timers due at a time
@@ -17,14 +19,17 @@
  *
  * An engine may define:
  *
- *   ENGINE_HAS_TICK   the engine visits every tick: not for sparse and trace
- *   ENGINE_HAS_RANGE  far deadlines are slow: not for sparse
+ *   ENGINE_VERSION    the version of its library, a string
+ *   ENGINE_NOTE       what a reader of its figures must know
+ *   ENGINE_HAS_MOST   engine_most(workload) exists: the most timers that a run
+ *                     can have, or that do not take minutes; 0: the engine
+ *                     cannot run the workload
  *   ENGINE_HAS_WAIT   engine_wait(e, now, longest) exists: how long to sleep?
  *   ENGINE_HAS_LOOP   the engine is an event loop. Its clock is run.now (see
  *                     loop.c), and its memory is unknown: there is no
- *                     engine_bytes. Not for sparse.
+ *                     engine_bytes.
  *   ENGINE_HAS_SLEEP  the loop sleeps by itself: there is engine_sleep instead
- *                     of engine_next. Not for trace.
+ *                     of engine_next. The program cannot run hold-ns and trace.
  *
  * All engines see the same timers, calls and random numbers. Each timer has
  * random numbers of its own, and the checksum is a sum. So the result does not
@@ -47,8 +52,10 @@ static struct {
     size_t stride;
     uint32_t *order; /* the items in random memory order, or NULL */
     size_t n;
-    uint64_t random; /* random numbers of the program */
-    uint64_t now;    /* virtual time */
+    uint64_t random;   /* random numbers of the program */
+    uint64_t shortest; /* ticks, the shortest delay */
+    uint64_t longest;  /* ticks, the longest delay */
+    uint64_t now;      /* virtual time */
     uint64_t fired;
     uint64_t wakeups;
     uint64_t checksum;
@@ -69,7 +76,7 @@ static inline item *item_at(size_t i)
 
 static inline uint64_t random_delay(uint64_t random)
 {
-    return 1 + bench_below(random, BENCH_LONGEST);
+    return run.shortest + bench_below(random, run.longest - run.shortest + 1);
 }
 
 /* The loop of an engine reads its time from run.now. */
@@ -87,6 +94,8 @@ static void build(const bench_job *job, bench_result *result)
     memset(&run, 0, sizeof(run));
     run.n = job->n;
     run.random = job->seed;
+    run.shortest = job->shortest;
+    run.longest = job->longest;
     run.stride = job->object != 0 ? job->object : 64;
     if (run.stride < sizeof(item))
         run.stride = sizeof(item);
@@ -94,7 +103,7 @@ static void build(const bench_job *job, bench_result *result)
     run.items = bench_alloc((run.n + 1) * run.stride);
     memset(run.items, 0, (run.n + 1) * run.stride);
     set_loop_clock();
-    engine_init(&run.engine);
+    engine_init(&run.engine, job->tick);
 }
 
 static void build_items(uint64_t seed, void (*callback)(engine *, node *))
@@ -229,7 +238,7 @@ static void postpone_for(uint64_t operations)
 
     for (i = 0; i < operations; i++)
         engine_postpone(&run.engine, random_timer(bench_random(&run.random)),
-                        run.now + BENCH_LONGEST);
+                        run.now + run.longest);
 }
 
 /* startstop: starts and cancels one more timer while n are pending. */
@@ -311,7 +320,7 @@ static void on_rearm(engine *e, node *t)
 static void on_put_off(engine *e, node *t)
 {
     note_fired(item_of(t));
-    engine_start(e, t, run.now + BENCH_LONGEST);
+    engine_start(e, t, run.now + run.longest);
 }
 
 static void fire_all(void)
@@ -350,7 +359,7 @@ static void workload_idle(const bench_job *job, bench_result *result)
                      2 * turns + random_delay(bench_random(&run.random)));
     phase_begin();
     for (i = 0; i < turns; i++) {
-        run.wakeups += engine_wait(&run.engine, run.now, BENCH_LONGEST) == 0;
+        run.wakeups += engine_wait(&run.engine, run.now, run.longest) == 0;
         engine_advance(&run.engine, ++run.now);
     }
     phase_end(result, "idle", turns, true);
@@ -479,7 +488,9 @@ static void workload_burst(const bench_job *job, bench_result *result)
     finish(result);
 }
 
-/* restart: the clock moves, and due timers start again. */
+/* restart, keepalive: the clock moves, and due timers start again. The delays
+ * of keepalive are all 90 s, which is one to two steps of a wheel whose buckets
+ * span 2^16 ms. If no timer was due, all fire in the end, for the checksum. */
 static void workload_restart(const bench_job *job, bench_result *result)
 {
     build(job, result);
@@ -488,6 +499,8 @@ static void workload_restart(const bench_job *job, bench_result *result)
     phase_begin();
     pass(run.n * job->rounds, restart_for, move_one_tick);
     phase_end(result, "restart", run.n * job->rounds, true);
+    if (run.fired == 0)
+        hold_for(run.n);
     finish(result);
 }
 
@@ -502,9 +515,6 @@ static void workload_postpone(const bench_job *job, bench_result *result)
     phase_end(result, "postpone", run.n * job->rounds, true);
     finish(result);
 }
-
-#if !defined(ENGINE_HAS_TICK) && !defined(ENGINE_HAS_RANGE) && \
-    !defined(ENGINE_HAS_LOOP)
 
 /* sparse: as hold, with ticks of 1 ns and delays from 1 us to 1 h. There are as
  * many delays from 1 to 2 us as from 30 to 60 minutes. SPARSE_STEPS powers are
@@ -577,11 +587,10 @@ static void workload_sparse(const bench_job *job, bench_result *result)
     finish(result);
 }
 
+#ifdef ENGINE_HAS_SLEEP
+#define workload_hold_ns NULL
+#define workload_trace NULL
 #else
-#define workload_sparse NULL
-#endif
-
-#if !defined(ENGINE_HAS_TICK) && !defined(ENGINE_HAS_SLEEP)
 
 /* Fires the timers due up to a moment, each at its time. Then moves the clock
  * to the moment, because a call of the trace woke the loop. */
@@ -595,6 +604,62 @@ static inline void move_to(uint64_t moment)
         run.now = moment;
         engine_advance(&run.engine, moment);
     }
+}
+
+/* hold-ns: as hold, with a clock in nanoseconds and ticks of 1 ms. An engine
+ * that counts in ticks rounds each deadline up; the others fire at the exact
+ * nanosecond. To see the same timers in all engines, a timer counts, and starts
+ * again, at the end of the tick in which it fires. */
+static inline uint64_t end_of_tick(void)
+{
+    uint64_t ticks = run.now / BENCH_NS_PER_TICK;
+
+    return (ticks + (run.now % BENCH_NS_PER_TICK > 0)) * BENCH_NS_PER_TICK;
+}
+
+/* The upper half of a random number selects the tick, the lower half the
+ * nanosecond in it. */
+static inline uint64_t random_delay_ns(uint64_t random)
+{
+    return random_delay(random) * BENCH_NS_PER_TICK -
+           bench_below(random << 32, BENCH_NS_PER_TICK);
+}
+
+static void on_hold_ns(engine *e, node *t)
+{
+    item *it = item_of(t);
+    uint64_t now = end_of_tick();
+
+    run.fired++;
+    run.checksum += now * it->random;
+    engine_start(e, t, now + random_delay_ns(bench_next(&it->random)));
+}
+
+static void hold_ns_for(uint64_t operations)
+{
+    hold_for(operations);
+    move_to(end_of_tick());
+}
+
+static void workload_hold_ns(const bench_job *job, bench_result *result)
+{
+    size_t i;
+
+    build(job, result);
+    build_items(job->seed, on_hold_ns);
+    phase_begin();
+    for (i = 0; i < run.n; i++)
+        engine_start(&run.engine, &item_at(i)->timer,
+                     random_delay_ns(bench_random(&run.random)));
+    phase_end(result, "fill", run.n, false);
+    note_bytes(result);
+    phase_begin();
+    hold_ns_for(run.n);
+    phase_end(result, "settle", run.fired, false);
+    phase_begin();
+    hold_ns_for(run.n * job->rounds);
+    phase_end(result, "hold-ns", run.fired, true);
+    finish(result);
 }
 
 static void replay(const bench_trace *trace)
@@ -639,8 +704,6 @@ static void workload_trace(const bench_job *job, bench_result *result)
     finish(result);
 }
 
-#else
-#define workload_trace NULL
 #endif
 
 /* cancel: starts n timers in a random order, and cancels all in another random
@@ -667,7 +730,7 @@ static void workload_cancel(const bench_job *job, bench_result *result)
         for (i = 0; i < run.n; i++)
             engine_cancel(&run.engine, &item_at(order[i])->timer);
         t[2] = bench_process_time();
-        run.now += 2 * BENCH_LONGEST;
+        run.now += 2 * run.longest;
         engine_advance(&run.engine, run.now);
         t[3] = bench_process_time();
         for (k = 0; k < 3; k++)
@@ -694,27 +757,50 @@ static void workload_cancel(const bench_job *job, bench_result *result)
 
 /* ---------------------------------------------------------------- table --- */
 
+#ifndef ENGINE_VERSION
+#define ENGINE_VERSION ""
+#endif
+
+#ifndef ENGINE_NOTE
+#define ENGINE_NOTE ""
+#endif
+
+#ifndef ENGINE_HAS_MOST
+
+static size_t engine_most(bench_workload workload)
+{
+    (void)workload;
+    return SIZE_MAX;
+}
+
+#endif
+
 static bench_engine bench_this_engine = {
-    ENGINE_NAME,
-    ENGINE_WHAT,
-    {
-        [BENCH_HOLD] = workload_hold,
-        [BENCH_EXPIRE] = workload_expire,
-        [BENCH_RESTART] = workload_restart,
-        [BENCH_POSTPONE] = workload_postpone,
-        [BENCH_CANCEL] = workload_cancel,
-        [BENCH_STARTSTOP] = workload_startstop,
-        [BENCH_BURST] = workload_burst,
-        [BENCH_SPARSE] = workload_sparse,
-        [BENCH_IDLE] = workload_idle,
-        [BENCH_TRACE] = workload_trace,
-    },
-    &calls_table,
-    NULL,
+    .name = ENGINE_NAME,
+    .what = ENGINE_WHAT,
+    .note = ENGINE_NOTE,
+    .most = engine_most,
+    .calls = &calls_table,
+    .workloads =
+        {
+            [BENCH_HOLD] = workload_hold,
+            [BENCH_HOLD_NS] = workload_hold_ns,
+            [BENCH_EXPIRE] = workload_expire,
+            [BENCH_RESTART] = workload_restart,
+            [BENCH_KEEPALIVE] = workload_restart,
+            [BENCH_POSTPONE] = workload_postpone,
+            [BENCH_CANCEL] = workload_cancel,
+            [BENCH_STARTSTOP] = workload_startstop,
+            [BENCH_BURST] = workload_burst,
+            [BENCH_SPARSE] = workload_sparse,
+            [BENCH_IDLE] = workload_idle,
+            [BENCH_TRACE] = workload_trace,
+        },
 };
 
 /* Runs before main. */
 static void __attribute__((constructor)) bench_register_this_engine(void)
 {
+    bench_this_engine.version = ENGINE_VERSION; /* a function, in some */
     bench_register(&bench_this_engine);
 }

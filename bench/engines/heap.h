@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * heap.h - a heap in an array with four children per node, for the
- * engines heap4 and heap4_lazy.
+ * engines heap and plain.
  *
  * An entry is a deadline and a pointer, so a comparison touches no timer. The
  * timer holds the index of its entry, for cancelling. The array begins
@@ -49,8 +49,9 @@ struct engine {
 #define HEAP_NONE SIZE_MAX
 #define HEAP_FIRST_CAPACITY 64
 
-static inline void engine_init(engine *e)
+static inline void engine_init(engine *e, uint64_t tick)
 {
+    (void)tick;
     memset(e, 0, sizeof(*e));
 }
 

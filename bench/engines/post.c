@@ -21,7 +21,12 @@
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
 
+#define VERSION                  \
+    BENCH_TEXT(TW_VERSION_MAJOR) \
+    "." BENCH_TEXT(TW_VERSION_MINOR) "." BENCH_TEXT(TW_VERSION_PATCH)
+
 #define MOST_THREADS 64
+#define TIMEOUT 60000u     /* ms, the shortest; the longest is twice as much */
 #define TIMERS 4096        /* per thread, used in turn */
 #define LOOP_NS 20000      /* other work of the loop between two turns */
 #define POSTS 40000000     /* of all threads together */
@@ -126,7 +131,7 @@ static void *produce(void *argument)
     began = thread_time();
     for (i = 0; i < p->requests; i++) {
         uint64_t deadline =
-            BENCH_LONGEST + bench_below(bench_next(&p->random), BENCH_LONGEST);
+            TIMEOUT + bench_below(bench_next(&p->random), TIMEOUT);
 
         start(&p->items[i % TIMERS].remote, deadline);
         if (i >= p->in_flight)
@@ -248,9 +253,19 @@ static void post_under_mutex(const bench_job *job, bench_result *result)
     post(job, result);
 }
 
+/* N is the number of threads. */
+static size_t most_threads(bench_workload workload)
+{
+    (void)workload;
+    return MOST_THREADS;
+}
+
 static bench_engine mailbox = {
     .name = "mailbox",
     .what = "timingwheel.h, other threads post to its mailbox",
+    .version = VERSION,
+    .note = "",
+    .most = most_threads,
     .workloads = {[BENCH_POST_64] = post_to_mailbox,
                   [BENCH_POST_1024] = post_to_mailbox},
 };
@@ -258,6 +273,9 @@ static bench_engine mailbox = {
 static bench_engine mutex_engine = {
     .name = "mutex",
     .what = "timingwheel.h behind a pthread mutex",
+    .version = VERSION,
+    .note = "",
+    .most = most_threads,
     .workloads = {[BENCH_POST_64] = post_under_mutex,
                   [BENCH_POST_1024] = post_under_mutex},
 };

@@ -49,10 +49,11 @@ struct engine {
 #define ENGINE_NAME "radix"
 #define ENGINE_WHAT "a list per power of two, as in Seastar"
 
-static inline void engine_init(engine *e)
+static inline void engine_init(engine *e, uint64_t tick)
 {
     size_t i;
 
+    (void)tick;
     memset(e, 0, sizeof(*e));
     for (i = 0; i <= RADIX_DUE; i++)
         ring_init(&e->lists[i]);

@@ -15,11 +15,18 @@ typedef tw_timer node;
 
 #define ENGINE_NAME "wheel"
 #define ENGINE_WHAT "timingwheel.h"
+#define ENGINE_VERSION           \
+    BENCH_TEXT(TW_VERSION_MAJOR) \
+    "." BENCH_TEXT(TW_VERSION_MINOR) "." BENCH_TEXT(TW_VERSION_PATCH)
 #define ENGINE_HAS_WAIT 1
 
-static inline void engine_init(engine *e)
+static inline void engine_init(engine *e, uint64_t tick)
 {
-    tw_init(e, NULL);
+    tw_config config = {0};
+
+    config.tick = tick;
+    if (tw_init(e, &config) != TW_OK)
+        bench_out_of_memory();
 }
 
 static inline void engine_destroy(engine *e)
