@@ -14,7 +14,7 @@ BUILD = .build
 TEST_SOURCES := $(shell test/lib/programs.sh)
 TESTS = $(basename $(notdir $(TEST_SOURCES)))
 TEST_PROGRAMS = $(TESTS:%=$(BUILD)/%)
-TEST_SCRIPTS = test/compile/interface.sh test/docs/examples.sh
+TEST_SCRIPTS = test/compile/interface.sh test/docs/picture.sh test/docs/examples.sh
 
 ifneq ($(words $(TESTS)),$(words $(sort $(TESTS))))
 $(error two test programs have the same name: $(TEST_SOURCES))
