@@ -60,8 +60,8 @@ static void read_input(session &s)
     static char bytes[4096];
     auto on_input = [&s](asio::error_code error, std::size_t) {
         tw_advance_clock(&timers, clock_ns());
-        if (error || tw_postpone(&timers, &s.silence,
-                                 tw_after(clock_ns(), 250 * ms)) != TW_OK)
+        if (error || tw_postpone_after(&timers, &s.silence, clock_ns(),
+                                       250 * ms) != TW_OK)
             return; // the end of the input
         move_wake();
         read_input(s);

@@ -58,7 +58,7 @@ static void advance(void *gone_off)
 EMSCRIPTEN_KEEPALIVE void on_input(void)
 {
     tw_advance_clock(&timers, clock_us());
-    tw_postpone(&timers, &session.silence, tw_after(clock_us(), 250 * MS));
+    tw_postpone_after(&timers, &session.silence, clock_us(), 250 * MS);
     advance(NULL);
 }
 

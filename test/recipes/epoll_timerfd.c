@@ -46,8 +46,8 @@ static bool read_input(void)
 {
     char bytes[4096];
     return read(0, bytes, sizeof(bytes)) > 0 &&
-           tw_postpone(&timers, &session.silence,
-                       tw_after(clock_ns(), 250 * MS)) == TW_OK;
+           tw_postpone_after(&timers, &session.silence, clock_ns(), 250 * MS) ==
+               TW_OK;
 }
 
 int main(void)

@@ -13,7 +13,8 @@
 #include <stdio.h>
 #include <time.h>
 
-#define STEP 10 /* ms of the game */
+#define MS UINT64_C(1000000) /* in nanoseconds */
+#define STEP 10              /* ms of the game */
 #define MOST_STEPS 5
 
 struct game {
@@ -22,11 +23,11 @@ struct game {
     uint64_t clock; /* ms, moves by STEP */
 };
 
-static uint64_t clock_ms(void)
+static uint64_t clock_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+    return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
 }
 
 static void on_attack(timingwheel *tw, tw_timer *timer)
@@ -34,7 +35,7 @@ static void on_attack(timingwheel *tw, tw_timer *timer)
     struct game *g = TW_OWNER(tw, struct game, timers);
     printf("attack at %u\n", (unsigned)g->clock);
     fflush(stdout);
-    tw_start(tw, timer, tw_after(tw_deadline(timer), 300)); /* reserved */
+    tw_start_after(tw, timer, tw_deadline(timer), 300); /* reserved */
 }
 
 static void make_step(struct game *g)
@@ -47,7 +48,7 @@ int main(void)
 {
     static struct game game = {.attack = TW_TIMER_INIT(on_attack)};
     struct pollfd input = {.fd = 0, .events = POLLIN};
-    uint64_t last = clock_ms(), credit = 0; /* ms, times the speed */
+    uint64_t last = clock_ns(), credit = 0; /* ns, times the speed */
     unsigned speed = 100;
     setvbuf(stdin, NULL, _IONBF, 0); /* a buffer would hide lines from poll */
     tw_init(&game.timers, NULL);
@@ -56,14 +57,14 @@ int main(void)
     tw_start(&game.timers, &game.attack, 300);
     for (;;) {
         int ready = poll(&input, 1, speed == 0 ? -1 : STEP);
-        uint64_t now = clock_ms();
+        uint64_t now = clock_ns();
         credit += now > last ? (now - last) * speed : 0;
         last = now;
-        for (int i = 0; i < MOST_STEPS && credit >= 100 * STEP; i++) {
-            credit -= 100 * STEP;
+        for (int i = 0; i < MOST_STEPS && credit >= 100 * STEP * MS; i++) {
+            credit -= 100 * STEP * MS;
             make_step(&game);
         }
-        credit %= 100 * STEP; /* the rest of a hitch is forgotten */
+        credit %= 100 * STEP * MS; /* the rest of a hitch is forgotten */
         if (ready > 0 && scanf("%3u%*c", &speed) != 1)
             break;
     }

@@ -37,7 +37,7 @@ static uint64_t clock_us(void)
 
 static gboolean prepare(GSource *source, gint *timeout)
 {
-    uint64_t wait = tw_wait(&timers, clock_us(), 60000 * MS);
+    uint64_t wait = tw_wait(&timers, clock_us(), 1000 * MS);
     (void)source;
     *timeout = (gint)((wait + MS - 1) / MS); /* rounded down, the loop spins */
     return wait == 0;
@@ -61,8 +61,8 @@ static gboolean on_input(gint fd, GIOCondition condition, gpointer data)
     (void)condition, (void)data;
     tw_advance_clock(&timers, clock_us()); /* before the input */
     return is_open = read(fd, bytes, sizeof(bytes)) > 0 &&
-                     tw_postpone(&timers, &session.silence,
-                                 tw_after(clock_us(), 250 * MS)) == TW_OK;
+                     tw_postpone_after(&timers, &session.silence, clock_us(),
+                                       250 * MS) == TW_OK;
 }
 
 int main(void)

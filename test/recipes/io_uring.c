@@ -60,9 +60,9 @@ int main(void)
         tw_advance_clock(&timers, clock_ns());
         if (done == NULL)
             continue;
-        is_open = done->res > 0 &&
-                  tw_postpone(&timers, &session.silence,
-                              tw_after(clock_ns(), 250 * MS)) == TW_OK;
+        is_open =
+            done->res > 0 && tw_postpone_after(&timers, &session.silence,
+                                               clock_ns(), 250 * MS) == TW_OK;
         io_uring_cqe_seen(&ring, done);
         if (is_open)
             start_reading(&ring);

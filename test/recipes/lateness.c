@@ -46,7 +46,7 @@ static void measure(timingwheel *tw, tw_timer *timer)
 
 void on_quick(timingwheel *tw, tw_timer *timer)
 {
-    tw_start(tw, timer, tw_after(clock_us(), 10000));
+    tw_start_after(tw, timer, clock_us(), 10000);
 }
 
 void on_slow(timingwheel *tw, tw_timer *timer)

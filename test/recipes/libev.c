@@ -46,7 +46,7 @@ static void on_wake(struct ev_loop *loop, ev_timer *watcher, int events)
 
 static void on_prepare(struct ev_loop *loop, ev_prepare *watcher, int events)
 {
-    uint64_t wait = tw_wait(&timers, clock_ns(), 60000 * MS);
+    uint64_t wait = tw_wait(&timers, clock_ns(), 1000 * MS);
     (void)watcher, (void)events;
     ev_now_update(loop); /* the wait counts from ev_now */
     wake.repeat = tw_count(&timers) == 0 ? 0 : (double)(wait + 1) / 1e9;
@@ -58,8 +58,8 @@ static void on_input(struct ev_loop *loop, ev_io *watcher, int events)
     char bytes[4096];
     on_wake(loop, &wake, events); /* before the input: its clock is old */
     if (read(0, bytes, sizeof(bytes)) <= 0 ||
-        tw_postpone(&timers, &session.silence,
-                    tw_after(clock_ns(), 250 * MS)) != TW_OK)
+        tw_postpone_after(&timers, &session.silence, clock_ns(), 250 * MS) !=
+            TW_OK)
         ev_io_stop(loop, watcher);
 }
 

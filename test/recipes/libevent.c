@@ -45,13 +45,12 @@ static void on_event(evutil_socket_t fd, short events, void *context)
     char bytes[4096];
     (void)fd, (void)context;
     tw_advance_clock(&timers, clock_ns());
-    if (events & EV_READ &&
-        (read(0, bytes, sizeof(bytes)) <= 0 ||
-         tw_postpone(&timers, &session.silence,
-                     tw_after(clock_ns(), 250 * MS)) != TW_OK))
+    if (events & EV_READ && (read(0, bytes, sizeof(bytes)) <= 0 ||
+                             tw_postpone_after(&timers, &session.silence,
+                                               clock_ns(), 250 * MS) != TW_OK))
         event_del(input);
     if (tw_count(&timers) > 0) { /* otherwise the loop may end */
-        uint64_t wait = tw_wait(&timers, clock_ns(), 60000 * MS);
+        uint64_t wait = tw_wait(&timers, clock_ns(), 1000 * MS);
         long us = (long)((wait + 999) / 1000);
         event_add(wake, &(struct timeval){us / 1000000, us % 1000000});
     }

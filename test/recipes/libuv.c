@@ -39,7 +39,7 @@ static void on_wake(uv_timer_t *handle)
 
 static void on_prepare(uv_prepare_t *handle)
 {
-    uint64_t wait = tw_wait(&timers, uv_hrtime(), 60000 * MS);
+    uint64_t wait = tw_wait(&timers, uv_hrtime(), 1000 * MS);
     uv_update_time(handle->loop); /* the wait counts from uv_now */
     uv_timer_start(&wake, on_wake, (wait + MS - 1) / MS, 1);
     if (tw_count(&timers) == 0)
@@ -52,8 +52,8 @@ static void on_input(uv_poll_t *handle, int status, int events)
     (void)events;
     on_wake(&wake); /* timers first: their clock is that of the last sleep */
     if (status < 0 || read(0, bytes, sizeof(bytes)) <= 0 ||
-        tw_postpone(&timers, &session.silence,
-                    tw_after(uv_hrtime(), 250 * MS)) != TW_OK)
+        tw_postpone_after(&timers, &session.silence, uv_hrtime(), 250 * MS) !=
+            TW_OK)
         uv_close((uv_handle_t *)handle, NULL);
 }
 

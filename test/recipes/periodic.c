@@ -8,33 +8,32 @@
 #include <poll.h>
 #include <stdio.h>
 #include <time.h>
+enum { MS = 1000000, PERIOD = 200 * MS, SLACK = 50 * MS }; /* nanoseconds */
+static uint64_t begin, now, nominal; /* nominal: of with_slack */
 
-enum { PERIOD = 200, SLACK = 50 };
-static uint64_t begin, now, nominal; /* in ms; nominal: of with_slack */
-
-static uint64_t clock_ms(void)
+static uint64_t clock_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+    return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
 }
 
 static void report(const char *way, const tw_timer *timer)
 {
-    int due = (int)(tw_deadline(timer) - begin);
-    printf("%4d ms: %-10s due at %d\n", (int)(now - begin), way, due);
+    printf("%4d ms: %-10s due at %d\n", (int)((now - begin) / MS), way,
+           (int)((tw_deadline(timer) - begin) / MS));
 }
 
 static void catch_up(timingwheel *tw, tw_timer *timer)
 {
     report("catch up", timer); /* once for each period that was missed */
-    tw_start(tw, timer, tw_after(tw_deadline(timer), PERIOD));
+    tw_start_after(tw, timer, tw_deadline(timer), PERIOD);
 }
 
 static void drift(timingwheel *tw, tw_timer *timer)
 {
     report("drift", timer); /* `now` is later than the deadline, each time */
-    tw_start(tw, timer, tw_after(now, PERIOD));
+    tw_start_after(tw, timer, now, PERIOD);
 }
 
 static void keep_phase(timingwheel *tw, tw_timer *timer)
@@ -63,16 +62,17 @@ int main(void)
     tw_callback *callbacks[] = {catch_up, drift, keep_phase, with_slack, hang};
     tw_timer timers[5];
     timingwheel tw;
-    now = begin = nominal = clock_ms();
-    tw_init(&tw, &(tw_config){.start = now});
+    now = begin = nominal = clock_ns();
+    tw_init(&tw, &(tw_config){.tick = MS, .start = now});
     for (int i = 0; i < 5; i++) {
         tw_timer_init(&timers[i], callbacks[i]);
-        if (tw_start(&tw, &timers[i], tw_after(now, i < 4 ? 0 : 500)) != TW_OK)
+        if (tw_start_after(&tw, &timers[i], now, i < 4 ? 0 : 500 * MS) != TW_OK)
             return 1;
     }
-    while (now < begin + 2500) {
-        poll(NULL, 0, (int)tw_wait(&tw, clock_ms(), 60000));
-        now = clock_ms();
+    while (now < begin + UINT64_C(2500) * MS) {
+        uint64_t wait = tw_wait(&tw, clock_ns(), 1000 * MS);
+        poll(NULL, 0, (int)((wait + MS - 1) / MS)); /* rounded up */
+        now = clock_ns();
         tw_advance_clock(&tw, now);
     }
     tw_destroy(&tw);

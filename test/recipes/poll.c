@@ -43,8 +43,8 @@ static bool read_input(void)
 {
     char bytes[4096];
     return read(0, bytes, sizeof(bytes)) > 0 &&
-           tw_postpone(&timers, &session.silence,
-                       tw_after(clock_ns(), 250 * MS)) == TW_OK;
+           tw_postpone_after(&timers, &session.silence, clock_ns(), 250 * MS) ==
+               TW_OK;
 }
 
 int main(void)
@@ -52,7 +52,7 @@ int main(void)
     struct pollfd input = {.fd = 0, .events = POLLIN}; /* -1 after its end */
     tw_init(&timers, &(tw_config){.tick = MS, .start = clock_ns()});
     while (input.fd == 0 || tw_count(&timers) > 0) {
-        uint64_t wait = tw_wait(&timers, clock_ns(), 60000 * MS);
+        uint64_t wait = tw_wait(&timers, clock_ns(), 1000 * MS);
         int ready = poll(&input, 1, (int)((wait + MS - 1) / MS)); /* up */
         tw_advance_clock(&timers, clock_ns());
         if (ready > 0 && !read_input())

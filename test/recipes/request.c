@@ -1,6 +1,5 @@
 /* request.c - 1,000 UDP requests in flight, with back-off. Until its answer, a
- * request is sent again after 100, 200, 400, ... ms +- 20 %, for 2 s in all.
- *
+ * request is sent again after 100, 200, 400, ... ms +- 20 %, for 2 s in all:
  *     cc -std=gnu99 -O2 -Wall -Wextra request.c -o request && ./request
  *
  * Requests come back as answers, or are lost. SPDX-License-Identifier: MIT */
@@ -13,22 +12,22 @@
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
-
+#define MS UINT64_C(1000000) /* in nanoseconds */
 enum { REQUESTS = 1000, FIRST_MS = 100, LONGEST_MS = 1000, GIVE_UP_MS = 2000 };
 static timingwheel timers;
 static struct request {
     tw_timer timer;
-    uint64_t give_up, pause; /* a time; the next pause, in ms */
+    uint64_t give_up, pause; /* a time; the next pause */
     unsigned number, sent;
 } requests[REQUESTS];
 static uint64_t now;
 static int server; /* a socket, here connected to its own address */
 
-static uint64_t clock_ms(void)
+static uint64_t clock_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+    return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
 }
 
 static void on_timer(timingwheel *tw, tw_timer *timer)
@@ -42,7 +41,7 @@ static void on_timer(timingwheel *tw, tw_timer *timer)
     uint64_t percent = 80 + (uint64_t)rand() % 41; /* spreads the requests */
     uint64_t next = tw_after(now, r->pause * percent / 100);
     tw_start(tw, timer, next < r->give_up ? next : r->give_up);
-    r->pause = r->pause * 2 < LONGEST_MS ? r->pause * 2 : LONGEST_MS;
+    r->pause = r->pause * 2 < LONGEST_MS * MS ? r->pause * 2 : LONGEST_MS * MS;
 }
 
 int main(void)
@@ -52,22 +51,23 @@ int main(void)
     socklen_t size = sizeof(address);
     unsigned answered = 0, number;
     server = socket(AF_INET, SOCK_DGRAM, 0);
-    tw_init(&timers, &(tw_config){.start = now = clock_ms()});
+    tw_init(&timers, &(tw_config){.tick = MS, .start = now = clock_ns()});
     srand((unsigned)now); /* or the pauses of all machines would be alike */
     if (bind(server, own, size) != 0 || getsockname(server, own, &size) != 0 ||
         connect(server, own, size) != 0 ||
         tw_reserve(&timers, UINT64_MAX) != TW_OK) /* no tw_start can fail */
         err(1, "request");
     for (unsigned i = 0; i < REQUESTS; i++) {
-        requests[i] = (struct request){.number = i, .pause = FIRST_MS};
-        requests[i].give_up = tw_after(now, GIVE_UP_MS);
+        requests[i] = (struct request){.number = i, .pause = FIRST_MS * MS};
+        requests[i].give_up = tw_after(now, GIVE_UP_MS * MS);
         tw_timer_init(&requests[i].timer, on_timer);
         tw_start(&timers, &requests[i].timer, now);
     }
     while (tw_count(&timers) > 0) {
         struct pollfd input = {.fd = server, .events = POLLIN};
-        poll(&input, 1, (int)tw_wait(&timers, clock_ms(), 60000));
-        now = clock_ms();
+        uint64_t wait = tw_wait(&timers, clock_ns(), 1000 * MS);
+        poll(&input, 1, (int)((wait + MS - 1) / MS)); /* rounded up */
+        now = clock_ns();
         while (recv(server, &number, sizeof(number), MSG_DONTWAIT) > 0)
             if (number < REQUESTS && rand() % 3 > 0) /* a third is lost */
                 answered += tw_cancel(&timers, &requests[number].timer);

@@ -52,8 +52,8 @@ static int on_input(sd_event_source *source, int fd, uint32_t ev, void *context)
     (void)ev;
     on_wake(source, 0, context); /* before the input: the clock is old */
     is_open = read(fd, bytes, sizeof(bytes)) > 0 &&
-              tw_postpone(&timers, &session.silence,
-                          tw_after(clock_us(), 250 * MS)) == TW_OK;
+              tw_postpone_after(&timers, &session.silence, clock_us(),
+                                250 * MS) == TW_OK;
     return is_open ? 0 : sd_event_source_set_enabled(source, SD_EVENT_OFF);
 }
 

@@ -15,14 +15,14 @@
 #include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
-
+#define MS UINT64_C(1000000) /* in nanoseconds */
 enum { MOST_FILES = 10000 };
 static struct client {
     int fd;            /* 0: closed */
     tw_timer timer;    /* the timeout for the first data, then for more */
 } clients[MOST_FILES]; /* by file descriptor */
 static timingwheel timers;
-static uint64_t now, first_ms = 5000, idle_ms = 30000;
+static uint64_t now, first = 5000 * MS, idle = 30000 * MS;
 static int poller, listener, connected; /* how many clients */
 static volatile sig_atomic_t is_stopped;
 
@@ -31,11 +31,11 @@ static void on_signal(int number)
     is_stopped = number;
 }
 
-static uint64_t clock_ms(void)
+static uint64_t clock_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+    return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
 }
 
 static bool watch(int fd)
@@ -61,7 +61,8 @@ static void on_timeout(timingwheel *tw, tw_timer *timer)
 static void on_statistic(timingwheel *tw, tw_timer *timer)
 {
     printf("%d clients\n", connected);
-    tw_start(tw, timer, tw_next_period(tw_deadline(timer), 1000, now, NULL));
+    tw_start(tw, timer,
+             tw_next_period(tw_deadline(timer), 1000 * MS, now, NULL));
 }
 
 static void on_connection(void)
@@ -72,7 +73,7 @@ static void on_connection(void)
         return;
     }
     clients[fd] = (struct client){.fd = fd, .timer = TW_TIMER_INIT(on_timeout)};
-    tw_start(&timers, &clients[fd].timer, tw_after(now, first_ms));
+    tw_start_after(&timers, &clients[fd].timer, now, first);
     connected++;
 }
 
@@ -81,7 +82,7 @@ static void on_data(struct client *c)
     char text[512]; /* no waiting: the event may be of an earlier client */
     ssize_t n = recv(c->fd, text, sizeof(text), MSG_DONTWAIT);
     if (n > 0) /* to wait for a whole line, postpone only at its end */
-        tw_postpone(&timers, &c->timer, tw_after(now, idle_ms));
+        tw_postpone_after(&timers, &c->timer, now, idle);
     if (n == 0 || (n > 0 && send(c->fd, text, (size_t)n, MSG_DONTWAIT) != n))
         hang_up(c); /* the client has gone, or reads nothing */
 }
@@ -92,13 +93,13 @@ int main(int argc, char **argv)
     struct epoll_event events[64];
     tw_timer statistic = TW_TIMER_INIT(on_statistic);
     address.sin_port = htons((uint16_t)(argc > 1 ? atoi(argv[1]) : 7000));
-    first_ms = argc > 2 ? strtoull(argv[2], NULL, 10) : first_ms;
-    idle_ms = argc > 3 ? strtoull(argv[3], NULL, 10) : idle_ms;
+    first = argc > 2 ? strtoull(argv[2], NULL, 10) * MS : first;
+    idle = argc > 3 ? strtoull(argv[3], NULL, 10) * MS : idle;
     signal(SIGPIPE, SIG_IGN);
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     setlinebuf(stdout);
-    tw_init(&timers, &(tw_config){.start = now = clock_ms()});
+    tw_init(&timers, &(tw_config){.tick = MS, .start = now = clock_ns()});
     poller = epoll_create1(EPOLL_CLOEXEC);
     listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
@@ -106,11 +107,11 @@ int main(int argc, char **argv)
         listen(listener, SOMAXCONN) != 0 || !watch(listener) ||
         tw_reserve(&timers, UINT64_MAX) != TW_OK) /* no tw_start can fail */
         err(1, "server");
-    tw_start(&timers, &statistic, tw_after(now, 1000));
+    tw_start_after(&timers, &statistic, now, 1000 * MS);
     while (!is_stopped) {
-        int wait = (int)tw_wait(&timers, clock_ms(), 60000);
-        int ready = epoll_wait(poller, events, 64, wait);
-        now = clock_ms(); /* every delay of this turn counts from here */
+        uint64_t wait = tw_wait(&timers, clock_ns(), 1000 * MS);
+        int ready = epoll_wait(poller, events, 64, (int)((wait + MS - 1) / MS));
+        now = clock_ns(); /* every delay of this turn counts from here */
         tw_advance_clock(&timers, now); /* first: timers close clients */
         for (int i = 0; i < ready; i++) {
             int fd = events[i].data.fd;
@@ -124,7 +125,5 @@ int main(int argc, char **argv)
         if (clients[fd].fd > 0)
             hang_up(&clients[fd]);
     tw_destroy(&timers); /* all timers are idle: their owners may be freed */
-    close(listener);
-    close(poller);
-    return 0;
+    return 0; /* which closes listener and poller */
 }

@@ -31,7 +31,7 @@ static void start(timingwheel *tw, tw_timer *timer, double mean)
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     z ^= z >> 31;
     double delay = -mean * log(((double)(z >> 11) + 0.5) / 0x1p53);
-    if (tw_start(tw, timer, tw_after(tw_now(tw), (uint64_t)delay)) != TW_OK)
+    if (tw_start_after(tw, timer, tw_now(tw), (uint64_t)delay) != TW_OK)
         exit(1);
 }
 

@@ -71,7 +71,7 @@ int main(void)
         tw_advance_clock(&timers, read_clock());
         if (has_input) {
             has_input = false; /* 1 ms more: the reading was cut off */
-            tw_start(&timers, &session.silence, tw_after(read_clock(), 251));
+            tw_start_after(&timers, &session.silence, read_clock(), 251);
         }
     }
 }

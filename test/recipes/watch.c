@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#define MS UINT64_C(1000000) /* in nanoseconds */
 enum { TIMERS = 400 };
 static uint64_t now;
 static volatile sig_atomic_t is_stopped;
@@ -21,18 +22,19 @@ static void on_signal(int number)
     is_stopped = number;
 }
 
-static uint64_t clock_ms(void)
+static uint64_t clock_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+    return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
 }
 
 /* Delays of every size: up to 40 s, 20 s, 10 s, ..., or 80 ms. */
 static void start(timingwheel *tw, tw_timer *timer)
 {
-    uint64_t longest = UINT64_C(40000) >> rand() % 10;
-    if (tw_start(tw, timer, tw_after(now, (uint64_t)rand() % longest)) != TW_OK)
+    uint64_t longest = 40000 >> rand() % 10;
+    if (tw_start_after(tw, timer, now, (uint64_t)rand() % longest * MS) !=
+        TW_OK)
         is_stopped = 1;
 }
 
@@ -49,21 +51,21 @@ int main(int argc, char **argv)
     timingwheel tw;
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
-    now = clock_ms();
-    tw_init(&tw, &(tw_config){.tick = 20, .start = now, .wheel_size = 16});
+    now = clock_ns();
+    tw_init(&tw, &(tw_config){.tick = 20 * MS, .start = now, .wheel_size = 16});
     for (int i = 0; i < TIMERS; i++) {
         tw_timer_init(&timers[i], start);
         start(&tw, &timers[i]);
     }
-    uint64_t end = now + seconds * 1000, frame = now;
+    uint64_t end = now + seconds * 1000 * MS, frame = now;
     printf("\033[2J"); /* an empty screen */
     while (!is_stopped && now < end) {
-        poll(NULL, 0, (int)tw_wait(&tw, clock_ms(), 100));
-        now = clock_ms();
+        poll(NULL, 0, (int)(tw_wait(&tw, clock_ns(), 100 * MS) / MS) + 1);
+        now = clock_ns();
         tw_advance_clock(&tw, now);
         if (now < frame)
             continue;
-        frame = tw_next_period(frame, 100, now, NULL);
+        frame = tw_next_period(frame, 100 * MS, now, NULL);
         printf("\033[H"); /* the cursor to the top */
         tw_dump(&tw, print_line, NULL);
         printf("\033[J"); /* nothing below */

@@ -60,14 +60,14 @@ int main(void)
     DWORD ready = 0, watched = 3;
     tw_init(&timers, &(tw_config){.tick = MS, .start = read_clock()});
     while (watched == 3 || tw_count(&timers) > 0) {
-        uint64_t wait = tw_wait(&timers, read_clock(), 60000 * MS);
+        uint64_t wait = tw_wait(&timers, read_clock(), 1000 * MS);
         LARGE_INTEGER delay = {.QuadPart = -(LONGLONG)wait}; /* no date */
         SetWaitableTimer(wake, &delay, 0, NULL, NULL, FALSE);
         ready = WaitForMultipleObjects(watched, all, FALSE, INFINITE);
         tw_advance_clock(&timers, read_clock());
         if (ready == WAIT_OBJECT_0 + 1 &&
-            tw_postpone(&timers, &session.silence,
-                        tw_after(read_clock(), 250 * MS)) != TW_OK)
+            tw_postpone_after(&timers, &session.silence, read_clock(),
+                              250 * MS) != TW_OK)
             return 1;
         if (ready == WAIT_OBJECT_0 + 2)
             watched = 2;
