@@ -10,8 +10,9 @@ CFLAGS ?= -O2 -Wall -Wextra
 PREFIX ?= /usr/local
 BUILD = .build
 
-# A new C file in one of the folders that test/lib/programs.sh names is a test.
-TEST_SOURCES := $(shell test/lib/programs.sh)
+# A new C file in one of these folders is a test; see test/lib/programs.sh.
+TEST_SOURCES := $(sort $(wildcard $(foreach folder,contract internal search, \
+    test/$(folder)/*.c test/$(folder)/*.cpp)))
 TESTS = $(basename $(notdir $(TEST_SOURCES)))
 TEST_PROGRAMS = $(TESTS:%=$(BUILD)/%)
 TEST_SCRIPTS = test/compile/interface.sh test/docs/picture.sh test/docs/examples.sh
@@ -65,6 +66,8 @@ endef
 help:
 	@echo 'make demo      a server on epoll with 2,000 connections, for 10 s'
 	@echo 'make test      every test: a minute; needs a C compiler and make'
+	@echo 'make quick     what to run after each edit: ten seconds'
+	@echo 'make format    clang-format 14 on all C files'
 	@echo 'make check     more evidence (test/README.md): 25 minutes on two cores'
 	@echo 'make fuzz      libFuzzer on every call, against the oracle, a minute'
 	@echo 'make coverage  lines, branches and MC/DC of the header (clang-19)'
@@ -92,15 +95,30 @@ demo:
 	@false
 endif
 
-# The compiler takes longer than most of the tests: two of it at a time. A
-# program that does not compile is missing in run.sh, and fails there.
-test:
-	@echo 'compiles $(words $(TESTS)) test programs'
-	@-$(MAKE) -s -k --no-print-directory \
-	    $(if $(findstring j,$(MAKEFLAGS)),,-j2) $(TEST_PROGRAMS)
-	@for command in $(TEST_SCRIPTS) $(TEST_PROGRAMS); do \
+# The compiler takes longer than most of the tests: two of it at a time. The
+# first program that does not compile ends the run, with its first error.
+# quick is for each edit: without the longest two.
+test: SCRIPTS = $(TEST_SCRIPTS)
+test: PROGRAMS = $(TEST_PROGRAMS)
+quick: SCRIPTS = test/compile/interface.sh
+quick: PROGRAMS = $(filter-out $(BUILD)/states,$(TEST_PROGRAMS))
+test quick:
+	@mkdir -p $(BUILD)
+	@echo 'compiles $(words $(PROGRAMS)) test programs'
+	@$(MAKE) -s --no-print-directory \
+	    $(if $(findstring j,$(MAKEFLAGS)),,-j2) $(PROGRAMS) \
+	    >$(BUILD)/compiled 2>&1 || { \
+	    grep -m 1 -A 4 -E 'error|not found' $(BUILD)/compiled || \
+	    cat $(BUILD)/compiled; \
+	    echo 'This does not compile; all that was said: $(BUILD)/compiled'; \
+	    exit 1; }
+	@for command in $(SCRIPTS) $(PROGRAMS); do \
 	    echo "$$(basename $$command .sh) $$command"; \
 	done | CC='$(CC)' CFLAGS='$(CFLAGS)' test/run.sh
+
+format:
+	clang-format -i timingwheel.h $$(git ls-files '*.c' '*.h' '*.cpp' | \
+	    grep -v '^test/hosts/')
 
 check:
 	@test/check.sh
@@ -146,8 +164,9 @@ clean:
 
 VPATH = $(sort $(dir $(TEST_SOURCES)))
 
-$(TEST_PROGRAMS): timingwheel.h $(wildcard test/*/*.h) $(BUILD)/flags \
-    test/lib/compile.sh
+# compile.sh notes in NAME.d which files a program includes.
+-include $(TEST_PROGRAMS:=.d)
+$(TEST_PROGRAMS): $(BUILD)/flags test/lib/compile.sh
 $(BUILD)/%: %.c
 	test/lib/compile.sh $@ $< '$(CC)' $(CFLAGS)
 $(BUILD)/%: %.cpp
@@ -180,6 +199,6 @@ $(BUILD)/flags: FORCE
 	@mkdir -p $(BUILD)
 	@echo '$(CC) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(CFLAGS)' >$@
 
-.PHONY: help all demo test check fuzz coverage mutate bench bench-publish \
+.PHONY: help all demo test quick format check fuzz coverage mutate bench bench-publish \
 	install uninstall clean FORCE \
 	deps deps-check deps-targets deps-recipes deps-hosts deps-bench

@@ -4,22 +4,28 @@
 #     test/run.sh <LIST              each line of LIST is: NAME COMMAND...
 #     LIMIT=1800 KEEP=FOLDER test/run.sh <LIST
 #
-# Prints a line for each command that has ended, and the failed cases. Repeats
-# the failed cases at the end, each with the command that runs the case alone.
-# The last line is `N passed, N failed`. A command counts as one failed case if
-# the command crashes, fails without a failed case, runs another number of cases
-# than planned, or takes longer than LIMIT seconds. The folder KEEP keeps what
-# each command prints. The exit status is 1 if a case failed or no case ran.
+# Prints a line for each command that has ended, and then the failed cases, each
+# with the command that runs the case alone. The last line is
+# `N passed, N failed`. A command counts as one failed case if the command
+# crashes, fails without a failed case, runs another number of cases than
+# planned, or takes longer than LIMIT seconds (120). The folder KEEP keeps what
+# each command prints. An interrupt ends all commands. The exit status is 1 if a
+# case failed or no case ran.
 #
 # SPDX-License-Identifier: MIT
 set -u
+export LIMIT="${LIMIT:-120}"
 
 # run_one FOLDER NUMBER: runs the command in one line of the list.
 run_one() {
     line=$(sed -n "$2p" "$1/list")
     said=$1/${line%% *} began=$(date +%s)
     export COMMAND="${line#* }"
-    ${LIMIT:+timeout -k 10 "$LIMIT"} sh -c "$COMMAND" >"$said" 2>&1 </dev/null
+    ! command -v timeout >/dev/null || limited="timeout -k 10 $LIMIT"
+    # shellcheck disable=SC2086
+    ${limited:-} sh -c "$COMMAND" >"$said" 2>&1 </dev/null &
+    trap 'kill $!; exit 0' INT TERM # timeout passes it on to all its children
+    wait $!
     status=$?
     used=$(times | awk -F '[ms ]+' 'NR == 2 {
         printf "%.1f", $1 * 60 + $2 + $3 * 60 + $4 }')
@@ -38,6 +44,7 @@ mkdir -p "$kept"
 rm -f "$kept"/*.result
 cat >"$kept/list"
 began=$(date +%s)
+trap 'echo interrupted; exit 130' INT TERM
 awk '{ print NR }' "$kept/list" | xargs -n 1 -P \
     "${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}" \
     sh "$0" --one "$kept"

@@ -30,4 +30,5 @@ case $source in
     ;;
 esac
 # shellcheck disable=SC2086
-exec $compiler -std=$standard "$@" -o "$output" "$source" -pthread
+exec $compiler -std=$standard "$@" -MMD -MP -MF "$output.d" -MT "$output" \
+    -o "$output" "$source" -pthread

@@ -1,7 +1,7 @@
 # judge.awk - reads what one command of run.sh has printed. Prints a line for
-# the command, and each failed case. Writes the number of passed cases and the
-# failed cases to the file RESULT. Variables: name, status, seconds, used,
-# result. The environment has COMMAND and LIMIT.
+# the command. Writes the number of passed cases and the failed cases to the
+# file RESULT. Variables: name, status, seconds, used, result. The environment
+# has COMMAND and LIMIT.
 #
 # SPDX-License-Identifier: MIT
 
@@ -68,8 +68,8 @@ END {
         fail("exited with " status ", but no case failed", "")
     else if (status == 0 && plan != ran + 0)
         fail("ran " ran + 0 " of " plan " cases", "")
-    printf "%-4s %5d cases %5d s  %s\n%s", failed ? "FAIL" : "ok", ran, \
-        seconds, name, failures
+    printf "%-4s %5d cases %5d s  %s\n", failed ? "FAIL" : "ok", ran, \
+        seconds, name
     printf "count %d %d %s %d\n%s%s", passed, skipped, used, seconds, skips, \
         failures >result
 }

@@ -69,6 +69,8 @@ static inline int tap_run(const tap_case *cases, size_t count, int argc,
         tap_failed_checks = 0;
         tap_case_index = i;
         tap_case_name = cases[i].name;
+        printf("# case: %s\n", tap_case_name); /* it may crash */
+        fflush(stdout);
         cases[i].run();
         printf("%sok %u - %s\n", tap_failed_checks ? "not " : "", ++number,
                tap_case_name);
