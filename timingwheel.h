@@ -186,11 +186,12 @@
    TW_ASSERT(expr)             judges each rule instead, without hints
    (*) Define the macro wherever this header is included.
 
-   In a library of yours, define TW_STATIC, or, for several files, TW_DEF as
-   extern __attribute__((visibility("hidden"))). Else two libraries share the
-   functions, and TW_MALLOC, of the first one linked. A public header of yours
-   defines TW_TYPES_ONLY for its include of this header, and undefines it
-   again, or its users get no functions. Files of two versions do not link.
+   In a library of yours, define TW_STATIC; or, for several files of a shared
+   library, TW_DEF as extern __attribute__((visibility("hidden"))). Else two
+   libraries share the functions, and TW_MALLOC, of the first one linked. A
+   public header of yours defines TW_TYPES_ONLY for its include of this header,
+   and undefines it again, or its users get no functions. Files of two versions
+   do not link.
 
    THREADS
    A timingwheel belongs to one thread, and two share nothing. Other threads

@@ -72,6 +72,7 @@ test/search/states.c gcc -O2 && .build/states-full --full"
     part examples gcc "CC='gcc $address' CFLAGS='-Wall -Wextra -Wpedantic \
 -Wconversion -Wshadow -Werror' test/docs/examples.sh"
     part install sh test/docs/install.sh
+    part library gcc test/compile/library.sh
 }
 
 parts >"$build.list"
