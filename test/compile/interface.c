@@ -1,5 +1,5 @@
-/* interface.c - every public name of version 2.0.0, with its types, arguments
- * and values: what a program of that version may contain. The file may only
+/* interface.c - every public name, with its types, arguments
+ * and values: what a program may contain. The file may only
  * grow: a line that no longer compiles means that the header breaks programs.
  * interface.sh compiles and runs the file as C99, C11 and C++11, without a
  * warning.
@@ -63,6 +63,8 @@ static const struct functions {
     void (*get_stats)(const timingwheel *, tw_stats *);
     void (*dump)(const timingwheel *, tw_writer *, void *);
     bool (*check)(const timingwheel *);
+    int (*start_after)(timingwheel *, tw_timer *, uint64_t, uint64_t);
+    int (*postpone_after)(timingwheel *, tw_timer *, uint64_t, uint64_t);
 } tw_ = {tw_init,          tw_destroy,
          tw_timer_init,    tw_start,
          tw_start_within,  tw_postpone,
@@ -77,7 +79,8 @@ static const struct functions {
          tw_drain,         tw_after,
          tw_next_period,   tw_strerror,
          tw_get_stats,     tw_dump,
-         tw_check};
+         tw_check,         tw_start_after,
+         tw_postpone_after};
 
 static int wakes, fires, visits, lines;
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # interface.sh - a quick part of gates.sh for `make test`: the header as C++11,
-# with every warning an error, and a program of version 2.0.0 (interface.c) as
-# C99, C11 and C++11. CC chooses the compiler. Prints TAP. Run from the top of
+# with every warning an error, and a program with all public names (interface.c)
+# as C99, C11 and C++11; and where a new function must go. CC chooses the compiler. Prints TAP. Run from the top of
 # the repository. A case without its compiler is skipped with a warning.
 #
 # SPDX-License-Identifier: MIT
@@ -31,17 +31,58 @@ program() {
         test/compile/interface.c && "$build/program"
 }
 
-have g++ || skip 'the header and version 2.0.0 as C++11' 'g++ is missing'
+# Each function is in every place where a new one must go, and a change of the
+# list has a version and a line in CHANGES: functions.txt has the version since
+# which a function exists. Prints what is missing, and the file to edit.
+functions_without_a_place() {
+    sed -n 's/^TW_DEF .*[ *]\(tw_[a-z_]*\)(.*/\1/p' timingwheel.h | sort -u \
+        >"$build/declared"
+    sort -u test/compile/functions.txt | sed 's/ .*//' >"$build/known"
+    comm -23 "$build/declared" "$build/known" | sed \
+        's|$|: add it, with the new version, to test/compile/functions.txt|'
+    comm -13 "$build/declared" "$build/known" |
+        sed 's|$|: version 2 keeps every function|'
+    version=$(awk '$2 ~ /^TW_VERSION_M/ { printf "%s%s", dot, $3; dot = "." }' \
+        timingwheel.h)
+    while read -r name since; do
+        contract='functions.c|misuse.c|inspection.c'
+        case $name in
+        *mailbox* | *remote* | *post_* | tw_collect) contract=mailbox.c ;;
+        esac
+        in_file "$name" test/compile/interface.c
+        ls test/contract/* | grep -E "/($contract)$" | xargs grep -qw "$name" ||
+            echo "$name: add a row with NULL to test/contract ($contract)"
+        case $name in *_start* | *_postpone* | tw_cancel | tw_move | tw_poll)
+            [ "$contract" = mailbox.c ] ||
+                in_file "$name" test/*/operations.h
+            ;;
+        esac
+        [ "$since" = 2.0 ] || sed -n '/^\/\* CHANGES/,/^   2.1/p' timingwheel.h |
+            grep -qw "$name" ||
+            echo "$name: add a line to CHANGES in timingwheel.h"
+        [ "$(printf '%s\n' "$since" "$version" | sort -V | tail -n 1)" = \
+            "$version" ] || echo "$name: set the version in timingwheel.h"
+    done <test/compile/functions.txt
+}
+
+# in_file NAME FILE
+in_file() {
+    grep -qw "$1" "$2" || echo "$1: add it to $2"
+}
+
+expect_nothing 'each function is in every place where one must be' \
+    functions_without_a_place
+have g++ || skip 'the header and every name as C++11' 'g++ is missing'
 if have g++; then
     expect 'g++, the header without a warning' \
         header declarations implementation
     expect 'g++, the header with the mailbox without a warning' \
         header threads_declarations threads
-    expect 'a program of version 2.0.0 as C++11' program g++ -std=c++11 -x c++
-    expect 'a program of version 2.0.0 as C++11, with the mailbox' \
+    expect 'a program with every name as C++11' program g++ -std=c++11 -x c++
+    expect 'a program with every name as C++11, with the mailbox' \
         program g++ -std=c++11 -DTIMINGWHEEL_THREADS -x c++
 fi
-expect 'a program of version 2.0.0 as C99' program "${CC:-cc}" -std=c99
-expect 'a program of version 2.0.0 as C11, with the mailbox' \
+expect 'a program with every name as C99' program "${CC:-cc}" -std=c99
+expect 'a program with every name as C11, with the mailbox' \
     program "${CC:-cc}" -std=c11 -DTIMINGWHEEL_THREADS
 tap_end

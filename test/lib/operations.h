@@ -343,7 +343,11 @@ static void start(uint32_t id, uint64_t deadline)
 {
     trace("start", id, deadline, 0);
     allow_allocations(levels());
-    int status = tw_start(&run.tw, timer_of(id), deadline);
+    uint64_t now = run.oracle.now;
+    int status =
+        deadline % 3 == 0 && deadline >= now
+            ? tw_start_after(&run.tw, timer_of(id), now, deadline - now)
+            : tw_start(&run.tw, timer_of(id), deadline);
     if (check_status(status, id, deadline))
         oracle_start(&run.oracle, id, deadline);
 }
@@ -364,7 +368,11 @@ static inline void postpone(uint32_t id, uint64_t deadline)
     bool writes = oracle_postpones(&run.oracle, id, deadline);
     trace("postpone", id, deadline, writes);
     allow_allocations(writes ? 0 : levels());
-    int status = tw_postpone(&run.tw, timer_of(id), deadline);
+    uint64_t now = run.oracle.now;
+    int status =
+        deadline % 3 == 0 && deadline >= now
+            ? tw_postpone_after(&run.tw, timer_of(id), now, deadline - now)
+            : tw_postpone(&run.tw, timer_of(id), deadline);
     if (check_status(status, id, deadline))
         oracle_postpone(&run.oracle, id, deadline);
     check_timer(id);
