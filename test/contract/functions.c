@@ -5,6 +5,14 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stddef.h>
+
+/* Rules are judged by TW_ASSERT alone. */
+static size_t broken_rules;
+#define TW_DEBUG
+#undef TW_ASSERT
+#define TW_ASSERT(expr) (void)(broken_rules += !(expr))
+
 #include "../lib/cases.h"
 
 /* ------------------------------------------ init, NULL and no wheel --- */
@@ -200,6 +208,21 @@ static void callback_is_public(void)
     tear_down();
 }
 
+/* What prints a hint is no broken rule. */
+static void mistakes_break_no_rule(void)
+{
+    set_up_at(1000);
+    size_t broken = broken_rules;
+    START_EACH(30, 999, 2000);
+    CHECK(tw_postpone(&tw, timer_of('c'), 5) == TW_OK);
+    tw_timer_init(timer_of('y'), NULL);
+    CHECK(start('y', 0) == TW_OK && tw_advance_clock(&tw, 1500) == 4);
+    CHECK(tw_advance_clock(&tw, 1499) == 0 && tw_poll(&tw, 7) == NULL);
+    CHECK(broken_rules == broken);
+    CHECK(tw_start(&tw, NULL, 5) == TW_EINVAL && broken_rules > broken);
+    tear_down();
+}
+
 /* ------------------------------------------------------------- memory --- */
 
 /* A constant expression: the pool of a program without malloc. */
@@ -289,6 +312,7 @@ static const tap_case cases[] = {
     {"tw_timer: {0}, TW_TIMER_INIT and tw_timer_init", timer_initialisers},
     {"tw_start_after, tw_postpone_after: a delay from now", relative_starts},
     {"tw_timer: the callback is public", callback_is_public},
+    {"TW_ASSERT: what prints a hint breaks no rule", mistakes_break_no_rule},
     {"TW_WHEEL_BYTES: what a wheel takes, for each wheel_size", wheel_bytes},
     {"n wheels serve wheel_size^n ticks", wheels_of_a_horizon},
     {"two timingwheels share nothing", wheels_are_independent},
