@@ -5,6 +5,14 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stddef.h>
+
+/* Rules are judged by TW_ASSERT alone. */
+static size_t broken_rules;
+#define TW_DEBUG
+#undef TW_ASSERT
+#define TW_ASSERT(expr) (void)(broken_rules += !(expr))
+
 #include "../lib/cases.h"
 
 /* ------------------------------------------ init, NULL and no wheel --- */
@@ -60,6 +68,8 @@ static void refuses(timingwheel *wheel)
     CHECK(tw_start(wheel, &timer, 5) == TW_EINVAL);
     CHECK(tw_start_within(wheel, &timer, 5, 9) == TW_EINVAL);
     CHECK(tw_postpone(wheel, &timer, 5) == TW_EINVAL);
+    CHECK(tw_start_after(wheel, &timer, 5, 9) == TW_EINVAL);
+    CHECK(tw_postpone_after(wheel, &timer, 5, 9) == TW_EINVAL);
     CHECK(tw_reserve(wheel, 5) == TW_EINVAL);
     CHECK(!tw_cancel(wheel, &timer));
     CHECK(tw_advance_clock(wheel, 5) == 0);
@@ -105,6 +115,8 @@ static void null_timer_or_result(void)
     CHECK(tw_start(&tw, NULL, 5) == TW_EINVAL);
     CHECK(tw_start_within(&tw, NULL, 5, 9) == TW_EINVAL);
     CHECK(tw_postpone(&tw, NULL, 5) == TW_EINVAL);
+    CHECK(tw_start_after(&tw, NULL, 5, 9) == TW_EINVAL);
+    CHECK(tw_postpone_after(&tw, NULL, 5, 9) == TW_EINVAL);
     CHECK(!tw_cancel(&tw, NULL) && !tw_is_pending(NULL));
     CHECK(tw_timer_state(NULL) == TW_IDLE && tw_deadline(NULL) == 0);
     CHECK(tw_remaining(NULL, 5) == 0);
@@ -163,17 +175,51 @@ static void relative_starts(void)
     tear_down();
 }
 
-/* The callback tells whose timer a visitor has, and may be replaced. */
+static size_t of_owner[2];
+
+static void on_other(timingwheel *wheel, tw_timer *timer)
+{
+    (void)wheel, (void)timer;
+    of_owner[1] += 100;
+}
+
+/* Tells the owner by the callback, and takes another one for the next start. */
+static void visit_owner(tw_timer *timer, void *context)
+{
+    (void)context;
+    CHECK(timer->callback == on_fire || timer->callback == on_other);
+    of_owner[timer->callback == on_other]++;
+    timer->callback = on_other;
+}
+
 static void callback_is_public(void)
 {
     set_up();
-    start('a', 5);
-    CHECK(timer_of('a')->callback == on_fire);
-    CHECK(tw_cancel(&tw, timer_of('a')));
-    timer_of('a')->callback = NULL;
-    CHECK(tw_start(&tw, timer_of('a'), 5) == TW_OK);
-    CHECK(tw_advance_clock(&tw, 5) == 1);
-    CHECK(tw_timer_state(timer_of('a')) == TW_FIRED && fired_count == 0);
+    START_EACH(5, 5, 6, 70000);
+    tw_timer_init(timer_of('z'), on_other);
+    start('z', 6);
+    CHECK(tw_cancel(&tw, timer_of('b')));
+    timer_of('b')->callback = NULL;
+    CHECK(tw_drain(&tw, visit_owner, NULL) == 4);
+    CHECK(of_owner[0] == 3 && of_owner[1] == 1);
+    START_EACH(5, 5, 6, 70000);
+    CHECK(tw_advance_clock(&tw, 6) == 3 && fired_count == 0);
+    CHECK(of_owner[1] == 201 && state_of('b') == TW_FIRED);
+    tear_down();
+}
+
+/* What prints a hint is no broken rule. */
+static void mistakes_break_no_rule(void)
+{
+    set_up_at(1000);
+    size_t broken = broken_rules;
+    START_EACH(30, 999, 2000);
+    CHECK(tw_postpone(&tw, timer_of('c'), 5) == TW_OK);
+    tw_timer_init(timer_of('y'), NULL);
+    CHECK(start('y', 0) == TW_OK && tw_advance_clock(&tw, 1500) == 4);
+    CHECK(tw_advance_clock(&tw, 1499) == 0 && tw_poll(&tw, 7) == NULL);
+    CHECK(broken_rules == broken);
+    CHECK(tw_start(&tw, NULL, 5) == TW_EINVAL && broken_rules > broken);
     tear_down();
 }
 
@@ -266,6 +312,7 @@ static const tap_case cases[] = {
     {"tw_timer: {0}, TW_TIMER_INIT and tw_timer_init", timer_initialisers},
     {"tw_start_after, tw_postpone_after: a delay from now", relative_starts},
     {"tw_timer: the callback is public", callback_is_public},
+    {"TW_ASSERT: what prints a hint breaks no rule", mistakes_break_no_rule},
     {"TW_WHEEL_BYTES: what a wheel takes, for each wheel_size", wheel_bytes},
     {"n wheels serve wheel_size^n ticks", wheels_of_a_horizon},
     {"two timingwheels share nothing", wheels_are_independent},

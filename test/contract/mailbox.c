@@ -190,6 +190,8 @@ static const row rows[] = {
     {"a callback may post to its own timingwheel", 0,
      "+a5 c0 (+b5 ib) f50:a w2 c0 f50:b"},
     {"a callback may collect", 0, "+a5 +c5 c0 -c +b6 (c0) f6:ab"},
+    {"reuse: a callback can tell that a later start was posted", 0,
+     "+a100 c0 -a +a5000 (=a100 ua) f100:a c0 (=a5000 sa) f5000:a"},
 };
 
 static bool fires(uint64_t now, const char *which, size_t length)

@@ -5,7 +5,66 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "../lib/heap.h"
+
+/* In place of the heap, if there is one: a pool of wheels without gaps. */
+static unsigned char *pool;
+static size_t pool_left;
+
+static void *pool_malloc(size_t size, void *context)
+{
+    if (pool == NULL)
+        return heap_malloc(size, context);
+    return size > pool_left ? NULL : pool + (pool_left -= size);
+}
+
+#undef TW_MALLOC
+#undef TW_FREE
+#define TW_MALLOC(size, context) pool_malloc((size), (context))
+#define TW_FREE(pointer, context) \
+    (pool == NULL ? heap_free((pointer), (context)) : (void)(pointer))
+
 #include "../lib/cases.h"
+
+/* A static pool of n wheels, aligned for uint64_t, serves wheel_size^n ticks,
+ * whatever the clock. Then TW_MALLOC has no byte left. */
+static void static_pool(void)
+{
+    struct aligned {
+        char before;
+        uint64_t number;
+    };
+    const size_t alignment = offsetof(struct aligned, number);
+    for (uint32_t size = 2; size <= 4096; size *= 2) {
+        size_t bytes = TW_WHEEL_BYTES(size);
+        uint64_t reach = size;
+        CHECK(bytes % alignment == 0);
+        for (size_t n = 1; n <= 3; n++, reach *= size) {
+            unsigned char *block = (unsigned char *)malloc(n * bytes + 64);
+            if (!CHECK(block != NULL))
+                return;
+            for (size_t offset = 0; offset < 64; offset += alignment) {
+                uint64_t clock = scatter(offset + n, 4 * reach);
+                set_up_with(1, clock, size, 0);
+                pool = block + offset;
+                pool_left = n * bytes;
+                memset(block, 0x5a, n * bytes + 64);
+                start('a', clock + reach);
+                CHECK(start('b', clock + 2 * reach) == TW_ENOMEM);
+                CHECK(pool_left == 0 || stats().wheels < n);
+                start('b', clock + reach);
+                FIRES(clock + reach, "ab");
+                for (size_t i = 0; i < offset; i++)
+                    CHECK(block[i] == 0x5a);
+                for (size_t i = offset + n * bytes; i < n * bytes + 64; i++)
+                    CHECK(block[i] == 0x5a);
+                tear_down();
+                pool = NULL;
+            }
+            free(block);
+        }
+    }
+}
 
 /* A reserve of four times a distance serves all later starts whose deadline is
  * so far from the clock, which is a sleep behind the time. Most distances are
@@ -203,6 +262,8 @@ static bool calls_back(void)
     accepted += cancel('a');
     tw_move(&tw, timer_of('a'), timer_of('p'));
     accepted += tw_start_within(&tw, timer_of('p'), 60, 64) != TW_EBUSY;
+    accepted += tw_start_after(&tw, timer_of('p'), 0, 60) != TW_EBUSY;
+    accepted += tw_postpone_after(&tw, timer_of('a'), 0, 70) != TW_EBUSY;
     accepted += tw_reserve(&tw, 100000000) == TW_OK;
     accepted += tw_advance_clock(&tw, 50) != 0;
     accepted += tw_advance_clock_limit(&tw, 50, 1) != 0;
@@ -232,6 +293,8 @@ static void allocator_calls_back(void)
 }
 
 static const tap_case cases[] = {
+    {"TW_WHEEL_BYTES: a static pool of n wheels serves wheel_size^n ticks",
+     static_pool},
     {"promise 9: a reserve of four times a distance from the clock lasts",
      reserve_of_four_distances},
     {"promise 9: a tick tries once for all timers that wait for memory",

@@ -10,7 +10,7 @@
  * test/contract tests each promise of the manual, by public names alone. A
  * script X.script has the cases that are straight lines. X.c has cases of the
  * same subject that need C. Only C has ahead.c (promise 10: large buckets),
- * exceptions.cpp, mailbox.c and misuse.c (TW_DEBUG).
+ * exceptions.cpp, mailbox.c, misuse.c (TW_DEBUG) and saving.c.
  * peer_bugs.tsv lists bugs of other libraries, each with the case that finds
  * the bug.
  *
