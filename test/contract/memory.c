@@ -38,7 +38,8 @@ static void static_pool(void)
     for (uint32_t size = 2; size <= 4096; size *= 2) {
         size_t bytes = TW_WHEEL_BYTES(size);
         uint64_t reach = size;
-        CHECK(bytes % alignment == 0);
+        if (!CHECK(bytes % alignment == 0))
+            return;
         for (size_t n = 1; n <= 3; n++, reach *= size) {
             unsigned char *block = (unsigned char *)malloc(n * bytes + 64);
             if (!CHECK(block != NULL))
