@@ -478,10 +478,10 @@ struct timingwheel {
     const char *called;  /* the public function that runs */
 };
 
-/* The bytes that one wheel asks of TW_MALLOC, as a constant expression. (63
- * serve to align the buckets.) */
+/* The bytes that one wheel asks of TW_MALLOC, as a constant expression; a
+ * multiple of the size of uint64_t. (64 serve to align the buckets.) */
 #define TW_WHEEL_BYTES(wheel_size)                                            \
-    (sizeof(twi_wheel) + 63 + 2 * (size_t)(wheel_size) * sizeof(twi_bucket) + \
+    (sizeof(twi_wheel) + 64 + 2 * (size_t)(wheel_size) * sizeof(twi_bucket) + \
      (2 * (size_t)(wheel_size) + 63) / 64 * sizeof(uint64_t))
 
 #ifdef TIMINGWHEEL_THREADS
@@ -979,17 +979,21 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
              "a callback or visitor must not advance, poll, trim or destroy " \
              "its timingwheel: do it after the call (or a callback has left " \
              "an earlier call by longjmp, or by an exception through C)")
-#define TWI_RULE_TIMER(tw, timer)                                              \
-    TWI_RULE((timer)->state <= TW_PENDING, timer,                              \
-             "the timer was never initialised: call tw_timer_init first");     \
-    TWI_RULE(!twi_is_pending(timer) || (timer)->hint == TWI_HINT_OF(tw),       \
-             timer,                                                            \
-             "the timer is pending on another timingwheel, or was moved with " \
-             "its timingwheel, or was never initialised: cancel it before "    \
-             "that, and call tw_timer_init first");                            \
-    TWI_RULE(!twi_is_pending(timer) || (tw)->count != 0, timer,                \
-             "tw_init was called again while the timer was pending: destroy "  \
-             "the timingwheel first")
+#define TWI_RULE_INITIALISED(function, timer)                  \
+    TWI_RULE_IN(function, (timer)->state <= TW_PENDING, timer, \
+                "the timer was never initialised: call tw_timer_init first")
+#define TWI_RULE_TIMER(tw, timer)                                            \
+    TWI_RULE_INITIALISED((tw)->called, timer);                               \
+    TWI_RULE_IN(                                                             \
+        (tw)->called,                                                        \
+        !twi_is_pending(timer) || (timer)->hint == TWI_HINT_OF(tw), timer,   \
+        "the timer is pending on another timingwheel, or was moved with "    \
+        "its timingwheel, or was never initialised: cancel it before that, " \
+        "and call tw_timer_init first");                                     \
+    TWI_RULE_IN((tw)->called, !twi_is_pending(timer) || (tw)->count != 0,    \
+                timer,                                                       \
+                "tw_init was called again while the timer was pending: "     \
+                "destroy the timingwheel first")
 #define TWI_RULE_RING(tw, link)                                          \
     TWI_RULE_IN(                                                         \
         (tw)->called,                                                    \
@@ -1001,16 +1005,17 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
         "first, or use tw_move; -fsanitize=address finds the line that " \
         "freed it (or a second thread uses the timingwheel: "            \
         "-fsanitize=thread finds the thread)")
-#define TWI_RULE_START(tw, timer, deadline)                              \
-    TWI_RULE_READY(tw);                                                  \
-    TWI_RULE_GIVEN(timer);                                               \
-    if ((tw) != NULL && (timer) != NULL) {                               \
-        TWI_RULE_TIMER(tw, timer);                                       \
-        TWI_MISTAKE(                                                     \
-            __func__, (deadline) == 0 || (deadline) >= (tw)->start_time, \
-            timer,                                                       \
-            "the deadline lies before the first reading of the clock: "  \
-            "a delay? Use tw_start_after or tw_postpone_after");         \
+#define TWI_CHECK_DELAY(tw, timer, deadline)                                \
+    TWI_MISTAKE((tw)->called,                                               \
+                (deadline) == 0 || (deadline) >= (tw)->start_time, timer,   \
+                "the deadline lies before the first reading of the clock: " \
+                "a delay? Use tw_start_after or tw_postpone_after")
+#define TWI_RULE_START(tw, timer, deadline)   \
+    TWI_RULE_READY(tw);                       \
+    TWI_RULE_GIVEN(timer);                    \
+    if ((tw) != NULL && (timer) != NULL) {    \
+        TWI_RULE_TIMER(tw, timer);            \
+        TWI_CHECK_DELAY(tw, timer, deadline); \
     }
 #define TWI_CHECK_NOW(tw, now)                                          \
     TWI_MISTAKE(                                                        \
@@ -1486,18 +1491,6 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     return TW_OK;
 }
 
-TW_DEF void tw_destroy(timingwheel *tw)
-{
-    if (tw == NULL || tw->activity == TWI_DESTROYED)
-        return;
-    TWI_RULE_LIVE(tw);
-    if (tw->activity != TWI_LIVE)
-        return;
-    (void)tw_drain(tw, NULL, NULL);
-    twi_free_wheels(tw);
-    twi_clear(tw, sizeof(*tw));
-}
-
 TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback)
 {
     TWI_RULE_GIVEN(timer);
@@ -1655,18 +1648,24 @@ static inline void twi_remove(timingwheel *tw, tw_timer *timer, tw_state state)
     tw->count--;
 }
 
+static bool twi_cancel(timingwheel *tw, tw_timer *timer)
+{
+    if (!twi_is_pending(timer) || tw->activity == TWI_ALLOCATING)
+        return false;
+    twi_remove(tw, timer, TW_CANCELLED);
+    return true;
+}
+
 TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
 {
     if (tw == NULL || timer == NULL)
         return false;
-    TWI_RULE_TIMER(tw, timer);
+    TWI_RULE_INITIALISED(__func__, timer);
     if (!twi_is_pending(timer))
-        return false;
+        return false; /* also allowed after tw_destroy */
     TWI_RULE_READY(tw);
-    if (tw->activity == TWI_ALLOCATING)
-        return false;
-    twi_remove(tw, timer, TW_CANCELLED);
-    return true;
+    TWI_RULE_TIMER(tw, timer);
+    return twi_cancel(tw, timer);
 }
 
 TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
@@ -2080,11 +2079,9 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
     return visited;
 }
 
-TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
+static size_t twi_drain(timingwheel *tw, tw_visitor *visit, void *context)
 {
-    TWI_RULE_READY(tw);
-    if (tw == NULL || tw->activity <= TWI_VISITING)
-        return 0;
+    const char *called = tw->called;
     size_t timers = 0;
     twi_scope scope = {tw, twi_change(tw, TWI_DRAINING)};
     twi_bucket *drained = &tw->lists[TWI_THIS_CALL];
@@ -2103,10 +2100,30 @@ TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
         twi_remove(tw, timer, TW_IDLE);
         if (visit != NULL)
             visit(timer, context);
-        TWI_CALLED(tw, __func__);
+        TWI_CALLED(tw, called);
     }
     TWI_LEAVE(scope);
     return timers;
+}
+
+TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
+{
+    TWI_RULE_READY(tw);
+    if (tw == NULL || tw->activity <= TWI_VISITING)
+        return 0;
+    return twi_drain(tw, visit, context);
+}
+
+TW_DEF void tw_destroy(timingwheel *tw)
+{
+    if (tw == NULL || tw->activity == TWI_DESTROYED)
+        return;
+    TWI_RULE_LIVE(tw);
+    if (tw->activity != TWI_LIVE)
+        return;
+    (void)twi_drain(tw, NULL, NULL);
+    twi_free_wheels(tw);
+    twi_clear(tw, sizeof(*tw));
 }
 
 /* ----------------------------------------------------------- inspection --- */
@@ -2433,14 +2450,21 @@ static bool twi_apply(timingwheel *tw, tw_remote *remote)
     uint64_t nothing = TWI_NOTHING;
     uint64_t request = atomic_exchange_explicit(&remote->request, nothing,
                                                 TWI_ACQUIRE_RELEASE);
+    uint64_t deadline = request == UINT64_MAX ? request : request - TWI_START;
+    bool is_live = tw != NULL && tw->activity >= TWI_LIVE;
+    if (is_live) {
+        TWI_RULE_TIMER(tw, &remote->timer);
+    }
     if (request == TWI_CANCEL) {
-        (void)tw_cancel(tw, &remote->timer);
+        if (is_live)
+            (void)twi_cancel(tw, &remote->timer);
         return true;
     }
-    uint64_t deadline = request == UINT64_MAX ? request : request - TWI_START;
-    if (tw != NULL &&
-        twi_start_slow(tw, &remote->timer, deadline, true) == TW_OK)
-        return true;
+    if (is_live) {
+        TWI_CHECK_DELAY(tw, &remote->timer, deadline);
+        if (twi_start_slow(tw, &remote->timer, deadline, true) == TW_OK)
+            return true;
+    }
     return !atomic_compare_exchange_strong_explicit(
         &remote->request, &nothing, request, TWI_RELAXED, TWI_RELAXED);
 }
@@ -2454,6 +2478,8 @@ TW_DEF size_t tw_collect(tw_mailbox *box)
         TWI_RULE_OUTSIDE(box->tw);
         return 0;
     }
+    if (box->tw != NULL)
+        TWI_CALLED(box->tw, __func__);
     tw_remote **at = &box->waiting, *remote, *next;
     while (*at != NULL)
         at = &(*at)->next;

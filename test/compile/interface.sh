@@ -50,7 +50,8 @@ functions_without_a_place() {
         *mailbox* | *remote* | *post_* | tw_collect) contract=mailbox.c ;;
         esac
         in_file "$name" test/compile/interface.c
-        ls test/contract/* | grep -E "/($contract)$" | xargs grep -qw "$name" ||
+        find test/contract -name "*.c" | grep -E "/($contract)$" |
+            xargs grep -qw "$name" ||
             echo "$name: add a row with NULL to test/contract ($contract)"
         case $name in *_start* | *_postpone* | tw_cancel | tw_move | tw_poll)
             [ "$contract" = mailbox.c ] ||
