@@ -521,9 +521,11 @@ static bool names_a_timer(void)
     if (names == NULL ||
         sscanf(names, "; timer %p, callback %p (", &timer, &callback) != 2)
         return false;
+    /* A timer of `timers`, or that of a remote. */
     size_t number = (size_t)((tw_timer *)timer - timers);
-    return number < LENGTH(timers) &&
-           callback == (void *)(uintptr_t)timers[number].callback;
+    return callback == (void *)(uintptr_t)(number < LENGTH(timers)
+                                               ? timers[number].callback
+                                               : nothing);
 }
 
 /* True if the line on standard error is right for a row. */
