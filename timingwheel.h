@@ -1818,8 +1818,11 @@ static inline tw_timer *twi_take_from(timingwheel *tw, twi_wheel *wheel)
 /* Returns timers * passed / span, rounded up; passed < span. */
 static uint64_t twi_share_of(uint64_t timers, uint64_t passed, uint64_t span)
 {
-    for (; span > UINT32_MAX; span >>= 1) /* 32 bits are exact enough */
-        passed >>= 1;
+    unsigned bits = twi_highest_bit(span);
+    if (bits > 31) { /* 32 bits are exact enough */
+        passed >>= bits - 31;
+        span >>= bits - 31;
+    }
     return timers / span * passed + (timers % span * passed + span - 1) / span;
 }
 

@@ -64,12 +64,12 @@ static inline uint64_t twi_tick_reached(const timingwheel *tw, uint64_t now);
         (left / span * passed + (left % span * passed + span - 1) / span) *
             span < left * passed + span; */
 
-/* left * passed / span, rounded up. Nothing wraps. */
-/*@ requires left <= 0x100000000 && passed < span < 0x100000000;
+/* timers * passed / span, rounded up. Nothing wraps. */
+/*@ requires timers <= 0x100000000 && passed < span < 0x100000000;
     assigns \nothing;
-    ensures up: \result * span >= left * passed;
-    ensures least: \result * span < left * passed + span; */
-static uint64_t twi_share_of(uint64_t left, uint64_t passed, uint64_t span);
+    ensures up: \result * span >= timers * passed;
+    ensures least: \result * span < timers * passed + span; */
+static uint64_t twi_share_of(uint64_t timers, uint64_t passed, uint64_t span);
 
 /* A sum, or saturated. */
 /*@ assigns \nothing;

@@ -16,59 +16,70 @@ void bits(void)
     uint64_t word = nondet_u64();
     ASSUME(word != 0);
     unsigned highest = twi_highest_bit(word);
-    uint64_t lowest = word & (~word + 1);
+    uint64_t lowest = word & ~(word - 1);
     ASSERT(highest < 64 && word >> highest == 1);
     ASSERT((word & lowest) != 0 && (lowest & (lowest - 1)) == 0);
     ASSERT((word & (lowest - 1)) == 0);
     REACHED("the end");
 }
 
-/* Makes any wheel size and any clock. */
-static void make_clock(void)
+/* Makes any clock, and any number of wheels. */
+static unsigned present;
+static void make_wheels(void)
 {
+    static twi_wheel wheels[64];
+    unsigned levels = (64 + SIZE_BITS - 1) / SIZE_BITS;
     set_size(SIZE_BITS);
     tw.clock_tick = nondet_u64();
+    present = any_below(levels + 1);
+    for (unsigned i = 0; i < levels; i++) {
+        wheels[i].shift = i * SIZE_BITS;
+        wheels[i].finer = i == 0 ? &tw.waiting : &wheels[i - 1];
+    }
+    for (unsigned bit = 0; bit < 64; bit++)
+        tw.wheel_by_bit[bit] =
+            bit / SIZE_BITS < present ? &wheels[bit / SIZE_BITS] : &tw.waiting;
+    tw.waiting.shift = present * SIZE_BITS;
+    tw.waiting.finer = present == 0 ? &tw.waiting : &wheels[present - 1];
 }
 
-/* Makes a wheel of any level that twi_level_of can return. */
-static void make_wheel(twi_wheel *wheel)
+/* Any wheels, clock and tick ahead of the clock. The window of the wheel holds
+ * the tick. In the next coarser wheel the tick would be in the clock's own step
+ * or in the following step. In the wheel itself the tick is further ahead,
+ * unless the wheel is the finest. So the wheel is the finest that reaches the
+ * tick, and no timer starts in a wheel's own or following step. If the wheel is
+ * missing, so is every wheel that reaches the tick. */
+void wheel(void)
 {
-    make_clock();
-    unsigned level = any_below(TWI_LEVELS);
-    ASSUME(level * tw.size_bits < 64);
-    wheel->shift = level * tw.size_bits;
-}
-
-/* Any size, clock and tick ahead of the clock. The level exists, and the
- * window of the level's wheel holds the tick. In the next coarser wheel the
- * tick would be in the clock's own step or in the following step. In the wheel
- * of the level the tick is further ahead, unless the level is 0. So the level
- * is the finest, and no timer starts in a wheel's own or following step. */
-void level(void)
-{
-    make_clock();
+    make_wheels();
     uint64_t tick = nondet_u64();
     ASSUME(tick > tw.clock_tick);
-    unsigned found = twi_level_of(&tw, tick), shift = found * tw.size_bits;
-    ASSERT(found < TWI_LEVELS && shift < 64);
-    ASSERT(steps_ahead(tick, shift) <= tw.bucket_mask);
-    ASSERT(steps_ahead(tick, shift + tw.size_bits) <= 1);
-    if (found > 0) {
-        ASSERT(steps_ahead(tick, shift) >= 2);
+    const twi_wheel *found = twi_wheel_for(&tw, tick);
+    if (found == &tw.waiting) {
+        ASSERT(present * SIZE_BITS < 64);
+        ASSERT(present == 0 || steps_ahead(tick, present * SIZE_BITS) >= 2);
+        REACHED("a missing wheel");
+        return;
+    }
+    ASSERT(found->shift < present * SIZE_BITS);
+    ASSERT(steps_ahead(tick, found->shift) <= tw.bucket_mask);
+    ASSERT(steps_ahead(tick, found->shift + SIZE_BITS) <= 1);
+    if (found->shift > 0) {
+        ASSERT(steps_ahead(tick, found->shift) >= 2);
         REACHED("a coarse wheel");
     }
     REACHED("the end");
 }
 
-/* While the clock moves on, the level of a tick does not rise. */
+/* While the clock moves on, a tick does not get a coarser wheel. */
 void fall(void)
 {
-    make_clock();
+    make_wheels();
     uint64_t tick = nondet_u64(), later = nondet_u64();
     ASSUME(tw.clock_tick <= later && later < tick);
-    unsigned before = twi_level_of(&tw, tick);
+    unsigned before = twi_wheel_for(&tw, tick)->shift;
     tw.clock_tick = later;
-    ASSERT(twi_level_of(&tw, tick) <= before);
+    ASSERT(twi_wheel_for(&tw, tick)->shift <= before);
     REACHED("the end");
 }
 
@@ -78,7 +89,9 @@ void bucket(void)
 {
     static twi_bucket buckets[2u << 12];
     twi_wheel wheel = {0};
-    make_wheel(&wheel);
+    set_size(SIZE_BITS);
+    tw.clock_tick = nondet_u64();
+    wheel.shift = any_below((64 + SIZE_BITS - 1) / SIZE_BITS) * SIZE_BITS;
     wheel.buckets = buckets;
     uint64_t a = nondet_u64(), b = nondet_u64(), later = nondet_u64();
     ASSUME(a >= tw.clock_tick && b >= tw.clock_tick);
@@ -92,34 +105,6 @@ void bucket(void)
     tw.clock_tick = later;
     ASSERT(steps_ahead(a, wheel.shift) <= tw.bucket_mask);
     REACHED("the end");
-}
-
-/* Any two wheels, any clock, and any tick ahead of the clock: if the table
- * names a wheel for the tick, the wheel is the right one. The table names none
- * if the clock decides between a wheel and the next finer one, or if the wheel
- * has gone. */
-void certain(void)
-{
-    twi_wheel wheel = {0}, other = {0};
-    make_wheel(&wheel);
-    make_wheel(&other);
-    ASSUME(wheel.shift != other.shift);
-    twi_set_wheel(&tw, wheel.shift / SIZE_BITS, &wheel);
-    twi_set_wheel(&tw, other.shift / SIZE_BITS, &other);
-    uint64_t tick = nondet_u64();
-    ASSUME(tick > tw.clock_tick);
-    unsigned bit = twi_highest_bit(tick - tw.clock_tick);
-    unsigned shift = twi_level_of(&tw, tick) * SIZE_BITS;
-    const twi_wheel *found = tw.certain[bit];
-    ASSERT(found == NULL || found->shift == shift);
-    if (found == &wheel) {
-        twi_set_wheel(&tw, wheel.shift / SIZE_BITS, NULL);
-        ASSERT(tw.certain[bit] == NULL);
-        REACHED("certain");
-    } else if (shift == wheel.shift) {
-        ASSERT(found == NULL && bit != 0 && bit % SIZE_BITS == 0);
-        REACHED("not certain");
-    }
 }
 
 /* Any window: no tick in the window is rounder than the chosen tick. */
