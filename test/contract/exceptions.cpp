@@ -1,6 +1,7 @@
 // exceptions.cpp - callbacks and visitors that throw. The exception passes
 // through the call, the timer counts as fired or visited, and the call counts
-// as stopped after the timer. The next call finishes it.
+// as stopped after the timer. The next call finishes it. throwing.cpp in
+// test/search throws at random.
 //
 //     exceptions [CASE...]
 //
@@ -230,77 +231,6 @@ void drain_throws_inside_a_callback()
     tear_down();
 }
 
-// Random timers, calls and throws. A timer fires once, after it was started and
-// not early, and no later than the second call after one that has thrown.
-bool waits[26];
-
-void on_random(timingwheel *wheel, tw_timer *timer)
-{
-    item *self = TW_OWNER(timer, item, timer);
-    CHECK(waits[self->name - 'a'] && wheel == &tw);
-    CHECK(tw_deadline(timer) <= tw_now(&tw));
-    waits[self->name - 'a'] = false;
-    if (self->act != nullptr)
-        self->act(self);
-}
-
-void visit_at_random(tw_timer *timer, void *context)
-{
-    item *self = TW_OWNER(timer, item, timer);
-    CHECK(waits[self->name - 'a'] && context == &tw);
-    waits[self->name - 'a'] = tw_is_pending(timer);
-    if (self->act != nullptr)
-        throw self->name;
-}
-
-void act_drain_at_random(item *)
-{
-    try {
-        tw_drain(&tw, visit_at_random, &tw);
-    } catch (char) {
-    }
-}
-
-void random_throws()
-{
-    std::uint64_t random = 1;
-    for (unsigned round = 0; round < 300; round++) {
-        std::uint64_t now = 0;
-        set_up_with(1 + round % 3, 0, round % 2 == 0 ? 4 : 256, 0);
-        for (bool &each : waits)
-            each = false;
-        for (unsigned step = 0; step < 200; step++) {
-            std::uint64_t what = random_below(&random, 9);
-            char name = static_cast<char>('a' + random_below(&random, 26));
-            bool has_thrown = false;
-            if (what < 6) {
-                start(name, now + random_below(&random, 2000), what == 0);
-                named(name)->timer.callback = on_random;
-                if (what == 1)
-                    named(name)->act = act_drain_at_random;
-                waits[name - 'a'] = true;
-                continue;
-            }
-            now += random_below(&random, 700);
-            try {
-                if (what == 6)
-                    tw_advance_clock(&tw, now);
-                else
-                    (what == 7 ? tw_foreach : tw_drain)(&tw, visit_at_random,
-                                                        &tw);
-            } catch (char) {
-                has_thrown = true;
-            }
-            CHECK(tw_check(&tw));
-            for (name = 'a'; name <= 'z'; name++)
-                CHECK(waits[name - 'a'] == tw_is_pending(timer_of(name)) &&
-                      (what != 6 || has_thrown || !waits[name - 'a'] ||
-                       tw_deadline(timer_of(name)) + 1 + round % 3 > now));
-        }
-        tear_down();
-    }
-}
-
 const tap_case cases[] = {
     {"throw: at each place of a call, the next call fires the rest",
      each_place_throws},
@@ -316,7 +246,6 @@ const tap_case cases[] = {
      drain_in_a_callback_throws},
     {"a visitor of tw_drain throws inside a callback that catches",
      drain_throws_inside_a_callback},
-    {"random timers, calls and throws", random_throws},
 };
 
 } // namespace

@@ -58,6 +58,7 @@ typedef struct settings {
     void (*in_callback)(uint32_t id);
     void (*in_visitor)(uint32_t id); /* may be NULL */
     bool (*refuses)(void);           /* an allocation; may be NULL */
+    bool (*throws)(void);            /* a callback or visitor; only in C++ */
 } settings;
 
 typedef struct trace_entry {
@@ -69,8 +70,8 @@ typedef struct trace_entry {
 
 static struct {
     timingwheel tw;
-    oracle oracle;
-    heap heap;
+    struct oracle oracle;
+    struct heap heap;
     settings s;
     item *items[ITEMS];
     unsigned long long step;  /* of the round */
@@ -128,6 +129,33 @@ static void fail(const char *format, ...)
         if (!(expr))                                        \
             fail("line %d: not true: %s", __LINE__, #expr); \
     } while (0)
+
+/* In C++, callbacks and visitors throw. CATCH makes a call, and returns true if
+ * the call has thrown. */
+#ifdef __cplusplus
+struct thrown {
+};
+
+#define CATCH(call)                \
+    ([&]() {                       \
+        try {                      \
+            (void)(call);          \
+        } catch (const thrown &) { \
+            return true;           \
+        }                          \
+        return false;              \
+    }())
+#define MAY_THROW()                                   \
+    do {                                              \
+        if (run.s.throws != NULL && run.s.throws()) { \
+            trace("throws", 0, 0, 0);                 \
+            throw thrown();                           \
+        }                                             \
+    } while (0)
+#else
+#define CATCH(call) ((void)(call), false)
+#define MAY_THROW() ((void)0)
+#endif
 
 static void judge(const char *fault)
 {
@@ -512,25 +540,36 @@ static void on_visit(tw_timer *timer, void *context)
     if (run.s.in_visitor != NULL)
         run.s.in_visitor(id);
     run.depth--;
+    MAY_THROW();
 }
 
 static inline void foreach_timer(void)
 {
     trace("foreach", 0, 0, 0);
     visit_begin(false);
-    size_t visits = tw_foreach(&run.tw, on_visit, &visit);
-    REQUIRE(visits == visit.count && visit.visits == visits);
+    size_t visits = 0;
+    if (!CATCH(visits = tw_foreach(&run.tw, on_visit, &visit)))
+        REQUIRE(visits == visit.count && visit.visits == visits);
     visit.active = false;
 }
 
+static void end_call(void);
+
 static inline void drain(void)
 {
+    if (run.s.throws != NULL && run.depth == 0 && run.oracle.open &&
+        !run.oracle.surely)
+        end_call(); /* the timers left belong to the call that is unfinished */
     trace("drain", 0, 0, 0);
     visit_begin(true);
-    size_t visits = tw_drain(&run.tw, on_visit, &visit);
-    REQUIRE(visits == visit.visits);
-    for (size_t i = 0; i < visit.count; i++)
-        REQUIRE(!visit_is_left(i));
+    size_t visits = 0;
+    bool has_thrown = CATCH(visits = tw_drain(&run.tw, on_visit, &visit));
+    REQUIRE(has_thrown || visits == visit.visits);
+    for (size_t i = 0; i < visit.count; i++) {
+        REQUIRE(has_thrown || !visit_is_left(i));
+        if (visit_is_left(i))
+            oracle_leave_behind(&run.oracle, visit.ids[i]);
+    }
     visit.active = false;
 }
 
@@ -584,6 +623,7 @@ static void on_fire(timingwheel *tw, tw_timer *timer)
     run.attempts = attempts;
     run.attempts_allowed = allowed + levels();
     run.depth--;
+    MAY_THROW();
     run.counting = counting;
 }
 
@@ -637,19 +677,29 @@ static inline void advance(uint64_t now)
     call_begin();
     if (run.s.calm)
         begin_calm(now / run.s.tick);
-    size_t count = tw_advance_clock(&run.tw, now);
-    call_end(true, false, 0);
-    REQUIRE(count == run.oracle.fired - fired);
-    check_work(count);
+    size_t count = 0;
+    bool has_thrown = CATCH(count = tw_advance_clock(&run.tw, now));
+    call_end(!has_thrown, has_thrown, 0);
+    REQUIRE(has_thrown || count == run.oracle.fired - fired);
+    check_work(run.oracle.fired - fired);
     if (run.s.calm)
         check_calm(clock, cascaded() - run.cascaded);
+}
+
+/* Ends the call that may be unfinished. Nothing throws. */
+static void end_call(void)
+{
+    bool (*throws)(void) = run.s.throws;
+    run.s.throws = NULL;
+    advance(run.oracle.now);
+    run.s.throws = throws;
 }
 
 /* A limited call may leave the oracle unsure. */
 static void resolve(void)
 {
     if (run.oracle.unsure)
-        advance(run.oracle.now);
+        end_call();
 }
 
 static inline void advance_limit(uint64_t now, size_t limit)
@@ -662,14 +712,19 @@ static inline void advance_limit(uint64_t now, size_t limit)
     }
     oracle_call(&run.oracle, now);
     call_begin();
-    size_t count = tw_advance_clock_limit(&run.tw, now, limit);
+    size_t count = 0;
+    bool has_thrown =
+        CATCH(count = tw_advance_clock_limit(&run.tw, now, limit));
     uint64_t moved = cascaded() - run.cascaded;
     if (count + moved > limit)
         fail("%zu timers fired and %" PRIu64 " moved, more than the limit",
              count, moved);
-    call_end(count + moved < limit, false, moved);
-    REQUIRE(count == run.oracle.fired - fired);
-    check_work(count);
+    if (has_thrown)
+        call_end(false, true, 0);
+    else
+        call_end(count + moved < limit, false, moved);
+    REQUIRE(has_thrown || count == run.oracle.fired - fired);
+    check_work(run.oracle.fired - fired);
     resolve();
 }
 

@@ -29,8 +29,9 @@ typedef struct oracle_timer {
     uint64_t tick;     /* the deadline in ticks, rounded up */
     uint64_t start;    /* number of the start, from 0 */
     tw_state state;
-    bool is_overdue; /* in the list of overdue timers */
-    bool any_place;  /* postponed: fires at any place within its tick */
+    bool is_overdue;  /* in the list of overdue timers */
+    bool any_place;   /* postponed: fires at any place within its tick */
+    bool left_behind; /* by a drain that threw: due, at any place */
 } oracle_timer;
 
 #define ORACLE_LEFT 4096
@@ -56,6 +57,7 @@ typedef struct oracle {
     bool in_call;           /* a call is running */
     bool own;               /* the older call, if any, is finished */
     uint64_t own_now;       /* the argument of the running call */
+    bool has_left_behind;   /* a drain threw, and no call has ended since */
     bool unsure;            /* see above */
     uint64_t unsure_now;
 
@@ -196,7 +198,7 @@ static inline void oracle_start(oracle *o, uint32_t id, uint64_t deadline)
     t->tick = oracle_tick_of(o, deadline);
     t->start = o->starts++;
     t->state = TW_PENDING;
-    t->any_place = false;
+    t->any_place = t->left_behind = false;
     t->is_overdue = t->tick <= o->clock;
     if (t->is_overdue)
         o->overdue[o->overdue_count++] = id;
@@ -253,6 +255,22 @@ static inline bool oracle_cancel(oracle *o, uint32_t id)
     return true;
 }
 
+/* A drain threw before it visited the timer. The timer takes any place within
+ * its tick; if it is due, before or among the overdue timers of the next call,
+ * or of the call in progress. */
+static inline void oracle_leave_behind(oracle *o, uint32_t id)
+{
+    oracle_timer *t = &o->timers[id];
+    oracle_remove(o, id);
+    t->is_overdue = false;
+    t->any_place = o->has_left_behind = true;
+    if (t->tick <= o->clock) {
+        t->tick = o->clock;
+        t->left_behind = true;
+    }
+    oracle_insert(o, id);
+}
+
 /* ----------------------------------------------------------------- calls -- */
 
 static inline const oracle_timer *oracle_first(const oracle *o)
@@ -288,7 +306,7 @@ static inline void oracle_end(oracle *o)
 {
     o->clock = o->target;
     o->now = o->target_now;
-    o->open = o->surely = false;
+    o->open = o->surely = o->has_left_behind = false;
     oracle_pass_ticks(o);
 }
 
@@ -334,7 +352,9 @@ static inline const char *oracle_fire(oracle *o, uint32_t id)
     if (t->state != TW_PENDING)
         return "a timer fires that is not pending";
     oracle_turn(o);
-    if (oracle_has_overdue(o)) {
+    if (t->left_behind) {
+        /* at any place */
+    } else if (oracle_has_overdue(o)) {
         if (o->overdue[0] != id)
             return "a timer fires before an overdue timer";
     } else if (t->is_overdue) {
@@ -382,7 +402,7 @@ static inline const char *oracle_stop(oracle *o, bool polled, bool moved,
         return "a limited call leaves the clock at a wrong time";
     o->now = now;
     o->clock = now / o->tick;
-    o->surely = oracle_is_due(o) || now < o->target_now;
+    o->surely = polled || oracle_is_due(o) || now < o->target_now;
     return NULL;
 }
 
@@ -420,7 +440,11 @@ static inline const char *oracle_next(const oracle *o, bool found,
     const oracle_timer *first = oracle_first(o);
     bool reachable = first != NULL && first->tick <= UINT64_MAX / o->tick;
     bool open = o->open && !o->in_call;
-    if (o->overdue_count != 0 || (open && o->surely))
+    bool is_due = first != NULL && first->tick <= o->clock;
+    if (o->has_left_behind && found && deadline <= o->now)
+        return NULL;
+    if (o->overdue_count != 0 || (o->has_left_behind && is_due) ||
+        (open && o->surely))
         return found && deadline <= o->now ? NULL
                                            : "tw_next_deadline is after the "
                                              "clock though timers are due";

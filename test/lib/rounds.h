@@ -38,6 +38,7 @@ static struct {
     unsigned failing;     /* of 16 allocations, how many fail */
     unsigned active;      /* of 8 callbacks, how many take steps */
     unsigned silent;      /* of 8 timers, how many have no callback */
+    unsigned throwing;    /* of 32 callbacks and visitors, how many throw */
     unsigned far;         /* of 64 advances, how many go far */
     uint64_t block;       /* length of a block in ticks */
     uint64_t block_start; /* its first tick */
@@ -60,6 +61,13 @@ static bool draw_refusal(void)
 {
     return draw(16) < habits.failing;
 }
+
+#ifdef __cplusplus
+static bool draw_throw(void)
+{
+    return draw(32) < habits.throwing;
+}
+#endif
 
 /* ------------------------------------------------------------- deadlines -- */
 
@@ -371,6 +379,12 @@ static void draw_settings(settings *s)
     habits.delays[DELAY_END] = draw(4) == 0 ? 1 : 0;
     if (draw(16) == 0)
         draw_calm(s);
+#ifdef __cplusplus
+    s->throws = draw_throw;
+    s->silent = false;
+    habits.silent = 0;
+    habits.throwing = s->calm ? 0 : 1 + (unsigned)draw(8);
+#endif
     draw_weights(s->calm);
 }
 

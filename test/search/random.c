@@ -14,6 +14,10 @@
 #include <signal.h>
 #include <time.h>
 
+#ifndef OPERATIONS_BY_DEFAULT
+#define OPERATIONS_BY_DEFAULT 3000000
+#endif
+
 static uint64_t seed = 1, round_number, numbers;
 static const char *program;
 
@@ -59,7 +63,7 @@ static void on_signal(int number)
 
 int main(int argc, char **argv)
 {
-    unsigned long long wanted = 3000000;
+    unsigned long long wanted = OPERATIONS_BY_DEFAULT;
     bool one_round = false;
     program = argv[0];
     for (int i = 1; i < argc; i++) {
