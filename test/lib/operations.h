@@ -194,14 +194,16 @@ static unsigned levels(void)
 
 /* Promise 10 in calm rounds, by wheel. A call moves the clock by d ticks, and
  * then the next step is r ticks away. Of the timers left in the bucket of the
- * next step, the call moves the share d / (d + r). The rest of the bucket moves
- * when the clock enters the step, or later in the step. Timers that arrive from
+ * next step, the call moves the share d / (d + r), once the bucket was large and
+ * until it is empty. A bucket that never was large moves when the clock enters
+ * the step, or later in the step. Timers that arrive from
  * a coarser wheel may move on in the same call. A call that sleeps through a
  * step may move all. */
 static struct {
-    uint64_t own;  /* at most, timers left in the clock's own step */
-    uint64_t next; /* the same in the next step */
-    uint64_t then; /* started in the next step after the running call */
+    uint64_t own;   /* at most, timers left in the clock's own step */
+    uint64_t next;  /* the same in the next step */
+    uint64_t then;  /* started in the next step after the running call */
+    bool was_large; /* the bucket of the next step, since it was empty */
 } calm[CALM_LEVELS + 1];
 
 /* Returns the bound that a bucket stores. Cancelled timers count. */
@@ -215,8 +217,11 @@ static uint64_t most_in(unsigned level, uint64_t step)
 /* Before a call that moves the clock to a tick. */
 static void begin_calm(uint64_t tick)
 {
-    for (unsigned level = 1; level <= CALM_LEVELS; level++)
+    for (unsigned level = 1; level <= CALM_LEVELS; level++) {
+        uint64_t step = (run.oracle.clock >> level * size_bits()) + 1;
+        calm[level].was_large &= most_in(level, step) != 0;
         calm[level].then = most_in(level, (tick >> level * size_bits()) + 1);
+    }
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -238,16 +243,15 @@ static void check_calm(uint64_t from, uint64_t moved)
         if (entered != 0) {
             own = entered == 1 ? own + next : all;
             next = calm[level].then;
+            calm[level].was_large = next >= large;
         }
         uint64_t share = next * (clock - begin) / (end - begin) + 1;
         next = (next + arrived) * (end - clock) / (end - begin);
         arrived = least(own + share, all);
         allowed += arrived;
         calm[level].own = least(own, most_in(level, step));
-        calm[level].next = next < large ? large - 1 : next;
-        /* With few timers pending, nothing moves ahead. */
-        if (in_next < calm[level].next || oracle_pending(&run.oracle) < large)
-            calm[level].next = in_next;
+        calm[level].was_large |= in_next >= large;
+        calm[level].next = least(calm[level].was_large ? next : large, in_next);
     }
     if (moved > allowed)
         fail("a call over %" PRIu64 " ticks moves %" PRIu64

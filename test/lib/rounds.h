@@ -347,7 +347,7 @@ static void draw_calm(settings *s)
     habits.steps = 4000;
     habits.failing = habits.active = 0;
     habits.block = 1 + draw(s->wheel_size * 2);
-    large = 4 + (unsigned)draw(4);
+    large = (unsigned)(draw(2) == 0 ? 4 + draw(4) : 60 + draw(60));
     memset(habits.delays, 0, sizeof habits.delays);
     habits.delays[DELAY_BLOCK] = 1;
 }
