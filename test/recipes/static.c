@@ -1,7 +1,7 @@
 /* static.c - timers without malloc, for small machines.
  *
- * An array holds two wheels of 64. Two always reach 64 * 64 ticks ahead, so no
- * timer up to REACH ahead needs more, once tw_reserve has taken both.
+ * An array holds two wheels of 64. Two serve 64 * 64 ticks ahead, so no timer up
+ * to REACH ahead needs more, once tw_reserve has taken both.
  *
  *     cc -std=c99 -Wall -Wextra static.c -o static && ./static
  * SPDX-License-Identifier: MIT */
@@ -11,23 +11,24 @@
 #define WHEEL_SIZE 64
 #define REACH 4000 /* ticks */
 
-/* A wheel has twice WHEEL_SIZE buckets of at most 64 bytes; tw_get_stats tells
- * the exact number. A second tw_init would take more: reset `taken` first. */
-static uint64_t memory[2 * (2 * WHEEL_SIZE * 65 + 192) / sizeof(uint64_t)];
-static size_t taken; /* words, with those that were refused */
-
-static void *take(size_t bytes)
-{
-    size_t start = taken;
-    taken += (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
-    return taken <= sizeof(memory) / sizeof(uint64_t) ? &memory[start] : NULL;
-}
+static void *take(size_t bytes); /* defined below, where the size is known */
 
 #define TW_MALLOC(size, context) ((void)(context), take(size))
 #define TW_FREE(pointer, context) ((void)(context), (void)(pointer))
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "timingwheel.h"
 #include <stdio.h>
+
+/* n wheels serve WHEEL_SIZE^n ticks. A second tw_init would take more memory:
+ * set `taken` to 0 first. */
+static uint64_t memory[2 * TW_WHEEL_BYTES(WHEEL_SIZE) / sizeof(uint64_t)];
+static size_t taken; /* bytes, with those that were refused */
+
+static void *take(size_t bytes)
+{
+    taken += bytes;
+    return taken <= sizeof(memory) ? memory + (taken - bytes) / 8 : NULL;
+}
 
 struct lamp {
     tw_timer blink;
@@ -42,7 +43,7 @@ static void on_blink(timingwheel *tw, tw_timer *timer)
     struct lamp *lamp = TW_OWNER(timer, struct lamp, blink);
     lamp->random = lamp->random * 1664525 + 1013904223;
     blinks++;
-    tw_start(tw, timer, tw_after(tw_now(tw), (lamp->random >> 8) % REACH));
+    tw_start_after(tw, timer, tw_now(tw), (lamp->random >> 8) % REACH);
 }
 
 int main(void)
