@@ -194,11 +194,11 @@ static unsigned levels(void)
 
 /* Promise 10 in calm rounds, by wheel. A call moves the clock by d ticks, and
  * then the next step is r ticks away. Of the timers left in the bucket of the
- * next step, the call moves the share d / (d + r), once the bucket was large and
- * until it is empty. The rest, and a bucket that never was large, move when the
- * clock enters the step, or later in the step. Timers that arrive from a coarser
- * wheel may move on in the same call. A call that sleeps through a step may move
- * all. */
+ * next step, the call moves the share d / (d + r), once the bucket was large
+ * and until it is empty. The rest, and a bucket that never was large, move when
+ * the clock enters the step, or later in the step. Timers that arrive from a
+ * coarser wheel may move on in the same call. A call that sleeps through a step
+ * may move all. */
 static struct {
     uint64_t own;   /* at most, timers left in the clock's own step */
     uint64_t next;  /* the same in the next step */
