@@ -1,29 +1,23 @@
-/* jobs.c - a pool of jobs across threads. A worker takes a job, posts a start,
- * is answered or not, and reuses the job at once: each request ends exactly
- * once, as answered or as timed out.
+/* jobs.c - threads reuse jobs; each request ends once, answered or timed out.
  *     cc -std=gnu11 -O2 -Wall -Wextra -pthread jobs.c -o jobs && ./jobs
  * SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_THREADS
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "timingwheel.h"
 #include <poll.h>
-#include <pthread.h>
+#include <pthread.h> /* and with it time.h */
 #include <stdatomic.h>
 #include <stdio.h>
-#include <time.h>
 #define MS UINT64_C(1000000) /* in nanoseconds */
 enum { WORKERS = 2, JOBS = 1001, REQUESTS = 100000 };
-
 /* `open` is the deadline of the open request, or 0. Whoever exchanges it for 0
- * has ended the request, and no other thread can. */
+ * has ended the request. */
 static struct job {
     tw_remote timeout;
     _Atomic uint64_t open;
-} jobs[WORKERS][JOBS];
+} jobs[WORKERS * JOBS];
 static tw_mailbox mailbox;
-static atomic_ulong answered, timed_out;
-static atomic_int working = WORKERS;
-
+static atomic_ulong answered, timed_out, working = WORKERS;
 static uint64_t clock_ns(void)
 {
     struct timespec t;
@@ -51,12 +45,12 @@ static void *work(void *argument)
         struct job *job = (struct job *)argument + i % JOBS;
         if (i % 8 != 0) /* an answer; the eighth is lost */
             answered += end(job, job->open);
-        if (job->open != 0)
-            continue; /* until it has timed out */
-        uint64_t deadline = tw_after(clock_ns(), 9 * MS);
-        job->open = deadline; /* before the post */
-        tw_post_start(&mailbox, &job->timeout, deadline);
-        sent++;
+        if (job->open == 0) { /* else it will time out */
+            uint64_t deadline = tw_after(clock_ns(), 9 * MS);
+            job->open = deadline; /* before the post */
+            tw_post_start(&mailbox, &job->timeout, deadline);
+            sent++;
+        }
     }
     working--;
     return NULL;
@@ -68,12 +62,11 @@ int main(void)
     pthread_t threads[WORKERS];
     tw_init(&tw, &(tw_config){.tick = MS, .start = clock_ns()});
     tw_mailbox_init(&mailbox, &tw, NULL, NULL); /* the loop wakes each ms */
-    for (int i = 0; i < WORKERS; i++) {
-        for (int k = 0; k < JOBS; k++)
-            tw_remote_init(&jobs[i][k].timeout, on_timeout);
-        if (pthread_create(&threads[i], NULL, work, jobs[i]) != 0)
+    for (int i = 0; i < WORKERS * JOBS; i++)
+        tw_remote_init(&jobs[i].timeout, on_timeout);
+    for (int i = 0; i < WORKERS; i++)
+        if (pthread_create(&threads[i], NULL, work, &jobs[i * JOBS]) != 0)
             return 1;
-    }
     for (size_t waiting = 0; working > 0 || waiting + tw_count(&tw) > 0;) {
         poll(NULL, 0, 1);
         tw_advance_clock(&tw, clock_ns());
@@ -81,8 +74,7 @@ int main(void)
     }
     for (int i = 0; i < WORKERS; i++)
         pthread_join(threads[i], NULL);
-    printf("%d requests: %lu answered, %lu timed out\n", WORKERS * REQUESTS,
-           answered, timed_out);
+    printf("%lu answered, %lu timed out\n", answered, timed_out);
     tw_destroy(&tw);
     return answered + timed_out != WORKERS * REQUESTS;
 }

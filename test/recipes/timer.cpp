@@ -1,7 +1,5 @@
 /* timer.cpp - a Timer for C++17 that moves; std::function, chrono, exceptions.
- * When an object with a Timer moves, a captured `this` dangles. So capture a
- * number and look the object up, or keep the object in a std::unique_ptr.
- *
+ * Capture no `this` of an object that moves: it would dangle.
  *     c++ -std=c++17 -O2 -Wall -Wextra timer.cpp -o timer && ./timer
  * SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_IMPLEMENTATION // in one file, of C++: C would not unwind
@@ -13,60 +11,62 @@
 #include <thread>
 #include <vector>
 using namespace std::chrono;
-inline timingwheel timers; // for the Timers of one thread
 inline uint64_t now()
 {
     return uint64_t(steady_clock::now().time_since_epoch() / 1ns);
 }
-
-struct Timer : tw_timer { // tw_cancel and the like take a &timer
+class Timer : tw_timer
+{
+    timingwheel *tw;
     std::shared_ptr<std::function<void()>> action;
-    nanoseconds period{0};
-    Timer(std::function<void()> f) : tw_timer TW_TIMER_INIT(fire)
+    uint64_t period = 0;
+    static void fire(timingwheel *tw, tw_timer *timer)
     {
-        action = std::make_shared<std::function<void()>>(std::move(f));
+        auto self = static_cast<Timer *>(timer);
+        auto copy = self->action; // the call may move or destroy the Timer
+        if (self->period > 0)     // without drift
+            tw_start(tw, self, tw_next_period(tw_deadline(self), self->period,
+                                              now(), nullptr));
+        (*copy)();
     }
-    ~Timer()
+
+  public:
+    Timer(timingwheel &t, std::function<void()> f)
+        : tw_timer TW_TIMER_INIT(fire), tw(&t),
+          action(std::make_shared<std::function<void()>>(std::move(f)))
     {
-        tw_cancel(&timers, this);
     }
-    Timer(Timer &&other) noexcept : tw_timer{} // so a Timer cannot be copied
+    ~Timer() { tw_cancel(tw, this); }
+    Timer(Timer &&other) noexcept : tw_timer{}, tw(other.tw) // no copies
     {
         *this = std::move(other);
     }
-    Timer &operator=(Timer &&other) noexcept
+    Timer &operator=(Timer &&other) noexcept // `other` may start again
     {
-        tw_cancel(&timers, this);
-        tw_move(&timers, &other, this);
-        action = std::move(other.action);
-        period = other.period;
+        tw_cancel(tw, this);
+        tw_move(other.tw, &other, this);
+        tw = other.tw, action = other.action, period = other.period;
         return *this;
     }
     void start(nanoseconds delay, nanoseconds repeat = 0ns)
     {
-        period = repeat;
-        if (int status = tw_start(&timers, this, now() + uint64_t(delay / 1ns)))
-            throw std::runtime_error(tw_strerror(status));
-    }
-    static void fire(timingwheel *, tw_timer *timer)
-    {
-        auto self = static_cast<Timer *>(timer);
-        auto copy = self->action; // the call may move or destroy the Timer
-        if (self->period > 0ns)
-            self->start(self->period, self->period); // drifts: periodic.c
-        (*copy)();
+        period = uint64_t(repeat / 1ns);
+        if (int status = tw_start_after(tw, this, now(), uint64_t(delay / 1ns)))
+            throw std::runtime_error(tw_strerror(status)); // no memory
     }
 };
-
 int main()
 {
-    tw_config config = {1000000, now(), 0, 0, nullptr}; // ticks of 1 ms
+    timingwheel timers;
+    tw_config config{};
+    config.tick = 1000000, config.start = now();
     tw_init(&timers, &config);
     std::vector<Timer> all;
     for (int i = 1; i <= 5; i++)
-        all.emplace_back([i] { std::cout << "timer " << i << std::endl; })
+        all.emplace_back(timers, [i] { std::cout << "timer " << i << std::endl; })
             .start(200ms * i);
-    all.emplace_back([] { throw std::logic_error("thrown"); }).start(700ms, 1s);
+    all.emplace_back(timers, [] { throw std::logic_error("thrown"); })
+        .start(700ms, 1s);
     all.erase(all.begin());       // timer 1 is cancelled, the others move
     while (tw_count(&timers) > 1) // all but the one that repeats
         try {

@@ -11,7 +11,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <time.h>
-
+#define MS UINT64_C(1000000) /* in nanoseconds */
 struct alarm {
     tw_timer timer;
     unsigned long time;
@@ -19,11 +19,11 @@ struct alarm {
 
 static timingwheel pair[2], *timers = pair; /* one is in use */
 
-static uint64_t clock_ms(void)
+static uint64_t clock_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+    return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
 }
 
 static void on_alarm(timingwheel *tw, tw_timer *timer)
@@ -43,21 +43,19 @@ static bool read_alarm(void)
         return false;
     }
     tw_timer_init(&a->timer, on_alarm);
-    return tw_start(timers, &a->timer, a->time * UINT64_C(1000)) == TW_OK;
+    return tw_start(timers, &a->timer, a->time * 1000 * MS) == TW_OK;
 }
 
-static void move(tw_timer *timer, void *to)
-{
-    if (tw_start(to, timer, tw_deadline(timer)) != TW_OK)
-        exit(1); /* no memory */
-}
-
+/* Takes the timers out in order, so that they keep their order. */
 static void set_back(uint64_t now)
 {
     timingwheel *from = timers;
+    tw_timer *timer;
     timers = from == pair ? pair + 1 : pair;
-    tw_init(timers, &(tw_config){.start = now});
-    tw_drain(from, move, timers); /* in order */
+    tw_init(timers, &(tw_config){.tick = MS, .start = now});
+    while ((timer = tw_poll(from, UINT64_MAX)) != NULL)
+        if (tw_start(timers, timer, tw_deadline(timer)) != TW_OK)
+            exit(1); /* no memory */
     tw_destroy(from);
 }
 
@@ -65,10 +63,11 @@ int main(void)
 {
     struct pollfd input = {.fd = 0, .events = POLLIN};
     setvbuf(stdin, NULL, _IONBF, 0); /* a buffer would hide lines from poll */
-    tw_init(timers, &(tw_config){.start = clock_ms()});
+    tw_init(timers, &(tw_config){.tick = MS, .start = clock_ns()});
     while (input.fd == 0 || tw_count(timers) > 0) {
-        int ready = poll(&input, 1, (int)tw_wait(timers, clock_ms(), 100));
-        uint64_t now = clock_ms();
+        uint64_t wait = tw_wait(timers, clock_ns(), 100 * MS);
+        int ready = poll(&input, 1, (int)((wait + MS - 1) / MS));
+        uint64_t now = clock_ns();
         if (now < tw_now(timers))
             set_back(now);
         tw_advance_clock(timers, now);

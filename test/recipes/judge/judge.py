@@ -266,6 +266,12 @@ RECIPES = [
     ('cache.c', '', tasks.cache, {'arguments': ' 1500'}, ()),
     ('periodic.c', '', tasks.periodic, {}, ()),
     ('timer.cpp', '', tasks.timer, {}, ()),
+    ('scheduler.cpp', '', says, {'patterns': (r'^thrown: 5, [3-6]$',)}, ()),
+    ('save.c', '', says, {'patterns': (r'\Aegg\ntea\nbread\Z',)}, ()),
+    ('retries.c', '', says, {'patterns': (r'^hello: peer 1 after [12] tries$',
+                                          r'^hello: peer 2 is lost$')}, ()),
+    ('jobs.c', '', says, {'patterns': (r'^\d+ answered, \d+ timed out$',),
+                          'also': ' -g -fsanitize=thread'}, ()),
     ('threads.c', '', tasks.threads, {'also': ' -g -fsanitize=thread'}, ()),
     ('watch.c', '', tasks.watch, {}, ()),
 ]
