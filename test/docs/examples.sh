@@ -7,7 +7,7 @@
 # compiler.
 #
 # test/docs tests what the documents show. Beside this script, install.sh tests
-# the ways to install. manual.c, mailbox.c and your_loop.c run the examples that
+# the ways to install. manual.c, mailbox.c, your_loop.c and never_early.c run the examples that
 # are no programs.
 #
 # These are examples:

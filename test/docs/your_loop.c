@@ -15,7 +15,11 @@
 #include "../../test/lib/tap.h"
 #include <setjmp.h>
 
-enum { MESSAGES = 5, PERIOD = 10, TIMEOUT = 25, HEARTBEAT = 4 }; /* ms */
+#define MS UINT64_C(1000000) /* in nanoseconds */
+#define MESSAGES 5
+#define PERIOD (10 * MS)
+#define TIMEOUT (25 * MS)
+#define HEARTBEAT (4 * MS)
 
 struct epoll_event {
     unsigned message;
@@ -23,57 +27,56 @@ struct epoll_event {
 
 static timingwheel tw;
 static unsigned received, beats, turns;
-static uint64_t time_ms = 990;      /* the simulated clock */
-static uint64_t now;                /* the latest reading */
-static uint64_t last_message = 990; /* when the peer sent it */
+static uint64_t time_ns = 990 * MS;      /* the simulated clock */
+static uint64_t last_message = 990 * MS; /* when the peer sent it */
 static jmp_buf end;
 
-static uint64_t clock_ms(void)
+static uint64_t clock_ns(void)
 {
-    return time_ms;
+    return time_ns;
 }
 
 static void on_idle(timingwheel *wheel, tw_timer *timer)
 {
-    CHECK(tw_deadline(timer) == time_ms && received == MESSAGES);
-    CHECK(time_ms == last_message + TIMEOUT);
+    CHECK(tw_deadline(timer) == time_ns && received == MESSAGES);
+    CHECK(time_ns == last_message + TIMEOUT);
     CHECK(tw_count(wheel) == 1); /* only the heartbeat is left */
 }
 
 static void on_heartbeat(timingwheel *wheel, tw_timer *timer)
 {
     beats++;
-    tw_start(wheel, timer, tw_after(tw_deadline(timer), HEARTBEAT));
+    tw_start_after(wheel, timer, tw_deadline(timer), HEARTBEAT);
 }
 
 static tw_timer idle = TW_TIMER_INIT(on_idle);
 static tw_timer heartbeat = TW_TIMER_INIT(on_heartbeat);
 
-static void handle(const struct epoll_event *event)
+static void handle(const struct epoll_event *event, uint64_t now)
 {
     CHECK(event->message == received++);
-    tw_postpone(&tw, &idle, tw_after(now, TIMEOUT));
+    tw_postpone_after(&tw, &idle, now, TIMEOUT);
 }
 
 /* Sleeps for `wait` ms, or until the next message. The loop of README.md has no
  * end, and is left after the timeout. */
 static int epoll_wait(int epoll, struct epoll_event *events, int room, int wait)
 {
-    uint64_t wake = time_ms + (uint64_t)wait, next = last_message + PERIOD;
+    uint64_t wake = time_ns + (uint64_t)wait * MS, next = last_message + PERIOD;
     CHECK(epoll == 0 && room == 64);
     if (turns++ == 0) {
-        tw_start(&tw, &idle, tw_after(time_ms, TIMEOUT));
-        tw_start(&tw, &heartbeat, tw_after(time_ms, HEARTBEAT));
+        tw_start_after(&tw, &idle, time_ns, TIMEOUT);
+        tw_start_after(&tw, &heartbeat, time_ns, HEARTBEAT);
         return 0;
     }
     if (!CHECK(turns <= 2 * received + beats + 4) ||
         tw_timer_state(&idle) == TW_FIRED)
         longjmp(end, 1);
     if (received == MESSAGES || wake < next) {
-        time_ms = wake;
+        time_ns = wake;
         return 0;
     }
-    time_ms = last_message = next;
+    time_ns = last_message = next;
     events[0].message = received;
     return 1;
 }
@@ -85,7 +88,7 @@ static void your_loop(void)
     if (setjmp(end) == 0) {
 #include "your_loop.inc"
     }
-    CHECK(time_ms == 990 + MESSAGES * PERIOD + TIMEOUT);
+    CHECK(time_ns == 990 * MS + MESSAGES * PERIOD + TIMEOUT);
     tw_destroy(&tw);
 }
 
