@@ -165,8 +165,8 @@
    COSTS
    bytes                    64 bits     Cortex-M3     AVR
    tw_timer                      40            32      22
-   timingwheel                1,416           760     451
-   a wheel of 256, of 16     33 KB, 2,167  12 KB, 879  10 KB, 737
+   timingwheel                1,416           760     433
+   a wheel of 256, of 16   33 KB, 2,168  12 KB, 880   7 KB, 546
    code, gcc -Os              10 KB          9 KB   28 KB
    n wheels serve every deadline up to wheel_size^n ticks after the clock: with
    ticks of 1 ms, two wheels of 256 serve 65 s, three 4.6 hours, eight all.
@@ -396,7 +396,7 @@ typedef struct twi_bucket {
     twi_link ring;       /* the timers, in start order */
     uint64_t quiet_tick; /* in wheels: no timer is due up to this tick, which is
                             a lower bound; UINT64_MAX: empty */
-    uint64_t at_most;    /* in wheels: an upper bound for the number of timers;
+    size_t at_most;      /* in wheels: an upper bound for the number of timers;
                             0: empty. Cancelled and fired timers still count.
                             Also tells which of `recent` is the oldest */
 #if TWI_HINTS != 0
@@ -1308,7 +1308,7 @@ static void twi_raise_key(timingwheel *tw, twi_wheel *wheel)
 }
 
 TWI_NOINLINE void twi_note_first_or_large(timingwheel *tw, twi_wheel *wheel,
-                                          uint64_t at_most, uint64_t tick)
+                                          size_t at_most, uint64_t tick)
 {
     if (tick - 1 < wheel->quiet_tick)
         twi_queue_set(tw, wheel, tick - 1);
@@ -1328,7 +1328,8 @@ static inline void twi_note_arrival(timingwheel *tw, twi_wheel *wheel,
     twi_bucket *bucket = &wheel->buckets[index];
     uint64_t quiet = tick - 1;
     wheel->marks[index / 64] |= UINT64_C(1) << index % 64;
-    bucket->at_most++;
+    bucket->at_most += /* a bound that does not wrap on small machines */
+        SIZE_MAX >= UINT64_MAX || bucket->at_most != SIZE_MAX;
     bucket->quiet_tick =
         quiet < bucket->quiet_tick ? quiet : bucket->quiet_tick;
     if (TWI_UNLIKELY(quiet < wheel->quiet_tick) ||
@@ -1383,7 +1384,7 @@ static void twi_enter_wheel(timingwheel *tw, unsigned shift, twi_wheel *wheel)
 static bool twi_add_wheel(timingwheel *tw)
 {
     size_t buckets = (size_t)tw->bucket_mask + 1;
-    size_t bytes = TW_WHEEL_BYTES(buckets / 2);
+    size_t bytes = TW_WHEEL_BYTES((tw->bucket_mask + 1) / 2);
     twi_scope scope = {tw, twi_change(tw, TWI_ALLOCATING)};
     twi_wheel *wheel = (twi_wheel *)TW_MALLOC(bytes, tw->alloc_context);
     TWI_LEAVE(scope);

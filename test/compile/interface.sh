@@ -1,8 +1,9 @@
 #!/bin/sh
 # interface.sh - a quick part of gates.sh for `make test`: the header as C++11,
 # with every warning an error, and a program with all public names (interface.c)
-# as C99, C11 and C++11; and where a new function must go. CC chooses the compiler. Prints TAP. Run from the top of
-# the repository. A case without its compiler is skipped with a warning.
+# as C99, C11 and C++11; and where a new function must go. CC chooses the
+# compiler. Prints TAP. Run from the top of the repository. A case without its
+# compiler is skipped with a warning.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -58,7 +59,8 @@ functions_without_a_place() {
                 in_file "$name" test/*/operations.h
             ;;
         esac
-        [ "$since" = 2.0 ] || sed -n '/^\/\* CHANGES/,/^   2.1/p' timingwheel.h |
+        [ "$since" = 2.0 ] ||
+            sed -n '/^\/\* CHANGES/,/^   2.1/p' timingwheel.h |
             grep -qw "$name" ||
             echo "$name: add a line to CHANGES in timingwheel.h"
         [ "$(printf '%s\n' "$since" "$version" | sort -V | tail -n 1)" = \

@@ -3,9 +3,9 @@
  *
  *     -include books.h -D'CALLBACKS(row)=row(on_timeout) row(on_statistic)'
  *
- * Deadlines are nanoseconds of CLOCK_MONOTONIC, ticks are 1 ms, and the timers are in memory
- * that is never freed. tw_destroy prints the books, and ends the program with 1
- * if a timer was early or lost. SPDX-License-Identifier: MIT */
+ * Deadlines are nanoseconds of CLOCK_MONOTONIC, ticks are 1 ms, and the timers
+ * are in memory that is never freed. tw_destroy prints the books, and ends the
+ * program with 1 if a timer was early or lost. SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
 #define TIMINGWHEEL_IMPLEMENTATION
 #define TW_CALL(tw, timer) books_fire(tw, timer)

@@ -1,5 +1,5 @@
-/* never_early.c - runs the loop that README.md shows in real time: 300 timers of
- * 5 ms, and events so often that the loop wakes in every part of a millisecond.
+/* never_early.c - runs the loop of README.md in real time: 300 timers of 5 ms,
+ * and events so often that the loop wakes in every part of a millisecond.
  * A clock of its own, in nanoseconds, measures that no timer is early.
  * examples.sh writes the lines of the loop to your_loop.inc.
  *

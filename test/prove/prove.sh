@@ -94,7 +94,7 @@ while read -r proof_file proof_function bound items what; do
     done
 done <<END
 placement bits 65+ -,-DTWI_PORTABLE highest and lowest bit, every number
-placement wheel 66+ every the wheel of a tick, every set of wheels, clock and tick
+placement wheel 66+ every the wheel of a tick, any wheels, clock and tick
 placement fall 66+ every no coarser wheel while the clock moves, every tick
 placement bucket 65+ every bucket and window of two ticks, every level and clock
 placement roundest 65+ - roundest tick of a window, every window

@@ -1,6 +1,6 @@
 /* scheduler.cpp - a scheduler for C++17, derived from timingwheel: jobs at a
  * fixed rate or with a fixed delay, ended from inside, that may throw.
- *     c++ -std=c++17 -O2 -Wall -Wextra scheduler.cpp -o scheduler && ./scheduler
+ *     c++ -std=c++17 -Wall -Wextra scheduler.cpp -o scheduler && ./scheduler
  * SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_IMPLEMENTATION // in one file, of C++: C would not unwind
 #include "timingwheel.h"
@@ -69,7 +69,7 @@ int main()
 {
     Scheduler s;
     int rate = 0, delay = 0;
-    s.add([&] { return ++rate < 5; }, 20ms, true);    // at a fixed rate
+    s.add([&] { return ++rate < 5; }, 20ms, true);   // at a fixed rate
     s.add([&] { return ++delay > 0; }, 30ms, false); // with a fixed delay
     s.add([]() -> bool { throw std::logic_error("thrown"); }, 200ms, false);
     try {

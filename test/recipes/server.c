@@ -125,5 +125,5 @@ int main(int argc, char **argv)
         if (clients[fd].fd > 0)
             hang_up(&clients[fd]);
     tw_destroy(&timers); /* all timers are idle: their owners may be freed */
-    return 0; /* which closes listener and poller */
+    return 0;            /* which closes listener and poller */
 }

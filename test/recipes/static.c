@@ -1,6 +1,6 @@
 /* static.c - timers without malloc, for small machines.
  *
- * An array holds two wheels of 64. Two serve 64 * 64 ticks ahead, so no timer up
+ * An array holds two wheels of 64. They serve 64 * 64 ticks, so no timer up
  * to REACH ahead needs more, once tw_reserve has taken both.
  *
  *     cc -std=c99 -Wall -Wextra static.c -o static && ./static

@@ -1,5 +1,4 @@
 /* timer.cpp - a Timer for C++17 that moves; std::function, chrono, exceptions.
- * Capture no `this` of an object that moves: it would dangle.
  *     c++ -std=c++17 -O2 -Wall -Wextra timer.cpp -o timer && ./timer
  * SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_IMPLEMENTATION // in one file, of C++: C would not unwind
@@ -23,20 +22,23 @@ class Timer : tw_timer
     static void fire(timingwheel *tw, tw_timer *timer)
     {
         auto self = static_cast<Timer *>(timer);
+        uint64_t last = tw_deadline(timer);
         auto copy = self->action; // the call may move or destroy the Timer
         if (self->period > 0)     // without drift
-            tw_start(tw, self, tw_next_period(tw_deadline(self), self->period,
-                                              now(), nullptr));
+            tw_start(tw, self, tw_next_period(last, self->period, now(), 0));
         (*copy)();
     }
 
   public:
     Timer(timingwheel &t, std::function<void()> f)
-        : tw_timer TW_TIMER_INIT(fire), tw(&t),
-          action(std::make_shared<std::function<void()>>(std::move(f)))
+        : tw_timer TW_TIMER_INIT(fire), tw(&t)
     {
+        action = std::make_shared<std::function<void()>>(std::move(f));
     }
-    ~Timer() { tw_cancel(tw, this); }
+    ~Timer()
+    {
+        tw_cancel(tw, this);
+    }
     Timer(Timer &&other) noexcept : tw_timer{}, tw(other.tw) // no copies
     {
         *this = std::move(other);
@@ -57,24 +59,22 @@ class Timer : tw_timer
 };
 int main()
 {
-    timingwheel timers;
-    tw_config config{};
-    config.tick = 1000000, config.start = now();
-    tw_init(&timers, &config);
+    timingwheel tw;
+    tw_config config = {1000000, now(), 0, 0, nullptr}; // tick, start
+    tw_init(&tw, &config);
     std::vector<Timer> all;
     for (int i = 1; i <= 5; i++)
-        all.emplace_back(timers, [i] { std::cout << "timer " << i << std::endl; })
+        all.emplace_back(tw, [=] { std::cout << "timer " << i << std::endl; })
             .start(200ms * i);
-    all.emplace_back(timers, [] { throw std::logic_error("thrown"); })
+    all.emplace_back(tw, [] { throw std::logic_error("thrown"); })
         .start(700ms, 1s);
-    all.erase(all.begin());       // timer 1 is cancelled, the others move
-    while (tw_count(&timers) > 1) // all but the one that repeats
+    all.erase(all.begin());   // timer 1 is cancelled, the others move
+    while (tw_count(&tw) > 1) // all but the one that repeats
         try {
-            nanoseconds wait(tw_wait(&timers, now(), 1000000000));
-            std::this_thread::sleep_for(wait); // or ceil<milliseconds>(wait)
-            tw_advance_clock(&timers, now());
+            std::this_thread::sleep_for(1ns * tw_wait(&tw, now(), 999999999));
+            tw_advance_clock(&tw, now());
         } catch (const std::exception &error) {
             std::cout << error.what() << std::endl;
         }
-    tw_destroy(&timers); // the Timers may live longer
+    tw_destroy(&tw); // the Timers may live longer
 }
