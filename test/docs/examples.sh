@@ -7,8 +7,9 @@
 # compiler.
 #
 # test/docs tests what the documents show. Beside this script, install.sh tests
-# the ways to install, and picture.sh draws the picture of the README. manual.c,
-# mailbox.c, your_loop.c and never_early.c run the examples that are no programs.
+# the ways to install, and picture.sh draws the picture of the README. Other
+# programs run the examples that are no programs: manual.c, mailbox.c,
+# your_loop.c, never_early.c.
 #
 # These are examples:
 #
