@@ -153,6 +153,7 @@ uninstall:
 KIND = $(patsubst deps-%,%,$(@:deps=[a-z]*))
 ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
 deps deps-check deps-targets deps-recipes deps-hosts deps-bench:
+	@echo 'runs apt-get as root, and fetches up to 1.1 GB; make -n shows how'
 	$(ROOT) apt-get update
 	$(ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -y \
 	    --no-install-recommends $(APT_OPTIONS) $(sort $(shell \

@@ -219,7 +219,7 @@ class Report:
 
     def few(self):
         lines = [(w, w, size, NS) for w in ('hold', 'hold-ns', 'sparse')
-                 for size in (100, 1000, 10000)]
+                 for size in (100, 10000)]
         lines += [(w, w, 1000, NS) for w in ('startstop', 'burst', 'idle')]
         lines += [('trace', 'trace', t, NS) for t in TRACES]
         return self._compare(['workload', 'timers'], lines,
@@ -237,21 +237,13 @@ class Report:
         return self._compare(
             ['us', 'timers'],
             [('%s, %s' % (w, q), w, size, 'call, ' + q)
-             for size in (1000, 1000000) for w in CALLS
-             for q in (QUANTILES[1:] if size > 1000 else ['max'])],
+             for size in (1000000,) for w in CALLS for q in QUANTILES[1:]],
             ['wheel', 'heap', 'plain', 'timeout', 'radix', 'waiting'], 1e-3)
-
-    def memory(self):
-        return self._compare(
-            ['bytes per timer', 'timers'],
-            [('hold', 'hold', size, 'bytes per timer')
-             for size in self._results.inputs('hold')],
-            ['wheel', 'heap', 'rbtree', 'timeout', 'radix'])
 
     def threads(self):
         rows, seen = [], {}
         for workload in 'post-64', 'post-1024':
-            for size in self._results.inputs(workload):
+            for size in self._results.inputs(workload)[1:]:
                 row = [workload, size]
                 for name in 'ns, wall', NS, 'ns, loop':
                     for engine in 'mailbox', 'mutex':

@@ -7,6 +7,8 @@
 #     use_debian FOLDER deb-src bookworm
 #     apt-get -q source tor
 #
+# OFFLINE=1 in the environment refuses every download.
+#
 # SPDX-License-Identifier: MIT
 
 give_up() {
@@ -17,6 +19,8 @@ give_up() {
 # use_debian FOLDER TYPE RELEASE: makes FOLDER, which holds the lists until the
 # script ends.
 use_debian() {
+    [ -z "${OFFLINE:-}" ] || give_up 'OFFLINE is set: nothing is fetched'
+    echo "fetches packages of Debian $3; OFFLINE=1 refuses that" >&2
     keys=/usr/share/keyrings/debian-archive-keyring.gpg
     [ -e "$keys" ] || give_up 'the keys of the Debian archive are missing'
     # shellcheck disable=SC2016
