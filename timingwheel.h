@@ -1039,6 +1039,13 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #define TWI_UNLIKELY(expr) (expr)
 #endif
 
+/* False for a bound that would wrap, on small machines. */
+#if SIZE_MAX < UINT64_MAX
+#define TWI_CAN_GROW(bound) ((bound) != SIZE_MAX)
+#else
+#define TWI_CAN_GROW(bound) 1
+#endif
+
 /* Marks a function in which unsigned numbers wrap on purpose. */
 #if defined(__clang__)
 #define TWI_WRAPS __attribute__((no_sanitize("integer")))
@@ -1328,8 +1335,7 @@ static inline void twi_note_arrival(timingwheel *tw, twi_wheel *wheel,
     twi_bucket *bucket = &wheel->buckets[index];
     uint64_t quiet = tick - 1;
     wheel->marks[index / 64] |= UINT64_C(1) << index % 64;
-    bucket->at_most += /* a bound that does not wrap on small machines */
-        SIZE_MAX >= UINT64_MAX || bucket->at_most != SIZE_MAX;
+    bucket->at_most += TWI_CAN_GROW(bucket->at_most);
     bucket->quiet_tick =
         quiet < bucket->quiet_tick ? quiet : bucket->quiet_tick;
     if (TWI_UNLIKELY(quiet < wheel->quiet_tick) ||
