@@ -158,6 +158,14 @@ void drain_throws()
     tear_down();
 }
 
+// A timer that awaits its visit wakes nobody.
+void visit_and_ask(tw_timer *timer, void *context)
+{
+    std::uint64_t next = 0;
+    CHECK(!tw_next_deadline(&tw, &next));
+    visit(timer, context);
+}
+
 // The timers that are left are pending, and fire in time, in any place within
 // their tick.
 void drain_throws_then_fires()
@@ -168,7 +176,7 @@ void drain_throws_then_fires()
     for (char name = 'a'; name <= 'f'; name++)
         start(name, deadlines[name - 'a'], true);
     try {
-        tw_drain(&tw, visit, &tw);
+        tw_drain(&tw, visit_and_ask, &tw);
         CHECK(false);
     } catch (char name) {
         CHECK(!tw_is_pending(timer_of(name)) && tw_count(&tw) == 5);

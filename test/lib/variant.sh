@@ -48,7 +48,7 @@ integer) # no number of the header wraps, except where TWI_WRAPS allows it
     ;;
 coverage) # for test/coverage/coverage.sh
     set -- clang-19 '-O1 -fprofile-instr-generate -fcoverage-mapping
-        -fcoverage-mcdc' "$@"
+        -fcoverage-mcdc -DONE_MAILBOX' "$@"
     ;;
 *)
     echo "variant.sh: there is no '$kind'" >&2
