@@ -2,8 +2,8 @@
 # install.sh - tests `make install`, `make uninstall`, and the ways in which
 # README.md adds the header to a project, for the first program of README.md.
 # The lines for CMake are taken from README.md. Prints TAP. A case without its
-# tool is skipped with a warning, and fails if STRICT is set. Run from the top of
-# the repository.
+# tool is skipped with a warning, and fails if STRICT is set. Run from the top
+# of the repository.
 #
 # SPDX-License-Identifier: MIT
 set -u
