@@ -45,18 +45,26 @@ functions_without_a_place() {
         sed 's|$|: version 2 keeps every function|'
     version=$(awk '$2 ~ /^TW_VERSION_M/ { printf "%s%s", dot, $3; dot = "." }' \
         timingwheel.h)
+    sed -n '/^\/\* -* functions -*$/,/\*\//p' timingwheel.h >"$build/list"
+    # Statements with NULL, and the body of refuses(), which is called with it.
+    for file in functions misuse inspection mailbox; do
+        tr -d '\n' <"test/contract/$file.c" | tr ';' '\n' | grep NULL
+        sed -n '/ refuses(/,/^}/p' "test/contract/$file.c"
+    done >"$build/null"
+    cat test/lib/operations.h test/lib/rounds.h test/threads/stress.c \
+        >"$build/random"
     while read -r name since; do
-        contract='functions.c|misuse.c|inspection.c'
-        case $name in
-        *mailbox* | *remote* | *post_* | tw_collect) contract=mailbox.c ;;
-        esac
         in_file "$name" test/compile/interface.c
-        find test/contract -name "*.c" | grep -E "/($contract)$" |
-            xargs grep -qw "$name" ||
-            echo "$name: add a row with NULL to test/contract ($contract)"
-        case $name in *_start* | *_postpone* | tw_cancel | tw_move | tw_poll)
-            [ "$contract" = mailbox.c ] ||
-                in_file "$name" test/*/operations.h
+        grep -qw "$name" "$build/list" ||
+            echo "$name: add it to the list of functions in timingwheel.h"
+        case $name in tw_after | tw_strerror) ;; *) # take no pointer
+            grep -qw "$name" "$build/null" || echo "$name: add a row" \
+                "with NULL to test/contract/functions.c or misuse.c"
+            ;;
+        esac
+        case $name in tw_dump | tw_next_period | tw_strerror) ;; *)
+            grep -qw "$name" "$build/random" || echo "$name: add it to" \
+                "test/lib/operations.h, with the last row of rounds.h"
             ;;
         esac
         [ "$since" = 2.0 ] ||
