@@ -15,7 +15,8 @@ TEST_SOURCES := $(sort $(wildcard $(foreach folder,contract internal search, \
     test/$(folder)/*.c test/$(folder)/*.cpp)))
 TESTS = $(basename $(notdir $(TEST_SOURCES)))
 TEST_PROGRAMS = $(TESTS:%=$(BUILD)/%)
-TEST_SCRIPTS = test/compile/interface.sh test/docs/picture.sh test/docs/examples.sh
+TEST_SCRIPTS = test/compile/interface.sh test/docs/picture.sh \
+    test/docs/examples.sh
 
 ifneq ($(words $(TESTS)),$(words $(sort $(TESTS))))
 $(error two test programs have the same name: $(TEST_SOURCES))
@@ -114,7 +115,8 @@ test quick:
 	    exit 1; }
 	@for command in $(SCRIPTS) $(PROGRAMS); do \
 	    echo "$$(basename $$command .sh) $$command"; \
-	done | CC='$(CC)' CFLAGS='$(CFLAGS)' test/run.sh
+	done >$(BUILD)/list
+	@CC='$(CC)' CFLAGS='$(CFLAGS)' exec test/run.sh <$(BUILD)/list
 
 format:
 	clang-format -i timingwheel.h $$(git ls-files '*.c' '*.h' '*.cpp' | \
@@ -200,6 +202,6 @@ $(BUILD)/flags: FORCE
 	@mkdir -p $(BUILD)
 	@echo '$(CC) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(CFLAGS)' >$@
 
-.PHONY: help all demo test quick format check fuzz coverage mutate bench bench-publish \
-	install uninstall clean FORCE \
+.PHONY: help all demo test quick format check fuzz coverage mutate \
+	bench bench-publish install uninstall clean FORCE \
 	deps deps-check deps-targets deps-recipes deps-hosts deps-bench
