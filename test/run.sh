@@ -9,8 +9,8 @@
 # `N passed, N failed`. A command counts as one failed case if the command
 # crashes, fails without a failed case, runs another number of cases than
 # planned, or takes longer than LIMIT seconds (120). The folder KEEP keeps what
-# each command prints. An interrupt or SIGTERM ends all commands. The exit status
-# is 1 if a case failed or no case ran.
+# each command prints. An interrupt or SIGTERM ends all commands. The exit
+# status is 1 if a case failed or no case ran.
 #
 # SPDX-License-Identifier: MIT
 set -u

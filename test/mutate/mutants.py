@@ -143,10 +143,12 @@ class Maker:
         names = self.same_type.get(self.words[i])
         if names is None or self.words[i + 1] != '(':
             return
-        at = names.index(self.words[i])
+        at, here = names.index(self.words[i]), self.tokens[0][2]
         for name in names[at + 1:] + names[:at]:
-            if name != self.function and (
-                    name.startswith('tw_') or self.begin[name] < self.tokens[0][2]):
+            # tw_is_pending does what twi_is_pending does.
+            is_same = name[3:].strip('_') == self.words[i][3:].strip('_')
+            if name != self.function and not is_same and (
+                    name.startswith('tw_') or self.begin[name] < here):
                 return self.change(i, i, name)
 
     # --------------------------------------------------------- statements --
