@@ -124,6 +124,8 @@ format:
 	    grep -v '^test/hosts/')
 
 check:
+	@echo 'may fetch CBMC, libuv and libevent from Debian, whose tests run as' \
+	    "$$(id -un); OFFLINE=1 refuses that"
 	@test/check.sh
 
 fuzz coverage mutate:
