@@ -9,8 +9,8 @@
 # `N passed, N failed`. A command counts as one failed case if the command
 # crashes, fails without a failed case, runs another number of cases than
 # planned, or takes longer than LIMIT seconds (120). The folder KEEP keeps what
-# each command prints. An interrupt ends all commands. The exit status is 1 if a
-# case failed or no case ran.
+# each command prints. An interrupt or SIGTERM ends all commands. The exit
+# status is 1 if a case failed or no case ran.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -24,9 +24,11 @@ run_one() {
     ! command -v timeout >/dev/null || limited="timeout -k 10 $LIMIT"
     # shellcheck disable=SC2086
     ${limited:-} sh -c "$COMMAND" >"$said" 2>&1 </dev/null &
-    trap 'kill $!; exit 0' INT TERM # timeout passes it on to all its children
+    trap 'kill $!; exit 255' TERM # timeout passes it on to all its children
+    echo $$ >"$said.pid"
     wait $!
     status=$?
+    rm "$said.pid"
     used=$(times | awk -F '[ms ]+' 'NR == 2 {
         printf "%.1f", $1 * 60 + $2 + $3 * 60 + $4 }')
     awk -f test/lib/judge.awk -v name="${line%% *}" -v status=$status \
@@ -41,13 +43,15 @@ fi
 kept=${KEEP:-$(mktemp -d)}
 [ -n "${KEEP:-}" ] || trap 'rm -rf "$kept"' EXIT
 mkdir -p "$kept"
-rm -f "$kept"/*.result
+rm -f "$kept"/*.result "$kept"/*.pid
 cat >"$kept/list"
 began=$(date +%s)
-trap 'echo interrupted; exit 130' INT TERM
-awk '{ print NR }' "$kept/list" | xargs -n 1 -P \
-    "${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}" \
-    sh "$0" --one "$kept"
+awk '{ print NR }' "$kept/list" >"$kept/numbers"
+xargs -n 1 -P "${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}" \
+    sh "$0" --one "$kept" <"$kept/numbers" &
+trap 'kill $! $(cat "$kept"/*.pid); wait; echo interrupted; exit 130' \
+    INT TERM HUP
+wait $!
 while read -r name _; do # the result is missing if a runner was killed
     cat "$kept/$name.result" 2>/dev/null || echo "not ok - $name: did not end"
 done <"$kept/list" | awk -v began="$began" -v ended="$(date +%s)" '

@@ -1,8 +1,7 @@
-/* interface.c - every public name, with its types, arguments
- * and values: what a program may contain. The file may only
- * grow: a line that no longer compiles means that the header breaks programs.
- * interface.sh compiles and runs the file as C99, C11 and C++11, without a
- * warning.
+/* interface.c - every public name, with its types, arguments and values: what a
+ * program may contain. The file may only grow: a line that no longer compiles
+ * means that the header breaks programs. interface.sh compiles and runs the
+ * file as C99, C11 and C++11, without a warning.
  *
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
@@ -173,6 +172,9 @@ static int calls(void)
     tw_.get_stats(tw, &stats);
     good &= lines != 0 && stats.pending == tw_.count(tw) && tw_.check(tw);
     good &= tw_.drain(tw, NULL, NULL) == 1;
+    good &= tw_.start_after(tw, timer, 60, 10) == TW_OK;
+    good &= tw_.postpone_after(tw, timer, 60, 20) == TW_OK;
+    good &= tw_.deadline(timer) == 80 && tw_.cancel(tw, timer);
     good &= tw_.next_period(0, 10, 25, &missed) == 30 && missed == 2;
     good &= tw_.strerror(TW_EFULL) != NULL;
     tw_.trim(tw);

@@ -1,7 +1,7 @@
 # judge.awk - reads what one command of run.sh has printed. Prints a line for
 # the command. Writes the number of passed cases and the failed cases to the
 # file RESULT. Variables: name, status, seconds, used, result. The environment
-# has COMMAND and LIMIT.
+# has COMMAND and LIMIT. A line `# case: NAME` says which case comes.
 #
 # SPDX-License-Identifier: MIT
 
@@ -48,10 +48,16 @@ BEGIN {
     if (/# SKIP/)
         skipped++
     noted = 0
+    running = ""
     next
 }
 
 /^\*\*\* SKIPPED/ {
+    next
+}
+
+/^# case: / {
+    running = substr($0, 9)
     next
 }
 
@@ -60,12 +66,13 @@ NF > 0 {
 }
 
 END {
+    inside = running != "" ? ", in: " running : ""
     if (status == 124 && ENVIRON["LIMIT"] != "")
-        fail("took longer than " ENVIRON["LIMIT"] " s", "")
+        fail("took longer than " ENVIRON["LIMIT"] " s" inside, running)
     else if (status > 128)
-        fail("killed by signal " status - 128, "")
+        fail("killed by signal " status - 128 inside, running)
     else if (status != 0 && failed == 0)
-        fail("exited with " status ", but no case failed", "")
+        fail("exited with " status ", but no case failed" inside, running)
     else if (status == 0 && plan != ran + 0)
         fail("ran " ran + 0 " of " plan " cases", "")
     printf "%-4s %5d cases %5d s  %s\n", failed ? "FAIL" : "ok", ran, \

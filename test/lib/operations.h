@@ -130,6 +130,18 @@ static void fail(const char *format, ...)
             fail("line %d: not true: %s", __LINE__, #expr); \
     } while (0)
 
+/* The same, with both values. */
+static inline void require_equal(uint64_t got, uint64_t expected,
+                                 const char *what, int line)
+{
+    if (got != expected)
+        fail("line %d: %s is %" PRIu64 ", expected %" PRIu64, line, what, got,
+             expected);
+}
+
+#define REQUIRE_EQUAL(got, expected) \
+    require_equal((uint64_t)(got), (uint64_t)(expected), #got, __LINE__)
+
 /* In C++, callbacks and visitors throw. CATCH makes a call, and returns true if
  * the call has thrown. */
 #ifdef __cplusplus
@@ -265,9 +277,9 @@ static void check_timer(uint32_t id)
 {
     const oracle_timer *t = &run.oracle.timers[id];
     const tw_timer *timer = &run.items[id]->timer;
-    REQUIRE(tw_timer_state(timer) == t->state);
-    REQUIRE(tw_is_pending(timer) == (t->state == TW_PENDING));
-    REQUIRE(tw_deadline(timer) == t->deadline);
+    REQUIRE_EQUAL(tw_timer_state(timer), t->state);
+    REQUIRE_EQUAL(tw_is_pending(timer), t->state == TW_PENDING);
+    REQUIRE_EQUAL(tw_deadline(timer), t->deadline);
     REQUIRE(tw_remaining(timer, run.oracle.now) ==
             (t->state == TW_PENDING && t->deadline > run.oracle.now
                  ? t->deadline - run.oracle.now
@@ -278,8 +290,8 @@ static void check_timer(uint32_t id)
 static void check_quickly(void)
 {
     uint64_t deadline = 0, now = run.oracle.now;
-    REQUIRE(tw_count(&run.tw) == oracle_pending(&run.oracle));
-    REQUIRE(tw_now(&run.tw) == now);
+    REQUIRE_EQUAL(tw_count(&run.tw), oracle_pending(&run.oracle));
+    REQUIRE_EQUAL(tw_now(&run.tw), now);
     if (run.oracle.unsure)
         return;
     bool found = tw_next_deadline(&run.tw, &deadline);
@@ -288,15 +300,15 @@ static void check_quickly(void)
     uint64_t expected = !found || deadline > now ? longest : 0;
     if (found && deadline > now && deadline - now < longest)
         expected = deadline - now;
-    REQUIRE(tw_wait(&run.tw, now, longest) == expected);
+    REQUIRE_EQUAL(tw_wait(&run.tw, now, longest), expected);
 }
 
 static void check_fully(void)
 {
     tw_stats stats;
     tw_get_stats(&run.tw, &stats);
-    REQUIRE(stats.pending == oracle_pending(&run.oracle));
-    REQUIRE(stats.fired == run.oracle.fired);
+    REQUIRE_EQUAL(stats.pending, oracle_pending(&run.oracle));
+    REQUIRE_EQUAL(stats.fired, run.oracle.fired);
     REQUIRE(stats.wheels == run.heap.blocks && stats.bytes == run.heap.bytes);
     REQUIRE(stats.wheels <= levels() && run.heap.strays == 0);
     REQUIRE(stats.buckets <= stats.pending);
@@ -358,16 +370,16 @@ static bool check_status(int status, uint32_t id, uint64_t deadline)
     bool refused = run.heap.failures != 0;
     if (!oracle_is_pending(o, id) && run.s.max_pending != 0 &&
         oracle_pending(o) >= run.s.max_pending) {
-        REQUIRE(status == TW_EFULL);
+        REQUIRE_EQUAL(-status, -TW_EFULL);
         return false;
     }
     if (refused) {
-        REQUIRE(status == TW_ENOMEM);
+        REQUIRE_EQUAL(-status, -TW_ENOMEM);
         REQUIRE(oracle_tick_of(o, deadline) > o->clock);
         REQUIRE(!run.reserved || deadline > run.horizon);
         return false;
     }
-    REQUIRE(status == TW_OK);
+    REQUIRE_EQUAL(-status, -TW_OK);
     return true;
 }
 
@@ -414,7 +426,8 @@ static inline void cancel(uint32_t id)
 {
     trace("cancel", id, 0, 0);
     allow_allocations(0);
-    REQUIRE(tw_cancel(&run.tw, timer_of(id)) == oracle_cancel(&run.oracle, id));
+    REQUIRE_EQUAL(tw_cancel(&run.tw, timer_of(id)),
+                  oracle_cancel(&run.oracle, id));
     check_timer(id);
 }
 
@@ -469,12 +482,12 @@ static inline void refused_calls(void)
 {
     size_t blocks = run.heap.blocks;
     trace("refused calls", 0, 0, 0);
-    REQUIRE(tw_advance_clock(&run.tw, UINT64_MAX) == 0);
-    REQUIRE(tw_advance_clock_limit(&run.tw, UINT64_MAX, 9) == 0);
+    REQUIRE_EQUAL(tw_advance_clock(&run.tw, UINT64_MAX), 0);
+    REQUIRE_EQUAL(tw_advance_clock_limit(&run.tw, UINT64_MAX, 9), 0);
     REQUIRE(tw_poll(&run.tw, UINT64_MAX) == NULL);
     tw_trim(&run.tw);
     tw_destroy(&run.tw);
-    REQUIRE(run.heap.blocks == blocks);
+    REQUIRE_EQUAL(run.heap.blocks, blocks);
 }
 
 /* -------------------------------------------------------------- visiting -- */
@@ -619,8 +632,8 @@ static void on_fire(timingwheel *tw, tw_timer *timer)
     trace("fires", id, run.oracle.timers[id].deadline, 0);
     settle();
     judge(oracle_fire(&run.oracle, id));
-    REQUIRE(tw_now(tw) == run.oracle.now);
-    REQUIRE(tw_timer_state(timer) == TW_FIRED);
+    REQUIRE_EQUAL(tw_now(tw), run.oracle.now);
+    REQUIRE_EQUAL(tw_timer_state(timer), TW_FIRED);
     run.depth++;
     size_t attempts = run.attempts, allowed = run.attempts_allowed;
     run.s.in_callback(id);
@@ -711,7 +724,7 @@ static inline void advance_limit(uint64_t now, size_t limit)
     uint64_t fired = run.oracle.fired;
     trace("advance_limit", 0, now, limit);
     if (limit == 0) {
-        REQUIRE(tw_advance_clock_limit(&run.tw, now, 0) == 0);
+        REQUIRE_EQUAL(tw_advance_clock_limit(&run.tw, now, 0), 0);
         return;
     }
     oracle_call(&run.oracle, now);
@@ -768,7 +781,7 @@ static void set_up(void)
     run.heap.refuses = allocation_fails;
     tw_config config = {s->tick, s->start, s->wheel_size, s->max_pending,
                         &run.heap};
-    REQUIRE(tw_init(&run.tw, &config) == TW_OK);
+    REQUIRE_EQUAL(tw_init(&run.tw, &config), TW_OK);
     oracle_init(&run.oracle, s->tick, s->start, s->items);
     memset(calm, 0, sizeof calm);
 }

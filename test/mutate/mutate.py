@@ -20,9 +20,6 @@
 #
 # SPDX-License-Identifier: MIT
 import argparse
-import glob
-import hashlib
-import json
 import multiprocessing
 import os
 import random
@@ -38,7 +35,6 @@ import mutants
 LEAST = 95.0  # per cent of the mutants that must be killed
 
 BUILD = '.build/mutate'
-NOTES = BUILD + '/notes.jsonl'
 SURVIVORS = 'test/mutate/survivors.tsv'
 BUGS = 'test/mutate/bugs.tsv'
 PEER_BUGS = 'test/contract/peer_bugs.tsv'
@@ -73,7 +69,7 @@ class Program:
     scripts.c with one file of cases."""
 
     def __init__(self, file, compiler=None):
-        self.file, self.compiler, self.source = file, compiler, file
+        self.file, self.compiler = file, compiler
         self.label, suffix = os.path.splitext(os.path.basename(file))
         self.options = OPTIONS.get(self.label, [])
         if suffix == '.script':
@@ -84,17 +80,6 @@ class Program:
         if STOP in (compiler or []):
             self.label += ' ' + ('msan' if compiler is MSAN else 'asan')
         self.seconds = 0.0  # on the true header
-
-    def lines(self):
-        """Returns the lines of the program and of the files it is made of."""
-        files = [self.source]
-        for file in files:
-            for name in re.findall(r'#include "(.*)"', open(file).read()):
-                name = os.path.join(os.path.dirname(file), name)
-                name = os.path.normpath(name)
-                if name.startswith('test/') and name not in files:
-                    files.append(name)
-        return sum(len(open(file).readlines()) for file in files)
 
 
 class Shop:
@@ -236,8 +221,8 @@ def begin_worker():
 
 def judge(mutant):
     """Returns [outcome, killers]. Outcomes: invalid, killed, same, survived.
-    With Work.matrix every fast program runs, otherwise one kill is enough."""
-    shop, killers, compiler = Work.shop, [], None
+    One kill is enough."""
+    shop, compiler = Work.shop, None
     shop.take(mutant.apply(Work.header))
     seen = shop.seen_by_tcc()
     if None in seen:
@@ -253,15 +238,10 @@ def judge(mutant):
     if compiler:  # first the programs that tcc cannot compile
         order.sort(key=lambda p: p not in recent and p.compiler is TCC)
     for program in order:
-        failed = shop.run(program, compiler)
-        if not failed:
+        if not shop.run(program, compiler):
             continue
-        killers.append(program.label)
-        if not Work.matrix:
-            recent[:] = [program] + [p for p in recent if p is not program]
-            return ['killed', killers]
-    if killers:
-        return ['killed', killers]
+        recent[:] = [program] + [p for p in recent if p is not program]
+        return ['killed', [program.label]]
     if shop.optimised() == Work.optimised:
         return ['same', []]
     for program in Work.late:
@@ -273,45 +253,6 @@ def judge(mutant):
 def judge_one(mutant):
     """Returns the mutant with its outcome."""
     return mutant, judge(mutant)
-
-
-def digest(text):
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-class Notes:
-    """A file of outcomes. A killed mutant stays killed while the text of its
-    function is the same. A survivor is tried again after a test or the rest of
-    the header has changed."""
-
-    def __init__(self, options):
-        tests = ''.join(open(file, encoding='latin-1').read()
-                        for folder in FOLDERS
-                        for file in sorted(glob.glob(folder + '/*.*')))
-        maker = mutants.Maker(Work.header)
-        self.mode = [options.matrix, options.sample != 0]
-        self.code = digest(' '.join(maker.code.split()))
-        self.tests, self.known = digest(tests), {}
-        self.texts = {name: digest(' '.join(maker.code[start:end].split()))
-                      for name, _, start, end in maker.functions()}
-        if not options.resume or not os.path.exists(NOTES):
-            open(NOTES, 'w').close()
-        for line in open(NOTES):
-            *mark, key, outcome = json.loads(line)
-            new = self.mark(key)
-            if mark == new or (mark[:2] == new[:2] and not options.matrix and
-                               outcome[0] != 'survived'):
-                self.known[tuple(key)] = outcome
-
-    def mark(self, key):
-        """Returns what an outcome depends on."""
-        return [self.mode, self.texts.get(key[0], self.code), self.code,
-                self.tests]
-
-    def add(self, key, outcome):
-        self.known[key] = outcome
-        with open(NOTES, 'a') as file:
-            file.write(json.dumps([*self.mark(key), key, outcome]) + '\n')
 
 
 def row_of(mutant, rows):
@@ -330,12 +271,14 @@ def report(options, chosen, known, rows):
         if row is None:
             comment('no reason:\t' + '\t'.join(mutant.key[:3]))
     killed, listed = outcomes.count('killed'), len(used) - used.count(None)
-    total = max(killed + len(survivors), 1)
+    total = killed + len(survivors)
     late = [m for m in chosen if set(known[m.key][1]) &
             {program.label for program in Work.late}]
     comment('%d do not compile, %d have the same code, %d are killed late' %
             (outcomes.count('invalid'), outcomes.count('same'), len(late)))
     partial = options.sample or options.only or options.operator
+    if partial and total == 0:
+        return say(True, 'no mutant counts: none compiles to other code')
     share = 100.0 * (killed + (listed if partial else 0)) / total
     least = 100 if options.only else LEAST
     say(share >= least, 'of %d mutants %d are killed, and %d more have a reason'
@@ -348,21 +291,6 @@ def report(options, chosen, known, rows):
         say(not unused, 'each reason has a survivor')
 
 
-def print_matrix(chosen, known):
-    """Prints which programs kill which mutants."""
-    alone = [known[m.key][1][0] for m in chosen if len(known[m.key][1]) == 1]
-    kills = [name for m in chosen for name in known[m.key][1]]
-    for m in chosen:
-        comment('%s: %s' % (known[m.key][0], ' | '.join(m.key[:3])))
-        comment('    by ' + (' '.join(known[m.key][1]) or 'none'))
-    comment('%-20s %6s %6s %6s %8s' % (
-        'program', 'lines', 'kills', 'alone', 'seconds'))
-    for program in sorted(Work.fast, key=lambda p: -kills.count(p.label)):
-        comment('%-20s %6d %6d %6d %8.2f' % (
-            program.label, program.lines(), kills.count(program.label),
-            alone.count(program.label), program.seconds))
-
-
 def test_mutants(options):
     every, rows = mutants.mutants_of(Work.header), read_rows(SURVIVORS)
     chosen = [m for m in every
@@ -372,33 +300,31 @@ def test_mutants(options):
         picked = random.Random(options.seed).sample(chosen, options.sample)
         chosen = [m for m in chosen if m in picked]
     comment('%d mutants, %d of them chosen' % (len(every), len(chosen)))
+    if not chosen:
+        names = sorted({m.key[0] for m in every})
+        comment('the functions and constants with mutants: ' + ' '.join(names))
+        return say(False, 'no such mutant: %s has none' % ' '.join(
+            (options.only or []) + (options.operator or [])))
     true = Shop('true')
     true.take(Work.header)
     files = subprocess.check_output('test/lib/programs.sh', text=True).split()
     late = [Program(file) for file in SCRIPTS] + [
         Program(file, compiler) for name, compiler in SANITIZED
         for file in files if file.endswith('/%s.c' % name)]
-    Work.matrix = options.matrix
     Work.seen_by_tcc, Work.optimised = true.seen_by_tcc(), true.optimised()
-    if options.matrix:  # each file of cases is a program
-        files.remove('test/contract/scripts.c')
-        files += sorted(glob.glob('test/contract/*.script'))
     Work.fast = passing(true, [Program(file) for file in files])
     Work.late = passing(true, [] if options.sample else late)
-    notes = Notes(options)
-    new = [m for m in chosen if m.key not in notes.known]
-    if options.sample and not options.matrix:  # a survivor takes long: trust
-        for mutant in [m for m in new if row_of(m, rows) is not None]:
-            notes.known[mutant.key] = ['survived', []]
-            new.remove(mutant)
+    known, new = {}, chosen
+    if options.sample:  # a survivor takes long: trust
+        known = {m.key: ['survived', []] for m in chosen
+                 if row_of(m, rows) is not None}
+        new = [m for m in chosen if m.key not in known]
     with multiprocessing.Pool(options.jobs, begin_worker) as pool:
         for mutant, outcome in pool.imap_unordered(judge_one, new):
-            notes.add(mutant.key, outcome)
+            known[mutant.key] = outcome
             comment(' '.join(outcome[:1] + outcome[1]) + ': ' +
                     '  |  '.join(mutant.key[:3]))
-    if options.matrix:
-        print_matrix(chosen, notes.known)
-    report(options, chosen, notes.known, rows)
+    report(options, chosen, known, rows)
 
 
 # ------------------------------------------------------------- planted bugs --
@@ -472,14 +398,14 @@ def main():
     parser.add_argument('--operations', type=int, default=200000000)
     for option in '--only', '--operator':
         parser.add_argument(option, action='append')
-    for flag in '--matrix', '--bugs', '--defects', '--resume':
+    for flag in '--bugs', '--defects':
         parser.add_argument(flag, action='store_true')
     options = parser.parse_args()
     with open(options.header, encoding='ascii') as file:
         Work.header = file.read()
     if options.defects:
         return test_defects(options)
-    if options.bugs or not (options.sample or options.only or options.matrix or
+    if options.bugs or not (options.sample or options.only or
                             options.operator):
         test_bugs()
     if not options.bugs:

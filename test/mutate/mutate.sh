@@ -4,26 +4,20 @@
 # the first line:
 #
 #     test/mutate/mutate.sh              the planted bugs, then every mutant
-#     test/mutate/mutate.sh --resume     the same, from where the last run ended
 #     test/mutate/mutate.sh --sample 100      100 mutants, chosen by the commit
 #     test/mutate/mutate.sh --only tw_cancel  the mutants of one function
 #     test/mutate/mutate.sh --operator swap   those of one operator: mutants.py
 #     test/mutate/mutate.sh --bugs       the planted bugs alone
 #     test/mutate/mutate.sh --defects    does random.c find each `defect: `?
-#     SEED=1 test/mutate/mutate.sh --matrix --sample 100   which programs kill
-#                          which mutants; per program lines, kills, kills alone
-#                          and seconds. For a person who adds or removes a test:
-#                          SEED=1 chooses the same mutants before and after.
+#
+# Somebody who removes a test runs a sample with SEED=1 before and after: it has
+# the same mutants.
 #
 # A mutant is the header with one small change, made by mutants.py. mutate.py
 # says how a mutant is judged. At least 95 % of the mutants must be killed. Each
 # survivor needs a row in survivors.tsv: function, line, changed line, and the
 # reason why no test can notice. A line has no comment. `*` fits any function
 # or line. A row without a survivor is an error. A run prints the missing rows.
-#
-# The outcomes are kept in .build/mutate/notes.jsonl. With --resume only mutants
-# without an outcome are judged: those of functions whose text has changed,
-# survivors after any change, and those to which the last run did not come.
 #
 # A sample skips the late tests and the mutants in survivors.tsv, which count as
 # killed. SEED chooses another sample. --jobs is the number of processes.
