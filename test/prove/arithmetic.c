@@ -64,8 +64,9 @@ static inline uint64_t twi_tick_reached(const timingwheel *tw, uint64_t now);
         (left / span * passed + (left % span * passed + span - 1) / span) *
             span < left * passed + span; */
 
-/* timers * passed / span, rounded up. Nothing wraps. */
-/*@ requires timers <= 0x100000000 && passed < span < 0x100000000;
+/* timers * passed / span, rounded up. Nothing wraps, although timers * passed
+ * may be above 64 bits. */
+/*@ requires timers <= 0x200000000 && passed < span < 0x100000000;
     assigns \nothing;
     ensures up: \result * span >= timers * passed;
     ensures least: \result * span < timers * passed + span; */

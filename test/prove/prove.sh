@@ -4,10 +4,8 @@
 #
 #     test/prove/prove.sh [PATTERN]
 #
-# - CBMC: functions of the header on any state within a bound. The table below
-#   names the bound. The proofs are in the file of the table; see prove.h. Every
-#   check of CBMC is on. The check of wrapping unsigned numbers is off where
-#   numbers wrap on purpose.
+# - CBMC: functions of the header that place a timer, in placement.c, with every
+#   check of CBMC.
 # - WP of Frama-C: contracts of functions that multiply and divide, in
 #   arithmetic.c.
 #
@@ -41,10 +39,10 @@ wanted() {
 
 checks='--bounds-check --pointer-check --pointer-overflow-check
     --pointer-primitive-check --signed-overflow-check
-    --conversion-check --div-by-zero-check --undefined-shift-check
-    --unwinding-assertions --drop-unused-functions --slice-formula'
-wrapping=--unsigned-overflow-check
-sizes='1 2 3 4 5 6 7 8 9 10 11 12'
+    --unsigned-overflow-check --conversion-check --div-by-zero-check
+    --undefined-shift-check --unwind 66 --unwinding-assertions
+    --drop-unused-functions --slice-formula'
+sizes=1,2,3,4,5,6,7,8,9,10,11,12
 
 cbmc=$(command -v cbmc || echo .build/cbmc/cbmc)
 no_cbmc=
@@ -65,25 +63,21 @@ is_proved() {
 # Runs a proof of the table. Prints what is not proved.
 # shellcheck disable=SC2086
 run_proof() {
-    "$cbmc" $checks $proof_options $proof_defines \
-        --function "$proof_function" "$folder/$proof_file.c" \
-        >"$build/log" 2>&1
+    "$cbmc" $checks $proof_defines --function "$proof_function" \
+        "$folder/placement.c" >"$build/log" 2>&1
     is_proved "$build/log"
 }
 
-# The table: FILE FUNCTION BOUND BITS WHAT. A loop runs up to BOUND - 1 times.
-# BITS is a list of log2 of the wheel size, or -, or a macro. A proof
-# runs once per item. A + after the bound turns the check of wrapping on.
-while read -r proof_file proof_function bound items what; do
+# The table: FUNCTION BITS WHAT. BITS is a list of log2 of the wheel size, or -,
+# or a macro. A proof runs once per item.
+while read -r proof_function items what; do
     name="cbmc: $what"
     wanted "$name" || continue
     [ -z "$no_cbmc" ] || {
         skip "$name" "$no_cbmc"
         continue
     }
-    proof_options="--unwind ${bound%+}"
-    [ "$bound" = "${bound%+}" ] || proof_options="$proof_options $wrapping"
-    [ "$items" != every ] || items=$(echo "$sizes" | tr ' ' ,)
+    [ "$items" != every ] || items=$sizes
     for item in $(echo "$items" | tr , ' '); do
         case $item in
         -) proof_defines= ;;
@@ -93,12 +87,13 @@ while read -r proof_file proof_function bound items what; do
         expect_nothing "$name ($item)" run_proof
     done
 done <<END
-placement bits 65+ -,-DTWI_PORTABLE highest and lowest bit, every number
-placement wheel 66+ every the wheel of a tick, any wheels, clock and tick
-placement fall 66+ every no coarser wheel while the clock moves, every tick
-placement bucket 65+ every bucket and window of two ticks, every level and clock
-placement roundest 65+ - roundest tick of a window, every window
+bits -,-DTWI_PORTABLE highest and lowest bit, every number
+wheel every the wheel of a tick, any wheels, clock and tick
+fall every no coarser wheel while the clock moves, every tick
+bucket every bucket and window of two ticks, every level and clock
+roundest - roundest tick of a window, every window
 END
+
 # --------------------------------------------------------------- Frama-C ---
 
 export WHY3CONFIG="$PWD/$build/why3.conf"
