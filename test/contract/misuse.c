@@ -266,6 +266,8 @@ static const row rows[] = {
     {&damaged, "a damaged timer comes up before few others", "n8,304 x0 a320"},
     {&damaged, "a damaged timer comes up with few others", "n8,304 x4 a320"},
     {&damaged, "a bucket with a damaged timer moves down", "n64,320 x62 a320"},
+    {&damaged, "a bucket moves down before a damaged timer",
+     "n64,320 a312 s64,320 x64 L320,8"},
     {&damaged, "a large bucket with a damaged timer moves ahead",
      "n990,512 x988 a256 a300 a400 a500"},
     {&damaged, "a large bucket with a damaged last timer moves ahead",

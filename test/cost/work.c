@@ -317,6 +317,9 @@ static const script scripts[] = {
     /* Promise 7: the number of timers makes no difference. */
     {"nothing due: one tick or 2^60", 0, 0, 100,
      "start 1 0-1 1; to 1; to 2; to 2^20; to 2^58; to 2^60"},
+    {"nothing due after a large bucket has moved", 0, 0, 15,
+     "start 20000 4s 1s; to 3s; to 4s 1p; to 5s 1p; from-now;"
+     "to 6s; to 7s 1p"},
     {"nothing due beside 300,000 timers", 0, 0, 100,
      "start 300000 2^40 2^30; to 1; to 2; to 1000; to 2^20; to 2^38"},
     {"start, move, postpone and cancel among 300,000 timers", 0, 0, 0,
