@@ -1,7 +1,8 @@
 /* superloop.c - timers in the main loop of a microcontroller, without a system.
  *
- * Says when you have not typed for 250 ms. Widens a counter that wraps after 49
- * days (here after a second), and sleeps so that no interrupt is missed.
+ * Says when you have not typed for 250 ms. Widens a counter of 16 bits, which
+ * wraps every 65 s (here after a second, too). Sleeps so that no interrupt is
+ * missed.
  *
  *     arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -O2 -Wall -Wextra superloop.c \
  *         --specs=nosys.specs -Wl,--section-start=.vectors=0 -o tw.elf && \
@@ -18,7 +19,7 @@ struct session {
     unsigned count;
 };
 
-static volatile uint32_t ticks = UINT32_MAX - 1000; /* milliseconds */
+static volatile uint16_t ticks = UINT16_MAX - 1000; /* milliseconds */
 static volatile bool has_input; /* interrupts must not call the library */
 
 static void on_tick(void)
@@ -32,12 +33,11 @@ static void on_byte(void)
     has_input = REGISTER(0x40004000) != 0;
 }
 
-/* Call it within half the range: a longer gap is taken for a step back. */
+/* Call it at least once in 65 s: the counter tells no longer gap. */
 static uint64_t read_clock(void)
 {
-    static uint64_t now = UINT32_MAX - 1000;
-    uint32_t passed = ticks - (uint32_t)now;
-    return now += passed <= UINT32_MAX / 2 ? passed : 0;
+    static uint64_t now = UINT16_MAX - 1000;
+    return now += (uint16_t)(ticks - (uint16_t)now);
 }
 
 static void on_silence(timingwheel *tw, tw_timer *timer)
@@ -63,7 +63,7 @@ int main(void)
     REGISTER(0x40004008) = 11;        /* send, receive, interrupt */
     REGISTER(0xe000e100) = 1;         /* interrupt 0 is the UART's */
     for (;;) {
-        uint64_t end = read_clock() + tw_wait(&timers, read_clock(), 60000);
+        uint64_t end = read_clock() + tw_wait(&timers, read_clock(), 30000);
         __asm__ volatile("cpsid i"); /* a pending interrupt ends wfi, too */
         while (!has_input && read_clock() < end)
             __asm__ volatile("wfi\n cpsie i\n isb\n cpsid i" ::: "memory");
