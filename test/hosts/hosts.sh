@@ -54,7 +54,7 @@ compile_exact() { # FOLDER ARGUMENT...
 }
 
 make_target() { # TARGET
-    make -s -j${JOBS:-2} -C "$build/work" "$1"
+    make -s -j${JOBS:-2} -C "$build/built" "$1"
 }
 
 # ------------------------------------------------------------------ libuv ---
@@ -64,15 +64,15 @@ export UV_RUN_AS_ROOT=1 # or libuv's tests refuse root
 libuv_configure() {
     sed -i 's/CMAKE_C_STANDARD 90/CMAKE_C_STANDARD 99/' \
         "$source/CMakeLists.txt" &&
-        cmake -S "$source" -B "$build/work" -DCMAKE_BUILD_TYPE=None \
+        cmake -S "$source" -B "$build/built" -DCMAKE_BUILD_TYPE=None \
             -DCMAKE_C_FLAGS=-O1
 }
 
 libuv_make() { # FOLDER
     make_target uv_run_tests_a &&
-        cp "$build/work/uv_run_tests_a" "$build/$1" &&
+        cp "$build/built/uv_run_tests_a" "$build/$1" &&
         compile_exact "$1" -isystem "$source/include" \
-            "$build/work/libuv_a.a" -pthread -ldl
+            "$build/built/libuv_a.a" -pthread -ldl
 }
 
 libuv_list() {
@@ -88,15 +88,15 @@ libuv_run() { # FOLDER NAME: some tests read files beside the source
 # --------------------------------------------------------------- libevent ---
 
 libevent_configure() {
-    cmake -S "$source" -B "$build/work" -DEVENT__LIBRARY_TYPE=STATIC \
+    cmake -S "$source" -B "$build/built" -DEVENT__LIBRARY_TYPE=STATIC \
         -DEVENT__DISABLE_OPENSSL=ON -DCMAKE_BUILD_TYPE=None \
         -DCMAKE_C_FLAGS=-O1
 }
 
 libevent_make() { # FOLDER
-    make_target regress && cp "$build/work/bin/regress" "$build/$1" &&
-        compile_exact "$1" -isystem "$build/work/include" \
-            -isystem "$source/include" "$build/work/lib/libevent_core.a"
+    make_target regress && cp "$build/built/bin/regress" "$build/$1" &&
+        compile_exact "$1" -isystem "$build/built/include" \
+            -isystem "$source/include" "$build/built/lib/libevent_core.a"
 }
 
 libevent_list() {
@@ -128,7 +128,7 @@ place() {
 
 build_both() {
     if ! [ -e "$ready" ]; then
-        mkdir -p "$build/before" "$build/work" && ("${host}_configure") &&
+        mkdir -p "$build/before" "$build/built" && ("${host}_configure") &&
             "${host}_make" before && touch "$ready" || return
     fi
     rm -rf "$build/after" && mkdir "$build/after" && place &&
