@@ -54,10 +54,11 @@
    1. tw_start takes a time, but libuv, libev and libevent take a delay. A delay
       passed to tw_start lies in the past, so the timer fires at once. Pass a
       delay to tw_start_after, with the latest reading of your clock.
-   2. Read the clock in nanoseconds, with ticks of 1 ms: a delay counted from a
-      reading that is cut off to milliseconds, or old, ends too early.
-   3. Set `start` to the first reading: from 0, the first timers need coarse
-      wheels. Take a monotonic clock: if a clock is set back, all timers wait.
+   2. Read the clock in nanoseconds, with ticks of 1 ms. A delay ends early if
+      its `now` is old, or cut off to milliseconds. (If your clock counts only
+      milliseconds, add 1 to each delay.)
+   3. Set `start` to the first reading, or the first timers need coarse wheels.
+      Take a monotonic clock: after a step back all timers wait.
    4. Round the sleep up to the unit of your wait function, or the loop spins
       just before each deadline.
    5. Advance before you handle events: timers then start close to the clock,
@@ -69,15 +70,15 @@
    WORDS
    The *clock* is how far the timingwheel has advanced, in *ticks*: tick n is
    the time n * `tick`, whatever `start` is. A *wheel* is an array of *buckets*.
-   A bucket holds the timers of one *step*: a tick in wheel 0, else wheel_size
-   steps of the next finer wheel. To *cascade* is to move to another bucket. A
-   timer is *due* when the clock has reached its tick, and *overdue* if it was
-   started after that. A call stopped by limit, tw_poll or exception is
-   *unfinished*.
+   A bucket holds the timers of one *step*. In wheel 0 a step is a tick, and in
+   a coarser wheel wheel_size steps of the next finer one. To *cascade* is to
+   move to another bucket. A timer is *due* when the clock has reached its tick,
+   and *overdue* if the clock had reached it before the start. A call is
+   *unfinished* if a limit, tw_poll or an exception has stopped it early.
 
    HOW DO I ...
-   - Close a connection in its callback? Which `now` is right there? Keep the
-     latest reading in a struct around the timingwheel.        example: close.c
+   - Close a connection in its callback, or start a timer there? Keep the latest
+     reading in a struct around the timingwheel.               example: close.c
          struct connection *c = TW_OWNER(timer, struct connection, idle);
          struct server *server = TW_OWNER(tw, struct server, timers);
          c->closed = true; // cancel its other timers, skip its events,
@@ -86,6 +87,7 @@
    - Have several timers of one kind? Keep an array.           example: array.c
          struct retry *r = TW_OWNER(timer, struct retry, timer); // an element
          struct peer *peer = TW_OWNER(r - r->index, struct peer, retries);
+     If each has its own callback: TW_OWNER(timer, struct peer, timers[READ]).
    - Repeat a timer? Start it in its callback.                example: repeat.c
          next = tw_next_period(tw_deadline(timer), period, now, &missed);
          tw_start(tw, timer, next);
@@ -105,10 +107,10 @@
 
    - Bound the work of a turn?                                  example: limit.c
          tw_advance_clock_limit(tw, now, 1000); // tw_wait is 0 if more are due
-   - Choose `tick` and wheel_size? Ticks of 1 ms suit network timeouts; ticks
-     256 times finer cost one more move per timer. Leave wheel_size at 256: 64
-     takes a quarter of the memory, but a million timers fire 3 times slower.
-   - Run without malloc? Define TW_MALLOC, and reserve.       example: reserve.c
+   - Choose `tick` and wheel_size? Ticks of 1 ms suit network timeouts. Ticks
+     256 times finer cost at most one more move per timer. Leave wheel_size at
+     256: 64 takes a quarter of the memory, but many timers fire slower.
+   - Run without malloc? See test/recipes/static.c, or here.  example: reserve.c
          status = tw_reserve(tw, UINT64_MAX); // 264 KB; no start needs more
    - Simulate? Go from deadline to deadline.                 example: simulate.c
          while (tw_next_deadline(tw, &now) && now <= end)
@@ -123,8 +125,8 @@
      timingwheel again, and start them in that order.            example: save.c
          while ((timer = tw_poll(tw, UINT64_MAX)) != NULL)
              list_append(&list, timer); // tw_deadline is still there
-     tw_drain then returns the timers that never fire. Sort drained timers
-     stably by tick: sorted by deadline, timers of one tick lose start order.
+     Then tw_drain takes out the timers that never fire. To sort drained timers,
+     sort by tick, not by deadline, and stably, or start order is lost.
    - Follow a monotonic and a wall clock? Use two timingwheels.
 
    PROMISES
@@ -144,23 +146,24 @@
     6. Waking up. tw_next_deadline is never late. It is early only after a timer
        was cancelled, postponed, restarted or drained, and each such timer costs
        at most one call that fires nothing.
-    7. O(1). Start, cancel, postpone and move take constant time, not amortised,
-       except to create a wheel. A call that advances costs O(1) per timer fired
-       or cascaded and per bucket emptied, whether it passes a tick or 2^63.
+    7. O(1). Start, cancel, postpone and move take constant time in each call,
+       but creating a wheel takes longer. A call that advances costs O(1) per
+       timer fired or cascaded and per bucket emptied. The length of the time
+       that it passes makes no difference.
     8. Limits. A limited call handles at most `limit` timers, fired or cascaded.
-       The next call finishes it, before timers that were started overdue since.
+       The next call first finishes what is left.
     9. Memory is allocated for wheels alone, never per timer. Without memory
        tw_start returns TW_ENOMEM and changes no timer, and pending timers fire
        as promised.
-   10. No spikes, if the loop wakes regularly: a bucket with more than a hundred
-       timers cascades early, a little in each call. The longest call grows with
-       the timers that fire in it and with the time passed, not with the timers
-       pending. A loop that sleeps through the whole step before a bucket moves
-       the bucket in one call. So do many timers postponed out of one tick.
+   10. No spikes, if the loop wakes regularly: a bucket of 128 timers or more
+       cascades early, a little in each call. The longest call grows with the
+       timers that fire in it and with the time passed, not with the timers
+       pending. After a sleep through the whole step before a bucket, its timers
+       move in one call. So do many timers postponed out of one tick.
    11. Callbacks may start, cancel, postpone and move any timer, drain, and free
        the timer that fired. Inside them advance, poll, trim and destroy do
        nothing. In an implementation compiled as C++ they may throw: the call is
-       then unfinished. After longjmp, or a throw through C, it never ends.
+       then unfinished. A longjmp, or a throw through C, breaks the timingwheel.
 
    COSTS
    bytes                    64 bits     Cortex-M3     AVR
@@ -182,7 +185,7 @@
    TIMINGWHEEL_THREADS (*)     the mailbox, for requests from other threads
    TW_CALL(tw, timer)          how to call a callback, which may free the timer:
                                by default (timer)->callback((tw), (timer))
-   TW_DEBUG                    stops on misuse, even with NDEBUG
+   TW_DEBUG                    aborts on a broken rule, even with NDEBUG
    TW_ASSERT(expr)             judges each rule instead, without hints
    (*) Define the macro wherever this header is included.
 
@@ -208,18 +211,17 @@
        }
    - Any thread may call tw_post_start(&box, &job->timeout, deadline) and
      tw_post_cancel(&box, &job->timeout). Posting is lock-free, never allocates
-     and cannot fail. Of a timer's requests before tw_collect the last counts.
-     The callback, whose job is TW_OWNER(timer, struct job, timeout.timer), sees
+     and cannot fail. A request replaces an earlier one of the same timer. The
+     callback, whose job is TW_OWNER(timer, struct job, timeout.timer), sees
      what the thread wrote before. A post into an empty mailbox calls wake.
    - A posted cancel may come after the timer has fired. Once tw_remote_settled
      is true, a cancelled timer will not fire, and the loop's thread may use or
      free it, if it is not pending and nobody posts it again.
-   - Reuse a job at once? A firing of its last start may be on the way. So keep
-     the deadline of the open request in an atomic word of the job, or 0. The
-     worker writes the word, then posts. The worker, at an answer, and the
-     callback, with tw_deadline(timer), each try to exchange the deadline for 0
-     by compare-and-swap: who succeeds has ended the request. The firing of an
-     earlier start finds another deadline, and ends nothing.
+   - Reuse a job at once? Its last start may still fire. Give the job an atomic
+     word: the deadline of the open request, or 0. The worker sets the word
+     before it posts. At an answer the worker, and in the callback the loop, with
+     tw_deadline(timer), exchange the deadline for 0 by compare-and-swap. Who
+     succeeds has ended the request. No cancel is needed (test/recipes/jobs.c).
    - Keep mailbox and remotes in place, because requests point to them. At the
      end, join the threads, collect once more, then destroy the timingwheel.
 */

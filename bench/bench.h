@@ -59,11 +59,12 @@ typedef struct bench_trace {
 typedef struct bench_job {
     size_t n;        /* timers; post-*: threads that post */
     uint64_t seed;   /* seed of all random numbers */
-    uint64_t rounds; /* a round is n operations; calls-*: `longest` calls */
+    uint64_t rounds; /* a round is n operations; calls-*: `longest` ticks */
     const bench_trace *trace;
     uint64_t tick;      /* units of the clock per tick */
     uint64_t shortest;  /* ticks, the shortest delay of a timer */
     uint64_t longest;   /* ticks, the longest delay */
+    uint64_t pace;      /* calls-*: ticks by which a call moves the clock */
     uint64_t packets;   /* calls-idle: packets per tick; 0 in the others */
     uint64_t in_flight; /* post-*: requests of a thread at once */
     size_t object;      /* bytes per object; 0 = 64, or more if needed */

@@ -3,7 +3,7 @@
  * calls.h - the workloads calls-*, which time single calls. A part of
  * workloads.h.
  *
- * A busy loop moves the clock by one tick in every call of engine_advance, and
+ * A loop moves the clock by one tick (--pace) in each call of engine_advance, and
  * every call is timed by the wall clock. A timer that fires is started again at
  * a random delay. In calls-idle packets postpone random timers to the longest
  * delay, so hardly any timer fires.
@@ -24,6 +24,7 @@ static struct {
     size_t count;      /* samples so far, in this pass */
     size_t left;       /* calls to come, in this pass */
     size_t total;
+    uint64_t pace;    /* ticks by which a call moves the clock */
     uint64_t packets; /* timers postponed before each call */
     double ns;        /* process time of all slices, in this pass */
 } calls;
@@ -49,7 +50,7 @@ static inline uint32_t timed_call(void)
     for (i = 0; i < calls.packets; i++)
         engine_postpone(&run.engine, random_timer(bench_random(&run.random)),
                         run.now + run.longest);
-    run.now++;
+    run.now += calls.pace;
     began = bench_wall_time();
     engine_advance(&run.engine, run.now);
     began = bench_wall_time() - began;
@@ -63,7 +64,8 @@ static void calls_begin(const bench_job *job, bench_result *result)
     uint64_t i;
 
     build(job, result);
-    calls.total = (size_t)(job->longest * job->rounds);
+    calls.pace = job->pace;
+    calls.total = (size_t)(job->longest / job->pace * job->rounds);
     calls.left = calls.total;
     calls.count = 0;
     calls.ns = 0;
@@ -80,9 +82,9 @@ static void calls_begin(const bench_job *job, bench_result *result)
     phase_end(result, "fill", run.n, false);
     note_bytes(result);
     phase_begin();
-    for (i = 0; i < job->longest; i++)
+    for (i = 0; i < job->longest / job->pace; i++)
         timed_call();
-    phase_end(result, "settle", job->longest, false);
+    phase_end(result, "settle", i, false);
     phase_begin();
 }
 
@@ -95,7 +97,7 @@ static bool calls_slice(void)
     for (i = 0; i < CALLS_PER_SLICE && calls.left > 0; i++, calls.left--) {
         uint32_t ns = timed_call();
 
-        if (i < CALLS_WITHOUT_SAMPLE)
+        if (i < CALLS_WITHOUT_SAMPLE / calls.pace)
             continue;
         if (ns < calls.samples[calls.count])
             calls.samples[calls.count] = ns;

@@ -207,15 +207,15 @@ class Report:
             ['ns per operation', 'timers'],
             [('a timer fires and starts again', 'hold', 1000, NS),
              ('a timer fires and starts again', 'hold', 1000000, NS),
-             ('99.9 % of the calls take at most', 'calls-minute', 100000,
+             ('99.9 % of calls-minute take at most', 'calls-minute', 100000,
               'call, p99.9'),
              ('cancel and start again', 'restart', 1000000, NS),
              ('recorded traffic', 'trace', 'asyncio-http', NS),
              ('all timers are due at one tick', 'burst', 1000, NS)],
             ['wheel', 'heap', 'libuv', 'timeout', 'radix'])
         return lines[:-1] + ['*ns; medians of %d runs. Bold: the fastest, and all '
-                             'within its spread. libuv includes a turn of its '
-                             'loop.*' % self._results.machine['runs']]
+                             'whose quartiles overlap its own. libuv includes '
+                             'a turn of its loop.*' % self._results.machine['runs']]
 
     def few(self):
         lines = [(w, w, size, NS) for w in ('hold', 'hold-ns', 'sparse')

@@ -78,6 +78,8 @@ typedef struct options {
     uint64_t seed;
     uint64_t rounds;
     uint64_t object;
+    uint64_t pace;
+    uint64_t shortest, longest; /* 0: those of the workload */
 } options;
 
 /* ------------------------------------------------------------ arguments --- */
@@ -95,7 +97,9 @@ static void usage(FILE *out)
           "options:\n"
           "  --seed S      other random numbers\n"
           "  --rounds R    a round is N operations\n"
-          "  --object B    B bytes per object with a timer, instead of 64\n\n"
+          "  --object B    B bytes per object with a timer, instead of 64\n"
+          "  --pace T      calls-*: a call moves the clock by T ticks\n"
+          "  --shortest T, --longest T    other delays, in ticks\n\n"
           "engines:\n",
           out);
     for (engine = bench_engines; engine; engine = engine->next)
@@ -230,6 +234,12 @@ static void parse_option(options *o, int *i, int argc, char **argv)
         o->rounds = number(argv[*i], 1, UINT32_MAX);
     else if (strcmp(name, "--object") == 0)
         o->object = number(argv[*i], 0, MOST_OBJECT);
+    else if (strcmp(name, "--pace") == 0)
+        o->pace = number(argv[*i], 1, 1000000);
+    else if (strcmp(name, "--shortest") == 0)
+        o->shortest = number(argv[*i], 1, UINT32_MAX);
+    else if (strcmp(name, "--longest") == 0)
+        o->longest = number(argv[*i], 1, UINT32_MAX);
     else
         refuse("unknown option", name);
 }
@@ -260,7 +270,7 @@ static options parse(int argc, char **argv)
     options o = {0};
     int i;
 
-    o.seed = 1;
+    o.seed = o.pace = 1;
     parse_alone(argc, argv);
     parse_engines(&o, argv[1]);
     o.workload = workload_named(argv[2]);
@@ -378,10 +388,13 @@ static bench_job make_job(const options *o, const bench_trace *trace)
     job.n = trace != NULL ? trace->timers : (size_t)o->n;
     job.seed = o->seed;
     job.tick = o->workload == BENCH_HOLD_NS ? BENCH_NS_PER_TICK : 1;
-    job.shortest = workloads[o->workload].shortest;
-    job.longest = workloads[o->workload].longest;
+    job.shortest = o->shortest ? o->shortest : workloads[o->workload].shortest;
+    job.longest = o->longest ? o->longest : workloads[o->workload].longest;
+    if (job.shortest > job.longest)
+        refuse("no delay is in this range", "--shortest");
+    job.pace = o->pace;
     if (is_calls(o->workload))
-        size = job.longest;
+        size = job.longest / job.pace;
     job.packets = 0;
     if (o->workload == BENCH_CALLS_IDLE)
         job.packets = o->n > 10000 ? o->n / 10000 : 1;
