@@ -219,7 +219,7 @@
      free it, if it is not pending and nobody posts it again.
    - Reuse a job at once? Its last start may still fire. Give the job an atomic
      word: the deadline of the open request, or 0. The worker sets the word
-     before it posts. At an answer the worker, and in the callback the loop, with
+     before it posts. The worker at an answer, and the callback with
      tw_deadline(timer), exchange the deadline for 0 by compare-and-swap. Who
      succeeds has ended the request. No cancel is needed (test/recipes/jobs.c).
    - Keep mailbox and remotes in place, because requests point to them. At the
@@ -299,7 +299,7 @@ typedef void tw_writer(const char *line, void *context);
 /* The status that a function returns. After an error, no timer has changed. */
 enum tw_status {
     TW_OK = 0,
-    TW_EINVAL = -1, /* an argument is NULL or wrong, or tw is destroyed */
+    TW_EINVAL = -1, /* an argument is NULL or out of range, or tw destroyed */
     TW_ENOMEM = -2, /* TW_MALLOC failed */
     TW_EFULL = -3,  /* max_pending timers are pending already */
     TW_EBUSY = -4   /* inside tw_foreach, TW_MALLOC or TW_FREE */
@@ -307,7 +307,7 @@ enum tw_status {
 
 /* The state of a timer. Zero memory is an idle timer. */
 typedef enum tw_state {
-    TW_IDLE = 0,      /* not started; or drained, moved away, tw_destroy */
+    TW_IDLE = 0,      /* never started, drained, moved away or destroyed */
     TW_FIRED = 1,     /* fired; the callback may still be running */
     TW_CANCELLED = 2, /* cancelled by tw_cancel */
     TW_PENDING = 3    /* waiting for its deadline */
@@ -340,11 +340,8 @@ typedef struct tw_stats {
 
 /* Names that begin with twi_ or TWI_ are private, and so are the fields of all
  * structures from here on, unless said otherwise; compilers need the sizes. HOW
- * IT WORKS, below, explains all. In short: wheels stand in a min-heap, the
- * delay queue, in order of their quiet ticks. A wheel or bucket is quiet up to
- * a tick if none of its timers is due up to then. A bucket is large if it has
- * TWI_LARGE timers or more: it moves down to the next finer wheel ahead of
- * time. A mark says that a bucket may hold timers, a hint what to prefetch. */
+ * IT WORKS, below, explains their words: quiet tick, delay queue, large, mark,
+ * hint. */
 
 /* The neighbours of a timer in its ring. A ring is a doubly linked list whose
  * ends meet in the bucket. */
@@ -361,9 +358,9 @@ struct tw_timer {
     tw_callback *callback; /* public: called to fire (NULL: only marked fired).
                               Read it to tell whose timer this is, and write it
                               while the timer is not pending */
-    uint32_t hint;         /* address to prefetch, see "hints"; with TW_DEBUG
-                              the timingwheel: another field would change the
-                              size, and one file alone may define TW_DEBUG */
+    uint32_t hint;         /* address to prefetch, see "hints". With TW_DEBUG
+                              the timingwheel, in the same field: one file alone
+                              may define TW_DEBUG, and sizes must agree */
     uint32_t state;        /* tw_state */
 };
 
@@ -396,43 +393,43 @@ struct tw_timer {
 /* The timers of one step of a wheel, or a list outside of the wheels. */
 typedef struct twi_bucket {
     twi_link ring;       /* the timers, in start order */
-    uint64_t quiet_tick; /* in wheels: no timer is due up to this tick, which is
-                            a lower bound; UINT64_MAX: empty */
+    uint64_t quiet_tick; /* in wheels: no timer is due up to this tick, which
+                            may be too low; UINT64_MAX: empty */
     size_t at_most;      /* in wheels: an upper bound for the number of timers;
-                            0: empty. Cancelled and fired timers still count.
-                            Also tells which of `recent` is the oldest */
+                            0: empty. Cancelled and fired timers still count */
 #if TWI_HINTS != 0
-    uint32_t recent[TWI_HINTS]; /* hints: the last timers added */
+    uint32_t recent[TWI_HINTS]; /* hints of the last timers added; the oldest is
+                                   [at_most % TWI_HINTS] */
 #endif
 } twi_bucket;
 
 /* One wheel: a block of memory that also holds the buckets and the marks. */
 typedef struct twi_wheel {
     uint64_t quiet_tick;     /* the key in the delay queue: no timer of the
-                                wheel is due up to this tick, a lower bound;
-                                UINT64_MAX: not in the queue */
+                                wheel is due up to this tick, which may be too
+                                low; UINT64_MAX: not in the queue */
     twi_bucket *buckets;     /* 2 * wheel_size buckets */
-    struct twi_wheel *finer; /* the next finer wheel; of wheel 0: `waiting` */
+    struct twi_wheel *finer; /* the next finer wheel; of wheel 0: `missing` */
     unsigned shift;          /* a bucket spans 2^shift ticks */
     unsigned queue_index;    /* position in the delay queue, if there */
-    uint64_t large_tick;     /* no bucket after the step of this tick is large;
-                                0 in wheel 0, where nothing moves down */
+    uint64_t large_tick;     /* no large bucket lies after this tick's step; 0
+                                in wheel 0, where nothing moves down */
     uint64_t *marks;         /* one bit per bucket: it may hold timers */
 } twi_wheel;
 
 /* The lists of timers outside of the wheels. */
 enum twi_list {
-    TWI_THIS_CALL, /* overdue: handled first in the current or unfinished call.
-                      A timer that is not due (say postponed) is placed again.
-                      tw_drain collects its timers here, too */
-    TWI_WAITING,   /* postponed, but without memory for a wheel */
+    TWI_THIS_CALL, /* overdue: come first in the running or unfinished call. If
+                      one is not due (say postponed), it is placed again.
+                      tw_drain collects timers here, too */
+    TWI_NO_MEMORY, /* postponed, but without memory for a wheel */
     TWI_NEXT_CALL, /* started overdue since: for the call after */
     TWI_LISTS
 };
 
 /* What a timingwheel is doing. Zero memory counts as destroyed. */
 enum twi_activity {
-    /* Before TWI_LIVE, nothing may start. */
+    /* A start needs TWI_LIVE or later. */
     TWI_DESTROYED,  /* or never set up: a start returns TW_EINVAL */
     TWI_ALLOCATING, /* inside TW_MALLOC or TW_FREE: a start returns TW_EBUSY */
     TWI_VISITING,   /* inside tw_foreach: a start returns TW_EBUSY */
@@ -452,21 +449,21 @@ struct timingwheel {
     unsigned size_bits;   /* log2 of wheel_size */
     /* Clock and counters */
     uint64_t clock_tick; /* the clock */
-    uint64_t clock_time; /* latest `now` of a call that ended, or `start` */
-    uint64_t idle_before_tick; /* before this tick a call only moves the clock;
+    uint64_t clock_time; /* `now` of the last call that ended, or `start` */
+    uint64_t work_tick;  /* before this tick a call only moves the clock;
                                   0: the call has to look */
-    size_t count;              /* timers pending */
-    uint64_t fired;            /* timers fired since tw_init */
-    uint64_t cascaded;         /* timers cascaded since tw_init */
+    size_t count;        /* timers pending */
+    uint64_t fired;      /* timers fired since tw_init */
+    uint64_t cascaded;   /* timers cascaded since tw_init */
     /* Wheels and lists */
     twi_wheel *queue[65];        /* the delay queue: a min-heap by quiet_tick;
-                                    the rest is `waiting` */
+                                    the rest is `missing` */
     twi_wheel *wheel_by_bit[64]; /* [i]: the wheel for ticks 2^i to 2^(i+1) - 1
                                     ahead of the clock (see twi_wheel_for);
-                                    `waiting` if it is missing */
-    twi_wheel waiting;           /* stands for all missing wheels: has the shift
+                                    `missing` if it is not there */
+    twi_wheel missing;           /* stands for all missing wheels: has the shift
                                     of the finest one, the coarsest wheel as
-                                    `finer`, and TWI_WAITING as its bucket */
+                                    `finer`, and TWI_NO_MEMORY as its bucket */
     twi_bucket lists[TWI_LISTS]; /* by enum twi_list */
     unsigned queued;             /* wheels in the delay queue */
     enum twi_activity activity;
@@ -474,7 +471,7 @@ struct timingwheel {
     bool unfinished;      /* it has begun, and not ended */
     uint64_t target_time; /* the `now` of the call */
     uint64_t stop_at;     /* the sum of fired and cascaded that ends the call */
-    uint64_t ahead_tick;  /* no bucket moves ahead before this tick */
+    uint64_t ahead_tick;  /* before this tick no bucket has to move ahead */
     /* For the messages of TW_DEBUG */
     uint64_t start_time; /* `start` */
     const char *called;  /* the public function that runs */
@@ -565,17 +562,16 @@ extern "C" {
  * Zero memory counts as destroyed. */
 TW_DEF int tw_init(timingwheel *tw, const tw_config *config);
 
-/* Makes all pending timers idle, frees all memory, costs a pass. Does nothing
- * after tw_destroy, or inside a callback or visitor, which needs the wheels. */
+/* Makes all pending timers idle and frees all memory. Costs a pass. Does
+ * nothing inside a callback or visitor, or after tw_destroy. */
 TW_DEF void tw_destroy(timingwheel *tw);
 
 /* Allocates the wheels for deadlines up to the time `horizon`, and returns
- * TW_OK. Until tw_trim, no start with such a deadline needs memory. To start
- * delays up to d at any later time, reserve four times the sum of d and the
- * longest sleep, because the clock lags by a sleep, and a wheel may later reach
- * half as far: tw_after(tw_now(tw), 4 * (d + sleep)). UINT64_MAX serves every
- * deadline. TW_ENOMEM: the wheels allocated so far stay. Or TW_EBUSY or
- * TW_EINVAL. */
+ * TW_OK. Until tw_trim, no start with such a deadline needs memory. UINT64_MAX
+ * serves every deadline. For delays up to d at any later time,
+ * tw_after(tw_now(tw), 4 * (d + the longest sleep)) is always enough. For a
+ * fixed pool, count the wheels instead (COSTS, test/recipes/static.c).
+ * TW_ENOMEM: the wheels allocated so far stay. Or TW_EBUSY or TW_EINVAL. */
 TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon);
 
 /* Frees the wheels that are coarser than every timer. Does nothing inside a
@@ -589,10 +585,10 @@ TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback);
 
 /* Starts `timer` and returns TW_OK. The timer fires in the first call that
  * reaches the tick of `deadline`: the deadline rounded up to a tick. For a
- * delay write tw_after(now, delay). If the clock has reached the tick, the
- * timer is overdue, and fires in the next call. A pending timer moves, and
- * counts as started now. Fails with TW_ENOMEM if a new wheel finds no memory,
- * and with TW_EFULL, TW_EBUSY or TW_EINVAL (see enum tw_status). */
+ * delay call tw_start_after. If the clock has reached the tick, the timer is
+ * overdue, and fires in the next call. A pending timer moves, and counts as
+ * started now. Fails with TW_ENOMEM if a new wheel finds no memory, and with
+ * TW_EFULL, TW_EBUSY or TW_EINVAL (see enum tw_status). */
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
 /* Starts `timer` for the roundest tick in the window from `earliest` to
@@ -607,8 +603,9 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
 
 /* Sets the deadline of a pending timer, and returns TW_OK. A later deadline is
  * only stored, which needs no memory and works in tw_foreach: the timer moves
- * when the clock reaches its bucket. The same deadline changes nothing. With an
- * earlier one, or a timer that is due or not pending, acts like tw_start. */
+ * when the clock reaches its bucket. The same deadline changes nothing. For an
+ * earlier deadline, or a timer that is due or not pending, tw_postpone acts
+ * like tw_start, and can fail like it. */
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
 /* Acts like tw_start(tw, timer, tw_after(now, delay)). `now` is the latest
@@ -621,8 +618,7 @@ TW_DEF int tw_postpone_after(timingwheel *tw, tw_timer *timer, uint64_t now,
                              uint64_t delay);
 
 /* Cancels `timer` and returns true. Returns false if `timer` is NULL or not
- * pending, even after tw_destroy. Cancel a pending timer before freeing it,
- * because neighbours point to it. */
+ * pending, even after tw_destroy. Cancel a pending timer before freeing it. */
 TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
 
 /* Moves a timer to another address: `to` gets all fields of `from`, and its
@@ -633,7 +629,7 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to);
 
 /* Returns how long the loop may sleep at `now`, in time units: until the next
  * deadline, but at most `longest`. Returns 0 if a timer is due at `now` or a
- * call unfinished, `longest` if no timer is pending that the clock can reach.
+ * call unfinished, and `longest` if the clock can reach no pending timer.
  * Choose a `longest` that your wait function can take. A result of UINT64_MAX
  * means to sleep until an event. */
 TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest);
@@ -641,10 +637,8 @@ TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest);
 /* Writes the time at which the next timer is due, its deadline rounded up to a
  * tick, and returns true. Writes the clock if a timer is overdue or a call
  * unfinished. Returns false if no timer is pending that the clock can reach;
- * *deadline is then unchanged. Never late, but can be early (promise 6): an
- * emptied bucket wakes the loop if it was the first of its wheel. If thousands
- * of requests have the same timeout, and all are cancelled, the loop wakes for
- * nothing 2 to 11 times in the time of one timeout, for all together. */
+ * *deadline is then unchanged. Never late, but can be early (promise 6): a
+ * bucket emptied by cancels may still wake the loop once. */
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
 
 /* Moves the clock to `now` and fires, in order, every timer due by then.
@@ -658,17 +652,18 @@ TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
  * cascaded. Returns the number fired, which may be 0 while timers are left. A
  * call stopped by the limit is unfinished: the clock stays at the last timer
  * handled, and tw_wait returns 0. The next call, limited or not, finishes the
- * unfinished call first, then begins, even with nothing left of the limit. If
- * the limit stops it before, its `now` is ignored. limit 0 does nothing. Costs
- * O(1) per timer handled and per bucket emptied by cancels. */
+ * unfinished call first. If its own limit ends there, its `now` is ignored. If
+ * nothing is left of the limit after that, the call has begun, and handles no
+ * timer. limit 0 does nothing. Costs O(1) per timer handled and per bucket
+ * emptied by cancels. */
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit);
 
 /* Returns the next timer due at `now`, marked as fired, without calling the
  * callback. Returns NULL if no timer is due; the clock is then `now` or later.
- * Returns NULL inside a callback or visitor. A tw_poll that returns a timer is
- * a call stopped after one timer, so the next tw_poll also returns timers that
- * were started for "now" meanwhile. Costs O(1) per timer cascaded. */
+ * Returns NULL inside a callback or visitor. A tw_poll that returns a timer
+ * leaves the call unfinished, so the next tw_poll also returns timers that were
+ * started for "now" meanwhile. Costs as tw_advance_clock_limit. */
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now);
 
 /* Returns now + delay, or UINT64_MAX if the sum exceeds 64 bits. `now` is the
@@ -723,12 +718,12 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context);
 
 /* Takes out every pending timer, in the order of tw_foreach, and returns their
  * number. Each timer becomes idle, then `visit` is called, unless NULL:
- * tw_deadline is still there, but tw_remaining is 0. Ticks come in no order;
- * to take timers out in order, call tw_poll(tw, UINT64_MAX) before. A
- * visitor may start, cancel and free timers; started timers are not visited.
- * Timers that await a visit are pending, but never wake the loop. If a visitor
- * throws, the timers not yet visited stay pending, and may fire anywhere within
- * their ticks. Allowed in a callback. Costs a pass. */
+ * tw_deadline is still there, but tw_remaining is 0. Ticks come in no order: to
+ * take timers out in order, first call tw_poll(tw, UINT64_MAX) until it returns
+ * NULL. A visitor may start, cancel and free timers; started timers are not
+ * visited. Timers that await a visit are pending, but never wake the loop. If a
+ * visitor throws, the timers not yet visited stay pending, and may fire
+ * anywhere within their ticks. Allowed in a callback. Costs a pass. */
 TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context);
 
 /* Returns true if the structure is sound (see INVARIANTS), for tests and
@@ -790,39 +785,10 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
    HOW IT WORKS
 
-   WORDS, besides those of the manual
-
-       reach           the ticks that a wheel can hold: those in the clock's own
-                       step of the next coarser wheel, and in the step after
-       quiet tick      no timer of the bucket or wheel is due up to this tick; a
-                       wheel's quiet tick is its key in the delay queue
-       come up         a wheel, and the bucket of the tick after its quiet tick,
-                       come up when the clock passes the quiet tick
-       move down       to cascade to the next finer wheel
-       large           a bucket with TWI_LARGE timers or more
-       handle          to fire a timer, or to place it in another bucket
-
-   THE DESIGN
-
-   1. A timer stands in the finest wheel that reaches the timer's tick.
-   2. A bucket is a ring in start order. Its number is a digit of the tick and
-      one bit of the next digit, so 2 * wheel_size buckets hold the reach.
-   3. Each wheel with timers stands in the delay queue, a min-heap, in order of
-      quiet tick. Cancel and postpone never touch the queue, so a wheel may come
-      up without a due timer. Then only its quiet tick rises.
-   4. In a coarse wheel, a bucket with at most TWI_FEW timers fires in place. A
-      bucket with more timers moves down one wheel.
-   5. At the same tick the coarser wheel comes first, because its timers were
-      started first: as the clock approaches a tick, new timers for the tick go
-      into ever finer wheels.
-   6. A postpone only writes the deadline. A timer found in a bucket before the
-      timer's tick cascades, too: it is placed again, as if started now.
-   7. Most calls find nothing due: one comparison with idle_before_tick says so.
-
-   Linux gave up cascading, and fires a timer up to an eighth of its delay late.
-   Here timers cascade, because deadlines are exact to a tick. The idea is of
-   Varghese and Lauck (1987); wheels on demand and the delay queue are Kafka's,
-   whose queue has every bucket. Here the queue has the first of each wheel.
+   The idea is of Varghese and Lauck (1987). Wheels on demand and the delay
+   queue are Kafka's, whose queue has every bucket; here it has the first of
+   each wheel. Linux gave up cascading, and fires a timer up to an eighth of its
+   delay late. Here timers cascade, because deadlines are exact to a tick.
 
    LEVELS. With wheel_size 256 a 64-bit tick has eight digits, one per wheel:
 
@@ -838,29 +804,60 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
          3      2^24 ticks               49 to 99 days
         4..7    2^32 .. 2^56 ticks       35 years .. all of 64 bits
 
-   A tick between two steps of a wheel ahead, and one step of the next coarser
-   wheel, belongs to the former, wherever the clock stands: wheel_by_bit has the
-   wheel for each power of two. A tick one to two steps ahead belongs to the
-   next finer wheel, if it lies in the next step. `waiting` stands for each
-   missing wheel, and closes the ring of wheels: its `finer` is the coarsest
-   wheel, and the `finer` of wheel 0 is `waiting`.
+   The number of a bucket is one digit of the tick, and one bit of the digit to
+   its left, so a wheel has 2 * wheel_size buckets. They hold the *reach* of the
+   wheel: the step of the next coarser wheel in which the clock is (the clock's
+   own step), and the step after. A timer stands in the finest wheel that
+   reaches the timer's tick.
+
+   For a tick ahead by 2^i to 2^(i+1) - 1 ticks, wheel_by_bit[i] is that wheel,
+   with one exception: if a bucket of the wheel spans 2^i ticks, and the tick
+   lies in the wheel's next step, the next finer wheel reaches the tick. The
+   wheel `missing` stands for each wheel that does not exist yet. It also closes
+   the ring of wheels: its `finer` is the coarsest wheel, and the `finer` of
+   wheel 0 is `missing`.
+
+   WORDS, besides those of the manual
+
+       quiet tick      no timer of the bucket or wheel is due up to this tick; a
+                       wheel's quiet tick is its key in the delay queue
+       come up         a wheel, and its bucket of the tick after the quiet tick,
+                       come up when the clock passes the quiet tick
+       move down       to cascade to the next finer wheel
+       large           a bucket with TWI_LARGE timers or more
+       handle          to fire a timer, or to place it in another bucket
+
+   THE DESIGN
+
+   1. A bucket is a ring of timers in start order.
+   2. Each wheel with timers stands in the delay queue, a min-heap, in order of
+      quiet tick. Cancel and postpone never touch the queue, so a wheel may come
+      up without a due timer. Then only its quiet tick rises.
+   3. In a coarse wheel, a bucket with at most TWI_FEW timers fires in place. A
+      bucket with more timers moves down one wheel, but a lone due timer fires.
+   4. At the same tick the coarser wheel comes first, because its timers were
+      started first: as the clock approaches a tick, new timers for the tick go
+      into ever finer wheels.
+   5. A postpone only writes the deadline. A timer found in a bucket before the
+      timer's tick cascades, too: it is placed again, as if started now.
+   6. Most calls find nothing due: work_tick says so.
 
    THE LIFE OF A CALL, in pseudo-code:
 
-       now is before idle_before_tick:  the clock moves to now, and that is all
+       now is before work_tick:         the clock moves to now, and that is all
        finish the unfinished call, if there is one
        begin: target = now, this call's list += next call's list
        repeat:
            the list is empty, and all wheels are quiet: the call is done
-           the limit is reached:          the call is unfinished; stop
-           the list has a timer:          fire it
+           the limit is reached:        the call is unfinished; stop
+           the list has a timer:        fire it
            else the clock moves to the tick after the least quiet tick. In the
            bucket that has come up,
            - wheel 0, or a lone due timer:  fire the first timer
-           - few timers:                  fire the first due timer, or raise the
-                                          quiet tick to before the earliest
-           - many timers:                 move all down one wheel
-           and a timer that was postponed is placed again
+           - few timers:                fire the first due timer, or raise the
+                                        quiet tick to before the earliest
+           - many timers:               move all down one wheel
+           and, everywhere, a timer that is not due yet is placed again
        done: the clock moves to the target; large buckets move ahead
 
    MOVING DOWN KEEPS START ORDER. Timers leave a bucket from the back, and each
@@ -884,23 +881,24 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
    1. link.next->prev is the link itself, all the way round each ring. Each
       timer in a ring is pending. `count` is the number of timers in all rings.
-   2. No timer of a bucket is due up to its quiet_tick. The tick after is in the
-      bucket's step, one of the 2 * wheel_size steps from the clock's own on.
+   2. No timer of a bucket is due up to its quiet_tick. The tick after lies in
+      the bucket's step, one of 2 * wheel_size steps from the clock's own on.
    3. A bucket with timers has its mark, and at most at_most timers. An empty
       bucket has quiet_tick UINT64_MAX and at_most 0.
    4. A wheel is not quiet for longer than one of its buckets.
-   5. The delay queue is a heap of the wheels (and `waiting`) whose quiet tick
-      is below UINT64_MAX. The tick after is not before the clock.
-   6. idle_before_tick is 0, or no call is unfinished, both lists are empty, all
-      wheels are quiet before it, and it is not after ahead_tick.
+   5. The delay queue is a heap of the wheels (and `missing`) whose quiet tick
+      is below UINT64_MAX. The tick after the least one is not before the clock.
+   6. work_tick is 0; or no call is unfinished, the lists of this call and of
+      the next are empty, all wheels are quiet before work_tick, and work_tick
+      is not after ahead_tick.
    7. The ring of wheels has each wheel from the coarsest to the finest. A wheel
       has no large bucket after the step of large_tick.
    8. Of two timers of one tick, the timer in the coarser wheel was started
       first, except postponed timers.
 
-   FOR SPEED ONLY. Any hint is right. idle_before_tick and ahead_tick may be too
-   low, marks and large_tick too many or too high. TWI_FEW 0 moves every bucket
-   down. (Moving ahead is not for speed, but for promise 10.)
+   FOR SPEED ONLY. Any hint is right, and more marks than needed. work_tick and
+   ahead_tick may be too low, large_tick too high. (Moving ahead is not for
+   speed, but for promise 10.)
 */
 
 #if defined(TIMINGWHEEL_IMPLEMENTATION) && !defined(TWI_IMPLEMENTED)
@@ -933,10 +931,12 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #if !defined(TW_DEBUG)
 #define TWI_RULE_IN(function, expr, timer, sentence) ((void)0)
 #define TWI_MISTAKE(function, expr, timer, sentence) ((void)0)
+#define TWI_CALLED(tw, function) ((void)(function))
 #elif defined(TW_ASSERT)
 #define TWI_RULE_IN(function, expr, timer, sentence) \
     TW_ASSERT(((void)(sentence), (expr)))
 #define TWI_MISTAKE(function, expr, timer, sentence) ((void)0)
+#define TWI_CALLED(tw, function) ((void)(function))
 #else
 #include <stdio.h>
 #include <stdlib.h>
@@ -944,16 +944,19 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
     ((expr) ? (void)0 : (twi_print(sentence, function, timer), abort()))
 #define TWI_MISTAKE(function, expr, timer, sentence) \
     ((expr) ? (void)0 : twi_print("hint: " sentence, function, timer))
+#define TWI_CALLED(tw, function) ((void)((tw)->called = (function)))
+static void twi_print(const char *sentence, const char *function,
+                      const tw_timer *timer)
+{
+    fprintf(stderr, "timingwheel.h: %s", sentence);
+    if (timer != NULL)
+        fprintf(stderr, "; timer %p, callback %p", (const void *)timer,
+                (const void *)(uintptr_t)timer->callback);
+    fprintf(stderr, " (%s)\n", function);
+}
 #endif
 #define TWI_RULE(expr, timer, sentence) \
     TWI_RULE_IN(__func__, expr, timer, sentence)
-
-/* Notes for private functions which public function runs. */
-#if defined(TW_DEBUG) && !defined(TW_ASSERT)
-#define TWI_CALLED(tw, function) ((tw)->called = (function))
-#else
-#define TWI_CALLED(tw, function) ((void)(function))
-#endif
 
 /* Misuse that TW_DEBUG detects. */
 #define TWI_NULL                                                      \
@@ -969,12 +972,11 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
     TWI_RULE_GIVEN(tw);                                                      \
     TWI_RULE_OUTSIDE(tw);                                                    \
     TWI_RULE((tw) == NULL ||                                                 \
-                 (tw)->waiting.buckets == &(tw)->lists[TWI_WAITING],         \
+                 (tw)->missing.buckets == &(tw)->lists[TWI_NO_MEMORY],       \
              NULL,                                                           \
              "the timingwheel is used before tw_init or after tw_destroy, "  \
              "or was moved or copied: keep it where tw_init has set it up"); \
-    if ((tw) != NULL)                                                        \
-    TWI_CALLED(tw, __func__)
+    ((tw) != NULL ? TWI_CALLED(tw, __func__) : (void)0)
 #define TWI_RULE_LIVE(tw)                                                     \
     TWI_RULE_READY(tw);                                                       \
     TWI_RULE((tw) == NULL || (tw)->activity == TWI_LIVE, NULL,                \
@@ -984,28 +986,39 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #define TWI_RULE_INITIALISED(function, timer)                  \
     TWI_RULE_IN(function, (timer)->state <= TW_PENDING, timer, \
                 "the timer was never initialised: call tw_timer_init first")
-#define TWI_RULE_TIMER(tw, timer)                                            \
-    TWI_RULE_INITIALISED((tw)->called, timer);                               \
-    TWI_RULE_IN(                                                             \
-        (tw)->called,                                                        \
-        !twi_is_pending(timer) || (timer)->hint == TWI_HINT_OF(tw), timer,   \
-        "the timer is pending on another timingwheel, or was moved with "    \
-        "its timingwheel, or was never initialised: cancel it before that, " \
-        "and call tw_timer_init first");                                     \
-    TWI_RULE_IN((tw)->called, !twi_is_pending(timer) || (tw)->count != 0,    \
-                timer,                                                       \
-                "tw_init was called again while the timer was pending: "     \
-                "destroy the timingwheel first")
-#define TWI_RULE_RING(tw, link)                                          \
+#define TWI_RULE_TIMER(tw, timer)                                             \
+    TWI_RULE_INITIALISED((tw)->called, timer);                                \
+    TWI_RULE_IN(                                                              \
+        (tw)->called,                                                         \
+        !twi_is_pending(timer) || (timer)->hint == TWI_HINT_OF(tw), timer,    \
+        "the timer is pending on another timingwheel, or was moved with "     \
+        "its timingwheel, or was never initialised: cancel it before that, "  \
+        "and call tw_timer_init first");                                      \
+    TWI_RULE_IN((tw)->called, !twi_is_pending(timer) || (tw)->count != 0,     \
+                timer,                                                        \
+                "the timer looks pending, but no timer is: it is a copy of "  \
+                "a pending timer, or tw_init was called again: use tw_move, " \
+                "or destroy the timingwheel first")
+/* The ring of a bucket, or a timer's place in its ring. The message names the
+ * neighbour that does not link back; a timer to which none links back may be a
+ * copy. */
+#define TWI_RULE_RING(tw, link) \
+    TWI_RULE_NEIGHBOURS(        \
+        tw, link, (link)->next->prev == (link) ? (link)->prev : (link)->next)
+#define TWI_RULE_LINK(tw, link)                                       \
+    TWI_RULE_NEIGHBOURS(tw, link,                                     \
+                        (link)->next->prev == (link)   ? (link)->prev \
+                        : (link)->prev->next == (link) ? (link)->next \
+                                                       : (link))
+#define TWI_RULE_NEIGHBOURS(tw, link, named)                             \
     TWI_RULE_IN(                                                         \
         (tw)->called,                                                    \
         (link)->next->prev == (link) && (link)->prev->next == (link),    \
-        twi_timer_of((link)->next->prev == (link) ? (link)->prev         \
-                                                  : (link)->next),       \
+        twi_timer_of(named),                                             \
         "a pending timer, this timer or a neighbour in its bucket, was " \
-        "freed, initialised again, moved or overwritten: cancel it "     \
-        "first, or use tw_move; -fsanitize=address finds the line that " \
-        "freed it (or a second thread uses the timingwheel: "            \
+        "freed, initialised again, copied, moved or overwritten: "       \
+        "cancel it first, or use tw_move; -fsanitize=address finds the " \
+        "line that freed it (or a second thread uses the timingwheel: "  \
         "-fsanitize=thread finds the thread)")
 #define TWI_CHECK_DELAY(tw, timer, deadline)                                \
     TWI_MISTAKE((tw)->called,                                               \
@@ -1015,37 +1028,31 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #define TWI_RULE_START(tw, timer, deadline)   \
     TWI_RULE_READY(tw);                       \
     TWI_RULE_GIVEN(timer);                    \
-    if ((tw) != NULL && (timer) != NULL) {    \
+    do {                                      \
+        if ((tw) == NULL || (timer) == NULL)  \
+            break;                            \
         TWI_RULE_TIMER(tw, timer);            \
         TWI_CHECK_DELAY(tw, timer, deadline); \
-    }
-#define TWI_CHECK_NOW(tw, now)                                          \
+    } while (0)
+#define TWI_RULE_ADVANCE(tw, now)                                       \
+    TWI_RULE_LIVE(tw);                                                  \
     TWI_MISTAKE(                                                        \
         __func__,                                                       \
         (tw) == NULL ||                                                 \
             ((now) >= (tw)->clock_time && (now) >= (tw)->target_time),  \
         NULL,                                                           \
         "`now` lies before the latest one: a clock that was set back? " \
-        "Use a monotonic clock")
+        "Use one monotonic clock, in one unit")
 
 /* TWI_PORTABLE switches the builtins and attributes of gcc and clang off.
  * TWI_NOINLINE keeps rare code out of short functions. */
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(TWI_PORTABLE)
-#define TWI_PREFETCH(address) __builtin_prefetch((void *)(address), 1)
 #define TWI_HIGHEST_BIT(bits) (63u ^ (unsigned)__builtin_clzll(bits))
 #define TWI_NOINLINE static __attribute__((noinline))
 #define TWI_UNLIKELY(expr) __builtin_expect(!!(expr), 0)
 #else
-#define TWI_PREFETCH(address) ((void)(address))
 #define TWI_NOINLINE static
 #define TWI_UNLIKELY(expr) (expr)
-#endif
-
-/* False for a bound that would wrap, on small machines. */
-#if SIZE_MAX < UINT64_MAX
-#define TWI_CAN_GROW(bound) ((bound) != SIZE_MAX)
-#else
-#define TWI_CAN_GROW(bound) 1
 #endif
 
 /* Marks a function in which unsigned numbers wrap on purpose. */
@@ -1053,22 +1060,6 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #define TWI_WRAPS __attribute__((no_sanitize("integer")))
 #else
 #define TWI_WRAPS
-#endif
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#if defined(TW_DEBUG) && !defined(TW_ASSERT)
-static void twi_print(const char *sentence, const char *function,
-                      const tw_timer *timer)
-{
-    fprintf(stderr, "timingwheel.h: %s", sentence);
-    if (timer != NULL)
-        fprintf(stderr, "; timer %p, callback %p", (const void *)timer,
-                (const void *)(uintptr_t)timer->callback);
-    fprintf(stderr, " (%s)\n", function);
-}
 #endif
 
 /* ------------------------------------------------------- bits and ticks --- */
@@ -1086,7 +1077,7 @@ static inline unsigned twi_highest_bit(uint64_t bits)
 #endif
 }
 
-/* Returns the deadline rounded up to a tick. gcc would divide even by 1; in
+/* Returns the deadline rounded up to a tick. A division is slow, even by 1. In
  * zero memory tick_length is 0. */
 static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline)
 {
@@ -1152,7 +1143,7 @@ static inline void twi_unlink(const timingwheel *tw, twi_link *link)
 {
     twi_link *next = link->next, *prev = link->prev;
     (void)tw;
-    TWI_RULE_RING(tw, link);
+    TWI_RULE_LINK(tw, link);
     next->prev = prev;
     prev->next = next;
     if (next == prev) /* the bucket, now empty */
@@ -1185,9 +1176,11 @@ static void twi_append_ring(const timingwheel *tw, twi_bucket *from,
     ((uint32_t)((uintptr_t)(address) >> 3 & UINT32_MAX))
 
 /* A macro, because gcc -Os takes such a function for one without effect. */
-#if TWI_HINTS != 0 && !defined(TW_DEBUG)
-#define TWI_PREFETCH_HINT(timer) \
-    TWI_PREFETCH((uintptr_t)(timer) >> 35 << 35 | (uintptr_t)(timer)->hint << 3)
+#if TWI_HINTS != 0 && !defined(TW_DEBUG) && defined(TWI_HIGHEST_BIT)
+#define TWI_PREFETCH_HINT(timer)                                 \
+    __builtin_prefetch((void *)((uintptr_t)(timer) >> 35 << 35 | \
+                                (uintptr_t)(timer)->hint << 3),  \
+                       1)
 #else
 #define TWI_PREFETCH_HINT(timer) ((void)0)
 #endif
@@ -1247,7 +1240,7 @@ static void twi_queue_set(timingwheel *tw, twi_wheel *wheel, uint64_t quiet)
     unsigned i = wheel->queue_index;
     if (quiet == UINT64_MAX) { /* the last wheel takes the place */
         twi_queue_put(tw, i, tw->queue[--tw->queued]);
-        tw->queue[tw->queued] = &tw->waiting;
+        tw->queue[tw->queued] = &tw->missing;
         if (i != tw->queued)
             twi_queue_sift(tw, i);
         return;
@@ -1261,13 +1254,12 @@ static void twi_queue_set(timingwheel *tw, twi_wheel *wheel, uint64_t quiet)
 
 /* --------------------------------------------------------------- wheels --- */
 
-/* Returns the finest wheel that reaches a tick after the clock; `waiting` if
- * that wheel is missing. */
+/* Returns the finest wheel for a tick after the clock; it may be `missing`. */
 static inline twi_wheel *twi_wheel_for(const timingwheel *tw, uint64_t tick)
 {
     unsigned bit = twi_highest_bit(tick - tw->clock_tick);
     twi_wheel *wheel = tw->wheel_by_bit[bit];
-    /* One to two steps ahead: does the tick lie in the next step? */
+    /* The exception: the tick lies in the wheel's next step. */
     if (bit == wheel->shift && bit != 0 &&
         (tick >> bit) - (tw->clock_tick >> bit) == 1)
         wheel = wheel->finer;
@@ -1286,9 +1278,9 @@ static inline twi_bucket *twi_bucket_of(const timingwheel *tw,
     return &wheel->buckets[twi_index_of(tw, wheel, tick)];
 }
 
-/* Returns the first bucket with timers, from the clock's own step on; NULL if
- * there is none. Clears the marks of emptied buckets on the way, each once. */
-static twi_bucket *twi_first_bucket(const timingwheel *tw, twi_wheel *wheel)
+/* Returns the quiet tick of the first bucket with timers; UINT64_MAX without
+ * such a bucket. Clears the marks of emptied buckets on the way, each once. */
+static uint64_t twi_first_quiet_tick(const timingwheel *tw, twi_wheel *wheel)
 {
     uint32_t from = twi_index_of(tw, wheel, tw->clock_tick);
     uint32_t last = tw->bucket_mask / 64, word = from / 64;
@@ -1296,65 +1288,36 @@ static twi_bucket *twi_first_bucket(const timingwheel *tw, twi_wheel *wheel)
     for (uint32_t left = last + 1;; left--) {
         for (; bits != 0; bits &= bits - 1) {
             uint64_t lowest = bits & ~(bits - 1);
-            twi_bucket *bucket =
+            const twi_bucket *bucket =
                 &wheel->buckets[word * 64 + twi_highest_bit(lowest)];
             if (!twi_is_empty(bucket))
-                return bucket;
+                return bucket->quiet_tick;
             wheel->marks[word] ^= lowest;
         }
         if (left == 0)
-            return NULL;
+            return UINT64_MAX;
         word = (word + 1) & last;
         bits = wheel->marks[word];
     }
 }
 
-/* Sets a wheel's key by its first bucket with timers. */
-static void twi_raise_key(timingwheel *tw, twi_wheel *wheel)
-{
-    const twi_bucket *first = twi_first_bucket(tw, wheel);
-    twi_queue_set(tw, wheel, first == NULL ? UINT64_MAX : first->quiet_tick);
-}
-
+/* A timer for `tick` is now the first of its wheel, or has made its bucket
+ * large. */
 TWI_NOINLINE void twi_note_first_or_large(timingwheel *tw, twi_wheel *wheel,
                                           size_t at_most, uint64_t tick)
 {
     if (tick - 1 < wheel->quiet_tick)
         twi_queue_set(tw, wheel, tick - 1);
-    if (tick < tw->idle_before_tick)
-        tw->idle_before_tick = tick;
+    if (tick < tw->work_tick)
+        tw->work_tick = tick;
     if (at_most == TWI_LARGE && wheel->shift != 0) {
         if (tick > wheel->large_tick)
             wheel->large_tick = tick;
-        tw->ahead_tick = tw->idle_before_tick = 0;
+        tw->ahead_tick = tw->work_tick = 0;
     }
 }
 
-/* Notes in bucket and wheel that a timer for `tick` has entered a bucket. */
-static inline void twi_note_arrival(timingwheel *tw, twi_wheel *wheel,
-                                    uint32_t index, uint64_t tick)
-{
-    twi_bucket *bucket = &wheel->buckets[index];
-    uint64_t quiet = tick - 1;
-    wheel->marks[index / 64] |= UINT64_C(1) << index % 64;
-    bucket->at_most += TWI_CAN_GROW(bucket->at_most);
-    bucket->quiet_tick =
-        quiet < bucket->quiet_tick ? quiet : bucket->quiet_tick;
-    if (TWI_UNLIKELY(quiet < wheel->quiet_tick) ||
-        TWI_UNLIKELY(bucket->at_most == TWI_LARGE))
-        twi_note_first_or_large(tw, wheel, bucket->at_most, tick);
-}
-
 /* --------------------------------------------------- setting up, memory --- */
-
-/* Changes what a timingwheel is doing, and returns what it did before. */
-static inline enum twi_activity twi_change(timingwheel *tw,
-                                           enum twi_activity activity)
-{
-    enum twi_activity before = tw->activity;
-    tw->activity = activity;
-    return before;
-}
 
 /* What a timingwheel did before. In C++ the destructor goes back to that, also
  * when a callback throws. */
@@ -1369,11 +1332,10 @@ typedef struct twi_scope {
 #endif
 } twi_scope;
 
-#ifdef __cplusplus
-#define TWI_LEAVE(scope) ((void)0)
-#else
-#define TWI_LEAVE(scope) ((void)twi_change((scope).tw, (scope).before))
-#endif
+#define TWI_ENTER(tw, new_activity)         \
+    twi_scope scope = {tw, (tw)->activity}; \
+    (tw)->activity = (new_activity)
+#define TWI_LEAVE() (scope.tw->activity = scope.before) /* twice in C++ */
 
 static void twi_clear(void *memory, size_t bytes)
 {
@@ -1381,7 +1343,7 @@ static void twi_clear(void *memory, size_t bytes)
         ((unsigned char *)memory)[i] = 0;
 }
 
-/* Enters a wheel, or `waiting` in its place, into wheel_by_bit. */
+/* Enters a wheel, or `missing` in its place, into wheel_by_bit. */
 static void twi_enter_wheel(timingwheel *tw, unsigned shift, twi_wheel *wheel)
 {
     for (unsigned bit = shift; bit < shift + tw->size_bits && bit < 64; bit++)
@@ -1393,9 +1355,9 @@ static bool twi_add_wheel(timingwheel *tw)
 {
     size_t buckets = (size_t)tw->bucket_mask + 1;
     size_t bytes = TW_WHEEL_BYTES((tw->bucket_mask + 1) / 2);
-    twi_scope scope = {tw, twi_change(tw, TWI_ALLOCATING)};
+    TWI_ENTER(tw, TWI_ALLOCATING);
     twi_wheel *wheel = (twi_wheel *)TW_MALLOC(bytes, tw->alloc_context);
-    TWI_LEAVE(scope);
+    TWI_LEAVE();
     if (wheel == NULL)
         return false;
     twi_clear(wheel, bytes);
@@ -1406,22 +1368,22 @@ static bool twi_add_wheel(timingwheel *tw)
     for (size_t i = 0; i < buckets; i++)
         twi_init_bucket(&wheel->buckets[i]);
     wheel->quiet_tick = UINT64_MAX;
-    wheel->shift = tw->waiting.shift;
-    wheel->finer = tw->waiting.finer;
-    tw->waiting.shift += tw->size_bits;
-    tw->waiting.finer = wheel;
+    wheel->shift = tw->missing.shift;
+    wheel->finer = tw->missing.finer;
+    tw->missing.shift += tw->size_bits;
+    tw->missing.finer = wheel;
     twi_enter_wheel(tw, wheel->shift, wheel);
     return true;
 }
 
 /* As twi_wheel_for, but adds missing wheels, also all finer ones, which timers
- * pass on the way down. `waiting`: no memory. */
+ * pass on the way down. Returns `missing` without memory. */
 TWI_NOINLINE twi_wheel *twi_provide_wheel(timingwheel *tw, uint64_t tick)
 {
     twi_wheel *wheel;
     do
         wheel = twi_wheel_for(tw, tick);
-    while (wheel == &tw->waiting && twi_add_wheel(tw));
+    while (wheel == &tw->missing && twi_add_wheel(tw));
     return wheel;
 }
 
@@ -1435,32 +1397,28 @@ TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon)
     uint64_t tick = twi_tick_of(tw, horizon);
     if (tick <= tw->clock_tick) /* the finest wheel */
         tick = tw->clock_tick + (tw->clock_tick != UINT64_MAX);
-    return tick == tw->clock_tick || twi_provide_wheel(tw, tick) != &tw->waiting
+    return tick == tw->clock_tick || twi_provide_wheel(tw, tick) != &tw->missing
                ? TW_OK
                : TW_ENOMEM;
 }
 
 /* Frees wheels from the coarsest on, until one has timers. */
-static void twi_free_wheels(timingwheel *tw)
-{
-    twi_scope scope = {tw, twi_change(tw, TWI_ALLOCATING)};
-    twi_wheel *wheel;
-    while ((wheel = tw->waiting.finer) != &tw->waiting &&
-           twi_first_bucket(tw, wheel) == NULL) {
-        twi_queue_set(tw, wheel, UINT64_MAX);
-        tw->waiting.shift = wheel->shift;
-        tw->waiting.finer = wheel->finer;
-        twi_enter_wheel(tw, wheel->shift, &tw->waiting);
-        TW_FREE(wheel, tw->alloc_context);
-    }
-    TWI_LEAVE(scope);
-}
-
 TW_DEF void tw_trim(timingwheel *tw)
 {
     TWI_RULE_LIVE(tw);
-    if (tw != NULL && tw->activity == TWI_LIVE)
-        twi_free_wheels(tw);
+    if (tw == NULL || tw->activity != TWI_LIVE)
+        return;
+    TWI_ENTER(tw, TWI_ALLOCATING);
+    twi_wheel *wheel;
+    while ((wheel = tw->missing.finer) != &tw->missing &&
+           twi_first_quiet_tick(tw, wheel) == UINT64_MAX) {
+        twi_queue_set(tw, wheel, UINT64_MAX);
+        tw->missing.shift = wheel->shift;
+        tw->missing.finer = wheel->finer;
+        twi_enter_wheel(tw, wheel->shift, &tw->missing);
+        TW_FREE(wheel, tw->alloc_context);
+    }
+    TWI_LEAVE();
 }
 
 TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
@@ -1482,20 +1440,20 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     tw->last_tick = UINT64_MAX / tw->tick_length;
     tw->start_time = tw->clock_time = config->start;
     tw->clock_tick = twi_tick_reached(tw, config->start);
-    tw->idle_before_tick = tw->ahead_tick = UINT64_MAX;
+    tw->work_tick = tw->ahead_tick = UINT64_MAX;
     tw->max_pending = config->max_pending == 0 ? SIZE_MAX : config->max_pending;
     tw->alloc_context = config->alloc_context;
     tw->bucket_mask = 2 * size - 1;
     tw->size_bits = twi_highest_bit(size);
     for (unsigned i = 0; i < TWI_LISTS; i++)
         twi_init_bucket(&tw->lists[i]);
-    tw->waiting.quiet_tick = UINT64_MAX;
-    tw->waiting.buckets = &tw->lists[TWI_WAITING];
-    tw->waiting.finer = &tw->waiting;
+    tw->missing.quiet_tick = UINT64_MAX;
+    tw->missing.buckets = &tw->lists[TWI_NO_MEMORY];
+    tw->missing.finer = &tw->missing;
     for (unsigned i = 0; i < 64; i++)
-        tw->wheel_by_bit[i] = &tw->waiting;
+        tw->wheel_by_bit[i] = &tw->missing;
     for (unsigned i = 0; i < sizeof(tw->queue) / sizeof(*tw->queue); i++)
-        tw->queue[i] = &tw->waiting;
+        tw->queue[i] = &tw->missing;
     tw->activity = TWI_LIVE;
     return TW_OK;
 }
@@ -1511,54 +1469,64 @@ TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback)
 
 /* ------------------------------------------------- starting, cancelling --- */
 
-static inline void twi_detach_or_count(timingwheel *tw, tw_timer *timer)
+/* Takes a pending timer out of its ring, or counts a new one. */
+static inline void twi_begin_start(timingwheel *tw, tw_timer *timer,
+                                   uint64_t deadline)
 {
     if (twi_is_pending(timer))
         twi_unlink(tw, &timer->link);
     else
         tw->count++;
-}
-
-static inline void twi_push_back(const timingwheel *tw, tw_timer *timer,
-                                 twi_bucket *bucket)
-{
-    TWI_RULE_RING(tw, &bucket->ring);
-    twi_link_between(&timer->link, bucket->ring.prev, &bucket->ring);
-    twi_set_hint(tw, timer, bucket);
     timer->state = TW_PENDING;
+    timer->deadline = deadline;
 }
 
+static inline void twi_insert(const timingwheel *tw, tw_timer *timer,
+                              twi_bucket *bucket, bool at_front)
+{
+    twi_link *ring = &bucket->ring;
+    TWI_RULE_RING(tw, ring);
+    twi_link_between(&timer->link, at_front ? ring : ring->prev,
+                     at_front ? ring->next : ring);
+    twi_set_hint(tw, timer, bucket);
+}
+
+/* Puts a timer for `tick` into its bucket of a wheel. */
 static inline void twi_put(timingwheel *tw, tw_timer *timer, twi_wheel *wheel,
-                           uint64_t tick)
+                           uint64_t tick, bool at_front)
 {
     uint32_t index = twi_index_of(tw, wheel, tick);
-    twi_push_back(tw, timer, &wheel->buckets[index]);
-    twi_note_arrival(tw, wheel, index, tick);
+    twi_bucket *bucket = &wheel->buckets[index];
+    uint64_t quiet = tick - 1;
+    twi_insert(tw, timer, bucket, at_front);
+    wheel->marks[index / 64] |= UINT64_C(1) << index % 64;
+    /* 64 bits never wrap. */
+    bucket->at_most += SIZE_MAX == UINT64_MAX || bucket->at_most != SIZE_MAX;
+    bucket->quiet_tick =
+        quiet < bucket->quiet_tick ? quiet : bucket->quiet_tick;
+    if (TWI_UNLIKELY(quiet < wheel->quiet_tick) ||
+        TWI_UNLIKELY(bucket->at_most == TWI_LARGE))
+        twi_note_first_or_large(tw, wheel, bucket->at_most, tick);
 }
 
 /* The rare cases of tw_start, and posted starts. */
 TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
-                                uint64_t deadline, bool posted)
+                                uint64_t deadline)
 {
     if (tw->activity < TWI_LIVE)
         return tw->activity == TWI_DESTROYED ? TW_EINVAL : TW_EBUSY;
-    if (!posted && tw->count >= tw->max_pending && !twi_is_pending(timer))
-        return TW_EFULL;
     uint64_t tick = twi_tick_of(tw, deadline);
-    twi_wheel *wheel = NULL;
-    if (tick > tw->clock_tick) {
-        wheel = twi_provide_wheel(tw, tick);
-        if (wheel == &tw->waiting)
-            return TW_ENOMEM;
+    if (tick <= tw->clock_tick) {
+        twi_begin_start(tw, timer, deadline);
+        twi_insert(tw, timer, &tw->lists[TWI_NEXT_CALL], false);
+        tw->work_tick = 0;
+        return TW_OK;
     }
-    twi_detach_or_count(tw, timer);
-    timer->deadline = deadline;
-    if (wheel != NULL) {
-        twi_put(tw, timer, wheel, tick);
-    } else {
-        twi_push_back(tw, timer, &tw->lists[TWI_NEXT_CALL]);
-        tw->idle_before_tick = 0;
-    }
+    twi_wheel *wheel = twi_provide_wheel(tw, tick);
+    if (wheel == &tw->missing)
+        return TW_ENOMEM;
+    twi_begin_start(tw, timer, deadline);
+    twi_put(tw, timer, wheel, tick, false);
     return TW_OK;
 }
 
@@ -1566,23 +1534,23 @@ static inline int twi_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
 {
     if (tw == NULL || timer == NULL)
         return TW_EINVAL;
+    if (TWI_UNLIKELY(tw->count >= tw->max_pending) &&
+        tw->activity >= TWI_LIVE && !twi_is_pending(timer))
+        return TW_EFULL;
+    twi_wheel *wheel;
     uint64_t tick = twi_tick_of(tw, deadline);
     if (TWI_UNLIKELY(tw->activity < TWI_LIVE) ||
-        TWI_UNLIKELY(tw->count >= tw->max_pending) ||
-        TWI_UNLIKELY(tick <= tw->clock_tick))
-        return twi_start_slow(tw, timer, deadline, false);
-    twi_wheel *wheel = twi_wheel_for(tw, tick);
-    if (TWI_UNLIKELY(wheel == &tw->waiting))
-        return twi_start_slow(tw, timer, deadline, false);
-    twi_detach_or_count(tw, timer);
-    timer->deadline = deadline;
-    twi_put(tw, timer, wheel, tick);
+        TWI_UNLIKELY(tick <= tw->clock_tick) ||
+        TWI_UNLIKELY((wheel = twi_wheel_for(tw, tick)) == &tw->missing))
+        return twi_start_slow(tw, timer, deadline);
+    twi_begin_start(tw, timer, deadline);
+    twi_put(tw, timer, wheel, tick, false);
     return TW_OK;
 }
 
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
 {
-    TWI_RULE_START(tw, timer, deadline)
+    TWI_RULE_START(tw, timer, deadline);
     return twi_start(tw, timer, deadline);
 }
 
@@ -1590,7 +1558,7 @@ TW_DEF int tw_start_after(timingwheel *tw, tw_timer *timer, uint64_t now,
                           uint64_t delay)
 {
     uint64_t deadline = tw_after(now, delay);
-    TWI_RULE_START(tw, timer, deadline)
+    TWI_RULE_START(tw, timer, deadline);
     return twi_start(tw, timer, deadline);
 }
 
@@ -1606,7 +1574,7 @@ static uint64_t twi_roundest(uint64_t low, uint64_t high)
 TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
                            uint64_t latest)
 {
-    TWI_RULE_START(tw, timer, earliest)
+    TWI_RULE_START(tw, timer, earliest);
     if (tw == NULL || latest < earliest)
         return TW_EINVAL;
     uint64_t low = twi_tick_of(tw, earliest);
@@ -1638,7 +1606,7 @@ static inline int twi_postpone(timingwheel *tw, tw_timer *timer,
 
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
 {
-    TWI_RULE_START(tw, timer, deadline)
+    TWI_RULE_START(tw, timer, deadline);
     return twi_postpone(tw, timer, deadline);
 }
 
@@ -1646,7 +1614,7 @@ TW_DEF int tw_postpone_after(timingwheel *tw, tw_timer *timer, uint64_t now,
                              uint64_t delay)
 {
     uint64_t deadline = tw_after(now, delay);
-    TWI_RULE_START(tw, timer, deadline)
+    TWI_RULE_START(tw, timer, deadline);
     return twi_postpone(tw, timer, deadline);
 }
 
@@ -1655,14 +1623,6 @@ static inline void twi_remove(timingwheel *tw, tw_timer *timer, tw_state state)
     twi_unlink(tw, &timer->link);
     timer->state = (uint32_t)state;
     tw->count--;
-}
-
-static bool twi_cancel(timingwheel *tw, tw_timer *timer)
-{
-    if (!twi_is_pending(timer) || tw->activity == TWI_ALLOCATING)
-        return false;
-    twi_remove(tw, timer, TW_CANCELLED);
-    return true;
 }
 
 TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
@@ -1674,7 +1634,10 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
         return false; /* also allowed after tw_destroy */
     TWI_RULE_READY(tw);
     TWI_RULE_TIMER(tw, timer);
-    return twi_cancel(tw, timer);
+    if (tw->activity == TWI_ALLOCATING)
+        return false;
+    twi_remove(tw, timer, TW_CANCELLED);
+    return true;
 }
 
 TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
@@ -1691,28 +1654,28 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
     *to = *from;
     if (!twi_is_pending(from))
         return;
-    TWI_RULE_RING(tw, &from->link);
+    TWI_RULE_LINK(tw, &from->link);
     to->link.prev->next = to->link.next->prev = &to->link;
     from->state = TW_IDLE;
 }
 
 /* ------------------------------------------------------------ cascading --- */
 
-/* Places a timer found before its tick, which counts as cascaded: without
- * memory, in TWI_WAITING. If a timer waits there, none asks for memory. */
+/* Places a timer found before its tick, and counts it as cascaded. Without
+ * memory it goes to TWI_NO_MEMORY. While one is there, none asks for memory. */
 static void twi_place_again(timingwheel *tw, tw_timer *timer)
 {
     uint64_t tick = twi_tick_of(tw, timer->deadline);
     twi_wheel *wheel = twi_wheel_for(tw, tick);
-    if (wheel == &tw->waiting && twi_is_empty(&tw->lists[TWI_WAITING]))
+    if (wheel == &tw->missing && twi_is_empty(&tw->lists[TWI_NO_MEMORY]))
         wheel = twi_provide_wheel(tw, tick);
     tw->cascaded++;
     twi_unlink(tw, &timer->link);
-    if (wheel != &tw->waiting) {
-        twi_put(tw, timer, wheel, tick);
+    if (wheel != &tw->missing) {
+        twi_put(tw, timer, wheel, tick, false);
         return;
     }
-    twi_push_back(tw, timer, &tw->lists[TWI_WAITING]);
+    twi_insert(tw, timer, &tw->lists[TWI_NO_MEMORY], false);
     if (tick - 1 < wheel->quiet_tick)
         twi_queue_set(tw, wheel, tick - 1);
 }
@@ -1727,7 +1690,6 @@ static inline bool twi_is_spent(const timingwheel *tw)
 TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
                                 uint64_t step, uint64_t most)
 {
-    twi_wheel *finer = wheel->finer;
     twi_bucket *from = &wheel->buckets[step & tw->bucket_mask];
     for (; most != 0 && !twi_is_spent(tw) && !twi_is_empty(from); most--) {
         TWI_RULE_RING(tw, &from->ring);
@@ -1739,13 +1701,8 @@ TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
             twi_place_again(tw, timer);
             continue;
         }
-        uint32_t index = twi_index_of(tw, finer, tick);
-        twi_bucket *to = &finer->buckets[index];
-        TWI_RULE_RING(tw, &to->ring);
         twi_unlink(tw, &timer->link);
-        twi_link_between(&timer->link, &to->ring, to->ring.next);
-        twi_set_hint(tw, timer, to);
-        twi_note_arrival(tw, finer, index, tick);
+        twi_put(tw, timer, wheel->finer, tick, true);
         tw->cascaded++;
     }
 }
@@ -1765,9 +1722,8 @@ static inline tw_timer *twi_take_front(timingwheel *tw, twi_bucket *bucket)
     return timer;
 }
 
-/* Takes out and returns the first due timer of a coarse bucket, which has more
- * than one timer, or one that is not due. NULL: no timer was due, or timers
- * have moved. */
+/* Takes out and returns the first due timer of a coarse bucket, if not a lone
+ * timer is due. NULL: no timer was due, or timers have moved. */
 TWI_NOINLINE tw_timer *twi_take_coarse(timingwheel *tw, twi_wheel *wheel,
                                        twi_bucket *bucket)
 {
@@ -1777,7 +1733,7 @@ TWI_NOINLINE tw_timer *twi_take_coarse(timingwheel *tw, twi_wheel *wheel,
     tw_timer *due = NULL;
     TWI_RULE_RING(tw, &bucket->ring);
     for (unsigned looked = 0; link != &bucket->ring; link = link->next) {
-        TWI_RULE_RING(tw, link);
+        TWI_RULE_LINK(tw, link);
         uint64_t tick = twi_tick_of(tw, twi_timer_of(link)->deadline);
         if (TWI_UNLIKELY(tick >> wheel->shift != step)) { /* was postponed */
             twi_place_again(tw, twi_timer_of(link));
@@ -1818,7 +1774,7 @@ static inline tw_timer *twi_take_from(timingwheel *tw, twi_wheel *wheel)
             timer = twi_take_coarse(tw, wheel, bucket);
     }
     if (twi_is_empty(bucket))
-        twi_raise_key(tw, wheel);
+        twi_queue_set(tw, wheel, twi_first_quiet_tick(tw, wheel));
     return timer;
 }
 
@@ -1841,7 +1797,7 @@ TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
 {
     uint64_t began = twi_tick_reached(tw, tw->clock_time);
     tw->ahead_tick = UINT64_MAX;
-    for (const twi_wheel *wheel = tw->waiting.finer; wheel->shift != 0;
+    for (const twi_wheel *wheel = tw->missing.finer; wheel->shift != 0;
          wheel = wheel->finer) {
         uint64_t own = tw->clock_tick >> wheel->shift << wheel->shift;
         uint64_t end = own + (UINT64_C(1) << wheel->shift), look_at = end;
@@ -1871,8 +1827,7 @@ static inline void twi_end_call(timingwheel *tw, uint64_t target_tick)
     tw->clock_time = tw->target_time;
     if (twi_is_empty(&tw->lists[TWI_NEXT_CALL])) {
         uint64_t quiet = tw->queue[0]->quiet_tick;
-        tw->idle_before_tick =
-            quiet < tw->ahead_tick ? quiet + 1 : tw->ahead_tick;
+        tw->work_tick = quiet < tw->ahead_tick ? quiet + 1 : tw->ahead_tick;
     }
 }
 
@@ -1896,30 +1851,31 @@ static inline tw_timer *twi_take_next(timingwheel *tw, uint64_t target_tick)
             continue;
         }
         tw->clock_tick = wheel->quiet_tick + 1;
-        if (wheel != &tw->waiting) {
+        if (wheel != &tw->missing) {
             timer = twi_take_from(tw, wheel);
             continue;
         }
         /* The due timers fire, and the others are placed again. */
-        twi_append_ring(tw, &tw->lists[TWI_WAITING], overdue);
+        twi_append_ring(tw, &tw->lists[TWI_NO_MEMORY], overdue);
         twi_queue_set(tw, wheel, UINT64_MAX);
     }
     return timer;
 }
 
-/* Runs calls. With `one`, returns the first due timer instead of firing. */
+/* Finishes the unfinished call, and runs the call for `now`. With `one`, it
+ * returns the first due timer instead of firing. */
 TWI_WRAPS static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
                                               uint64_t limit, bool one)
 {
     tw_timer *timer = NULL;
     bool begun = false;
     const char *called = tw->called;
-    twi_scope scope = {tw, twi_change(tw, TWI_ADVANCING)};
+    TWI_ENTER(tw, TWI_ADVANCING);
     tw->stop_at = tw->fired + tw->cascaded + limit;
     do {
         if (!tw->unfinished) {
             tw->target_time = now < tw->clock_time ? tw->clock_time : now;
-            tw->idle_before_tick = 0;
+            tw->work_tick = 0;
             twi_append_ring(tw, &tw->lists[TWI_NEXT_CALL],
                             &tw->lists[TWI_THIS_CALL]);
             tw->unfinished = begun = true;
@@ -1940,15 +1896,17 @@ TWI_WRAPS static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
             TWI_CALLED(tw, called);
         }
     } while (!tw->unfinished && !begun);
-    TWI_LEAVE(scope);
+    TWI_LEAVE();
     return timer;
 }
 
-/* Returns true, and moves the clock, if a call has nothing else to do. */
+/* Returns true if a call has nothing to fire; moves the clock if it may. */
 static inline bool twi_pass_idle_time(timingwheel *tw, uint64_t now)
 {
+    if (tw == NULL || tw->activity != TWI_LIVE)
+        return true;
     uint64_t target_tick = twi_tick_reached(tw, now);
-    if (target_tick >= tw->idle_before_tick || now < tw->clock_time)
+    if (target_tick >= tw->work_tick || now < tw->clock_time)
         return false;
     tw->clock_tick = target_tick;
     tw->clock_time = now;
@@ -1957,8 +1915,7 @@ static inline bool twi_pass_idle_time(timingwheel *tw, uint64_t now)
 
 static inline size_t twi_fire(timingwheel *tw, uint64_t now, uint64_t limit)
 {
-    if (tw == NULL || tw->activity != TWI_LIVE || limit == 0 ||
-        twi_pass_idle_time(tw, now))
+    if (limit == 0 || twi_pass_idle_time(tw, now))
         return 0;
     uint64_t before = tw->fired;
     (void)twi_advance(tw, now, limit, false);
@@ -1967,24 +1924,21 @@ static inline size_t twi_fire(timingwheel *tw, uint64_t now, uint64_t limit)
 
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now)
 {
-    TWI_RULE_LIVE(tw);
-    TWI_CHECK_NOW(tw, now);
+    TWI_RULE_ADVANCE(tw, now);
     return twi_fire(tw, now, UINT64_MAX);
 }
 
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit)
 {
-    TWI_RULE_LIVE(tw);
-    TWI_CHECK_NOW(tw, now);
+    TWI_RULE_ADVANCE(tw, now);
     return twi_fire(tw, now, limit);
 }
 
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 {
-    TWI_RULE_LIVE(tw);
-    TWI_CHECK_NOW(tw, now);
-    if (tw == NULL || tw->activity != TWI_LIVE || twi_pass_idle_time(tw, now))
+    TWI_RULE_ADVANCE(tw, now);
+    if (twi_pass_idle_time(tw, now))
         return NULL;
     return twi_advance(tw, now, UINT64_MAX, true);
 }
@@ -1999,10 +1953,10 @@ TW_DEF uint64_t tw_now(const timingwheel *tw)
     return time < tw->clock_time ? tw->clock_time : time;
 }
 
-/* As tw_next_deadline. In zero memory lists are no rings, but `count` is 0. */
+/* As tw_next_deadline. In zero memory `count` is 0, and no list is read. */
 static inline bool twi_next_time(const timingwheel *tw, uint64_t *time)
 {
-    if (tw->idle_before_tick == 0 &&
+    if (tw->work_tick == 0 &&
         ((tw->unfinished && tw->activity != TWI_ADVANCING) ||
          (tw->count != 0 && ((tw->activity != TWI_DRAINING &&
                               !twi_is_empty(&tw->lists[TWI_THIS_CALL])) ||
@@ -2061,7 +2015,7 @@ static size_t twi_visit_ring(timingwheel *tw, const twi_bucket *bucket,
     TWI_RULE_RING(tw, &bucket->ring);
     for (twi_link *link = bucket->ring.next, *next; link != &bucket->ring;
          link = next) {
-        TWI_RULE_RING(tw, link);
+        TWI_RULE_LINK(tw, link);
         next = link->next; /* the visitor may cancel and free the timer */
         visited++;
         visit(twi_timer_of(link), context);
@@ -2079,15 +2033,15 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
     if (tw == NULL || visit == NULL || tw->activity <= TWI_VISITING)
         return 0;
     size_t visited = 0;
-    twi_scope scope = {tw, twi_change(tw, TWI_VISITING)};
+    TWI_ENTER(tw, TWI_VISITING);
     visited += twi_visit_ring(tw, &tw->lists[TWI_THIS_CALL], visit, context);
-    for (const twi_wheel *wheel = tw->waiting.finer; wheel != &tw->waiting;
+    for (const twi_wheel *wheel = tw->missing.finer; wheel != &tw->missing;
          wheel = wheel->finer)
         for (uint32_t i = 0; i <= tw->bucket_mask; i++)
             visited += twi_visit_ring(tw, &wheel->buckets[i], visit, context);
     for (unsigned i = TWI_THIS_CALL + 1; i < TWI_LISTS; i++)
         visited += twi_visit_ring(tw, &tw->lists[i], visit, context);
-    TWI_LEAVE(scope);
+    TWI_LEAVE();
     return visited;
 }
 
@@ -2095,9 +2049,9 @@ static size_t twi_drain(timingwheel *tw, tw_visitor *visit, void *context)
 {
     const char *called = tw->called;
     size_t timers = 0;
-    twi_scope scope = {tw, twi_change(tw, TWI_DRAINING)};
+    TWI_ENTER(tw, TWI_DRAINING);
     twi_bucket *drained = &tw->lists[TWI_THIS_CALL];
-    for (twi_wheel *wheel = tw->waiting.finer; wheel != &tw->waiting;
+    for (twi_wheel *wheel = tw->missing.finer; wheel != &tw->missing;
          wheel = wheel->finer)
         for (uint32_t i = 0; i <= tw->bucket_mask; i++)
             twi_append_ring(tw, &wheel->buckets[i], drained);
@@ -2105,7 +2059,7 @@ static size_t twi_drain(timingwheel *tw, tw_visitor *visit, void *context)
         twi_append_ring(tw, &tw->lists[i], drained);
     while (tw->queued != 0)
         twi_queue_set(tw, tw->queue[0], UINT64_MAX);
-    tw->idle_before_tick = 0; /* a visitor may throw: then timers are left */
+    tw->work_tick = 0; /* a visitor may throw: then timers are left */
     for (; !twi_is_empty(drained); timers++) {
         TWI_RULE_RING(tw, &drained->ring);
         tw_timer *timer = twi_timer_of(drained->ring.next);
@@ -2114,7 +2068,7 @@ static size_t twi_drain(timingwheel *tw, tw_visitor *visit, void *context)
             visit(timer, context);
         TWI_CALLED(tw, called);
     }
-    TWI_LEAVE(scope);
+    TWI_LEAVE();
     return timers;
 }
 
@@ -2134,7 +2088,7 @@ TW_DEF void tw_destroy(timingwheel *tw)
     if (tw->activity != TWI_LIVE)
         return;
     (void)twi_drain(tw, NULL, NULL);
-    twi_free_wheels(tw);
+    tw_trim(tw);
     twi_clear(tw, sizeof(*tw));
 }
 
@@ -2162,9 +2116,8 @@ TW_DEF uint64_t tw_deadline(const tw_timer *timer)
 
 TW_DEF uint64_t tw_remaining(const tw_timer *timer, uint64_t now)
 {
-    if (timer == NULL || !twi_is_pending(timer) || timer->deadline <= now)
-        return 0;
-    return timer->deadline - now;
+    return tw_is_pending(timer) && timer->deadline > now ? timer->deadline - now
+                                                         : 0;
 }
 
 TW_DEF const char *tw_strerror(int status)
@@ -2190,11 +2143,11 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
     stats->pending = tw->count;
     stats->fired = tw->fired;
     stats->cascaded = tw->cascaded;
-    stats->wheels = tw->waiting.shift / tw->size_bits;
+    stats->wheels = tw->missing.shift / tw->size_bits;
     stats->bytes = stats->wheels * TW_WHEEL_BYTES((tw->bucket_mask + 1) / 2);
     for (unsigned i = 0; i < TWI_LISTS; i++)
         stats->buckets += !twi_is_empty(&tw->lists[i]);
-    for (const twi_wheel *wheel = tw->waiting.finer; wheel != &tw->waiting;
+    for (const twi_wheel *wheel = tw->missing.finer; wheel != &tw->missing;
          wheel = wheel->finer)
         for (uint32_t i = 0; i <= tw->bucket_mask; i++)
             stats->buckets += !twi_is_empty(&wheel->buckets[i]);
@@ -2278,7 +2231,7 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
     uint64_t counts[] = {stats.pending, stats.fired, stats.cascaded, 0};
     twi_write_line(write, context, "clock: % (tick %, of % time units)", clock);
     twi_write_line(write, context, "% pending, % fired, % cascaded", counts);
-    for (unsigned bit = 0; bit < tw->waiting.shift; bit += tw->size_bits)
+    for (unsigned bit = 0; bit < tw->missing.shift; bit += tw->size_bits)
         twi_draw_wheel(tw, tw->wheel_by_bit[bit], write, context);
     for (unsigned i = 0; i < TWI_LISTS; i++)
         counts[3] += twi_ring_length(&tw->lists[i]);
@@ -2328,10 +2281,9 @@ static bool twi_queue_is_sound(const timingwheel *tw, size_t queued)
     uint64_t quiet = tw->queue[0]->quiet_tick;
     return tw->queued == queued &&
            (quiet == UINT64_MAX || quiet + 1 >= tw->clock_tick) &&
-           (tw->idle_before_tick == 0 ||
-            (tw->idle_before_tick - 1 <= quiet &&
-             tw->idle_before_tick <= tw->ahead_tick && !tw->unfinished &&
-             twi_is_empty(&tw->lists[TWI_THIS_CALL]) &&
+           (tw->work_tick == 0 ||
+            (tw->work_tick - 1 <= quiet && tw->work_tick <= tw->ahead_tick &&
+             !tw->unfinished && twi_is_empty(&tw->lists[TWI_THIS_CALL]) &&
              twi_is_empty(&tw->lists[TWI_NEXT_CALL])));
 }
 
@@ -2339,10 +2291,10 @@ TWI_WRAPS TW_DEF bool tw_check(const timingwheel *tw)
 {
     if (tw == NULL || tw->activity == TWI_DESTROYED)
         return false;
-    size_t timers = 0, queued = tw->waiting.quiet_tick != UINT64_MAX;
-    for (const twi_wheel *wheel = tw->waiting.finer; wheel != &tw->waiting;
+    size_t timers = 0, queued = tw->missing.quiet_tick != UINT64_MAX;
+    for (const twi_wheel *wheel = tw->missing.finer; wheel != &tw->missing;
          wheel = wheel->finer) {
-        unsigned shift = wheel->finer == &tw->waiting
+        unsigned shift = wheel->finer == &tw->missing
                              ? 0
                              : wheel->finer->shift + tw->size_bits;
         if (wheel->shift != shift || tw->wheel_by_bit[shift] != wheel)
@@ -2361,7 +2313,7 @@ TWI_WRAPS TW_DEF bool tw_check(const timingwheel *tw)
     for (unsigned i = 0; i < TWI_LISTS; i++)
         if (!twi_ring_is_sound(
                 tw, &tw->lists[i],
-                i == TWI_WAITING ? tw->waiting.quiet_tick + 1 : 0, &timers))
+                i == TWI_NO_MEMORY ? tw->missing.quiet_tick + 1 : 0, &timers))
             return false;
     return timers == tw->count && twi_queue_is_sound(tw, queued);
 }
@@ -2463,22 +2415,19 @@ static bool twi_apply(timingwheel *tw, tw_remote *remote)
     uint64_t request = atomic_exchange_explicit(&remote->request, nothing,
                                                 TWI_ACQUIRE_RELEASE);
     uint64_t deadline = request == UINT64_MAX ? request : request - TWI_START;
-    bool is_live = tw != NULL && tw->activity >= TWI_LIVE;
-    if (is_live) {
+    bool done = request == TWI_CANCEL;
+    if (tw != NULL && tw->activity >= TWI_LIVE) {
         TWI_RULE_TIMER(tw, &remote->timer);
+        if (!done) {
+            TWI_CHECK_DELAY(tw, &remote->timer, deadline);
+            done = twi_start_slow(tw, &remote->timer, deadline) == TW_OK;
+        } else if (twi_is_pending(&remote->timer)) {
+            twi_remove(tw, &remote->timer, TW_CANCELLED);
+        }
     }
-    if (request == TWI_CANCEL) {
-        if (is_live)
-            (void)twi_cancel(tw, &remote->timer);
-        return true;
-    }
-    if (is_live) {
-        TWI_CHECK_DELAY(tw, &remote->timer, deadline);
-        if (twi_start_slow(tw, &remote->timer, deadline, true) == TW_OK)
-            return true;
-    }
-    return !atomic_compare_exchange_strong_explicit(
-        &remote->request, &nothing, request, TWI_RELAXED, TWI_RELAXED);
+    return done ||
+           !atomic_compare_exchange_strong_explicit(
+               &remote->request, &nothing, request, TWI_RELAXED, TWI_RELAXED);
 }
 
 TW_DEF size_t tw_collect(tw_mailbox *box)
@@ -2486,10 +2435,9 @@ TW_DEF size_t tw_collect(tw_mailbox *box)
     size_t waiting = 0;
     if (box == NULL)
         return 0;
-    if (box->tw != NULL && box->tw->activity == TWI_ALLOCATING) {
-        TWI_RULE_OUTSIDE(box->tw);
+    TWI_RULE_OUTSIDE(box->tw);
+    if (box->tw != NULL && box->tw->activity == TWI_ALLOCATING)
         return 0;
-    }
     if (box->tw != NULL)
         TWI_CALLED(box->tw, __func__);
     tw_remote **at = &box->waiting, *remote, *next;
@@ -2521,10 +2469,6 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 }
 
 #endif /* TIMINGWHEEL_THREADS */
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif /* TIMINGWHEEL_IMPLEMENTATION */
 

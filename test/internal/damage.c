@@ -129,10 +129,10 @@ static void wheels(void)
         DAMAGE(wheel->queue_index, wheel->queue_index + 1);
         DAMAGE(wheel->quiet_tick, wheel->quiet_tick + 1000);
     }
-    DAMAGE(tw.waiting.queue_index, 0);
-    DAMAGE(tw.waiting.quiet_tick, tw.waiting.quiet_tick + 1);
-    DAMAGE(tw.waiting.finer, wheel_at(&tw, 1));
-    DAMAGE(tw.wheel_by_bit[4], &tw.waiting);
+    DAMAGE(tw.missing.queue_index, 0);
+    DAMAGE(tw.missing.quiet_tick, tw.missing.quiet_tick + 1);
+    DAMAGE(tw.missing.finer, wheel_at(&tw, 1));
+    DAMAGE(tw.wheel_by_bit[4], &tw.missing);
     swap_heads(); /* no heap */
     CHECK(!tw_check(&tw));
     swap_heads();
@@ -149,14 +149,14 @@ static void idle_calls(void)
     tw_timer_init(&timers[1], NULL);
     tw_start(&tw, &timers[0], 3000);
     DAMAGE(tw.clock_tick, 3001); /* after the key, in the same step */
-    DAMAGE(wheel_at(&tw, 1)->finer, &tw.waiting);
-    DAMAGE(tw.idle_before_tick, 3001); /* after the key */
+    DAMAGE(wheel_at(&tw, 1)->finer, &tw.missing);
+    DAMAGE(tw.work_tick, 3001); /* after the key */
     DAMAGE(tw.ahead_tick, 2999);
     DAMAGE(tw.unfinished, true);
     tw_start(&tw, &timers[1], 0);
-    DAMAGE(tw.idle_before_tick, 1);
+    DAMAGE(tw.work_tick, 1);
     twi_append_ring(&tw, &tw.lists[TWI_NEXT_CALL], &tw.lists[TWI_THIS_CALL]);
-    DAMAGE(tw.idle_before_tick, 1);
+    DAMAGE(tw.work_tick, 1);
     tw_destroy(&tw);
 }
 
@@ -179,7 +179,7 @@ static const tap_case cases[] = {
     {"tw_check: is false for a damaged timer or ring", pending_timers},
     {"tw_check: is false for a damaged bucket", buckets},
     {"tw_check: is false for a damaged wheel or delay queue", wheels},
-    {"tw_check: is false for a key or idle_before_tick that misses a timer",
+    {"tw_check: is false for a key or work_tick that misses a timer",
      idle_calls},
     {"tw_check: is false for a copy, NULL and a destroyed wheel", no_wheel},
 };

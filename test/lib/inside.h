@@ -11,8 +11,8 @@
 static inline twi_wheel *wheel_at(timingwheel *tw, unsigned level)
 {
     unsigned bit = level * tw->size_bits;
-    twi_wheel *wheel = bit < 64 ? tw->wheel_by_bit[bit] : &tw->waiting;
-    return wheel == &tw->waiting ? NULL : wheel;
+    twi_wheel *wheel = bit < 64 ? tw->wheel_by_bit[bit] : &tw->missing;
+    return wheel == &tw->missing ? NULL : wheel;
 }
 
 #endif

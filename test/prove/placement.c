@@ -83,13 +83,13 @@ static void make_wheels(void)
     present = any_below(levels + 1);
     for (unsigned i = 0; i < levels; i++) {
         wheels[i].shift = i * SIZE_BITS;
-        wheels[i].finer = i == 0 ? &tw.waiting : &wheels[i - 1];
+        wheels[i].finer = i == 0 ? &tw.missing : &wheels[i - 1];
     }
     for (unsigned bit = 0; bit < 64; bit++)
         tw.wheel_by_bit[bit] =
-            bit / SIZE_BITS < present ? &wheels[bit / SIZE_BITS] : &tw.waiting;
-    tw.waiting.shift = present * SIZE_BITS;
-    tw.waiting.finer = present == 0 ? &tw.waiting : &wheels[present - 1];
+            bit / SIZE_BITS < present ? &wheels[bit / SIZE_BITS] : &tw.missing;
+    tw.missing.shift = present * SIZE_BITS;
+    tw.missing.finer = present == 0 ? &tw.missing : &wheels[present - 1];
 }
 
 /* Any wheels, clock and tick ahead of the clock. The window of the wheel holds
@@ -104,7 +104,7 @@ void wheel(void)
     uint64_t tick = nondet_u64();
     ASSUME(tick > tw.clock_tick);
     const twi_wheel *found = twi_wheel_for(&tw, tick);
-    if (found == &tw.waiting) {
+    if (found == &tw.missing) {
         ASSERT(present * SIZE_BITS < 64);
         ASSERT(present == 0 || steps_ahead(tick, present * SIZE_BITS) >= 2);
         REACHED("a missing wheel");

@@ -151,10 +151,10 @@ static uint64_t number_of_state(void)
         add_tick(tw->target_time);
         add(tw->clock_tick - twi_tick_reached(tw, tw->clock_time));
     }
-    add(tw->waiting.queue_index);
-    add_tick(tw->waiting.quiet_tick);
+    add(tw->missing.queue_index);
+    add_tick(tw->missing.quiet_tick);
     add_tick(tw->ahead_tick);
-    add_tick(tw->idle_before_tick);
+    add_tick(tw->work_tick);
     for (uint32_t id = 0; id < run.s.items; id++) {
         const oracle_timer *t = &run.oracle.timers[id];
         uint64_t older = 0;
