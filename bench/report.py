@@ -179,14 +179,10 @@ class Report:
                  'timingwheel.h ' + m['version'],
                  '%s, seed %d, medians of %d runs' % (m['date'], m['seed'],
                                                       m['runs'])]
-        return ['; '.join(parts) + '.']
-
-    def engines(self):
-        """The versions of the libraries."""
-        known = self._results.machine['engines']
-        return [', '.join('%s %s' % (NAMES.get(e, e), known[e]['version'])
-                          for e in known if known[e]['version'] and
-                          e not in ('mailbox', 'mutex')) + '.']
+        engines = ['%s %s' % (NAMES.get(e, e), engine['version'])
+                   for e, engine in m['engines'].items() if engine['version']
+                   and e not in ('wheel', 'mailbox', 'mutex')]
+        return ['; '.join(parts) + '.', 'Engines: %s.' % ', '.join(engines)]
 
     def summary(self):
         lines = [(name, workload, size, NS)

@@ -42,8 +42,8 @@ static const struct frame {
      0, 0, 0, 0, 0},
     {"For timers far ahead, a coarser wheel", "is created: an overflow wheel.",
      START, 10, 11, 0, 0, 0},
-    {"The delay queue has one key per wheel:", "the wheel's earliest deadline.",
-     KEEP, 0, 0, 0, 0, 0},
+    {"The delay queue has a key per wheel:",
+     "before that time no timer there is due.", KEEP, 0, 0, 0, 0, 0},
     {"The clock jumps to the least key,", "and the timer there fires.", JUMP, 0,
      0, 99, 0, 1},
     {"A timer is postponed: it gets a later",
@@ -54,8 +54,8 @@ static const struct frame {
      2, 2, 0, 0, 0},
     {"The clock passes the empty bucket:", "nothing fires, the key moves on.",
      JUMP, 0, 0, 99, 0, 0},
-    {"A timer fires. The wheel has turned:",
-     "buckets on the left get later ticks.", JUMP, 0, 0, 99, 0, 1},
+    {"The wheel turns: the clock is past 0 to 7.",
+     "These buckets now stand for 16 to 23.", JUMP, 0, 0, 99, 0, 1},
     {"Now wheel 1 has the least key. Its bucket",
      "cascades: its timers move to wheel 0.", JUMP, 0, 0, 3, 3, 0},
     {"There each timer has a bucket of one", "tick, and the first timer fires.",
@@ -240,7 +240,7 @@ static void check(const struct frame *f, const moment *before,
 
 /* A frame has ten tenths. Captions change at 0, timers move from 3 to 6. */
 enum { SECONDS = 3, TENTHS = 10, CHANGE = 3, MOVED = 6 };
-enum { END = FRAMES * TENTHS };
+enum { END = FRAMES * TENTHS, QUEUE = 4 };
 enum { LEFT = 6, BOX = 36, HIGH = 70, CHIP = 22, KEY = 655 };
 
 static unsigned top_of(unsigned wheel)
@@ -292,18 +292,19 @@ static void write_caption(char *to, const moment *m, unsigned y)
             LEFT, y, f->caption, LEFT, y + 31, f->second_line);
 }
 
-/* The delay queue is seen from the frame that explains it. */
-static bool has_queue(const moment *m)
-{
-    return m - moments > 4;
-}
-
 static void write_clock(char *to, const moment *m, unsigned y)
 {
-    sprintf(to,
-            "<text x='%d' y='%u' class='big mark'>clock %u</text>"
-            "<text x='%d' y='%u' class='mid'>%s</text>",
-            LEFT, y, m->clock, KEY, y, has_queue(m) ? "delay queue" : "");
+    sprintf(to, "<text x='%d' y='%u' class='big mark'>clock %u</text>", LEFT, y,
+            m->clock);
+}
+
+/* The delay queue appears just before the frame that explains it. */
+static void write_queue(char *to, const moment *m, unsigned y)
+{
+    *to = '\0';
+    if (m - moments >= QUEUE)
+        sprintf(to, "<text x='%d' y='%u' class='mid'>delay queue</text>", KEY,
+                y);
 }
 
 /* A wheel: the boxes, the box of the clock, the first tick of each bucket. */
@@ -343,7 +344,7 @@ static void write_key(char *to, const moment *m, unsigned wheel)
             KEY - 59, top, HIGH, least ? "ring" : "key", KEY, top + 33, key,
             KEY, top + HIGH - 12, least ? "mark" : "",
             least ? "least key" : "key");
-    if (!has_queue(m))
+    if (m - moments < QUEUE)
         *to = '\0';
 }
 
@@ -452,9 +453,10 @@ int main(void)
            bottom + 64, LEFT, bottom + 50);
     print_part(write_caption, 30, 0);
     print_part(write_clock, 106, CHANGE);
+    print_part(write_queue, 106, MOVED);
     for (unsigned wheel = 0; wheel < WHEELS; wheel++) {
         print_part(write_wheel, wheel, CHANGE);
-        print_part(write_key, wheel, CHANGE);
+        print_part(write_key, wheel, MOVED);
     }
     for (unsigned i = 0; i < TIMERS; i++)
         print_timer(i);
