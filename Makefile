@@ -114,6 +114,7 @@ test quick:
 	    cat $(BUILD)/compiled; \
 	    echo 'This does not compile; all that was said: $(BUILD)/compiled'; \
 	    exit 1; }
+	@! grep -A 4 'warning: ' $(BUILD)/compiled
 	@for command in $(SCRIPTS) $(PROGRAMS); do \
 	    echo "$$(basename $$command .sh) $$command"; \
 	done >$(BUILD)/list

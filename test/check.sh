@@ -81,4 +81,4 @@ if ! [ -s "$build.list" ]; then
     exit 2
 fi
 echo "seed $SEED; to repeat: SEED=$SEED make check"
-LIMIT=1800 KEEP=$build test/run.sh <"$build.list"
+LIMIT=1800 LATER=1800 KEEP=$build test/run.sh <"$build.list"

@@ -2,25 +2,27 @@
 # run.sh - runs commands that print TAP, JOBS at a time, and sums up.
 #
 #     test/run.sh <LIST              each line of LIST is: NAME COMMAND...
-#     LIMIT=1800 KEEP=FOLDER test/run.sh <LIST
+#     LIMIT=1800 LATER=1800 KEEP=FOLDER test/run.sh <LIST
 #
 # Prints a line for each command that has ended, and then the failed cases, each
 # with the command that runs the case alone. The last line is
 # `N passed, N failed`. A command counts as one failed case if the command
 # crashes, fails without a failed case, runs another number of cases than
-# planned, or takes longer than LIMIT seconds (120). The folder KEEP keeps what
-# each command prints. An interrupt or SIGTERM ends all commands. The exit
+# planned, or takes longer than LIMIT seconds (120). After that, the commands
+# that begin later have LATER seconds (10), because most would wait for the same
+# mistake. The folder KEEP keeps what each command prints. An interrupt or SIGTERM ends all commands. The exit
 # status is 1 if a case failed or no case ran.
 #
 # SPDX-License-Identifier: MIT
 set -u
-export LIMIT="${LIMIT:-120}"
+export LIMIT="${LIMIT:-120}" LATER="${LATER:-10}"
 
 # run_one FOLDER NUMBER: runs the command in one line of the list.
 run_one() {
     line=$(sed -n "$2p" "$1/list")
     said=$1/${line%% *} began=$(date +%s)
     export COMMAND="${line#* }"
+    [ ! -e "$1/is_late" ] || LIMIT=$LATER
     ! command -v timeout >/dev/null || limited="timeout -k 10 $LIMIT"
     # shellcheck disable=SC2086
     ${limited:-} sh -c "$COMMAND" >"$said" 2>&1 </dev/null &
@@ -29,6 +31,7 @@ run_one() {
     wait $!
     status=$?
     rm "$said.pid"
+    [ $status != 124 ] || : >"$1/is_late"
     used=$(times | awk -F '[ms ]+' 'NR == 2 {
         printf "%.1f", $1 * 60 + $2 + $3 * 60 + $4 }')
     awk -f test/lib/judge.awk -v name="${line%% *}" -v status=$status \
@@ -43,7 +46,7 @@ fi
 kept=${KEEP:-$(mktemp -d)}
 [ -n "${KEEP:-}" ] || trap 'rm -rf "$kept"' EXIT
 mkdir -p "$kept"
-rm -f "$kept"/*.result "$kept"/*.pid
+rm -f "$kept"/*.result "$kept"/*.pid "$kept"/is_late
 cat >"$kept/list"
 began=$(date +%s)
 awk '{ print NR }' "$kept/list" >"$kept/numbers"
