@@ -13,7 +13,7 @@
  *     timingwheel tick 10 start 5 size 4 max 3    instead of the old one
  *     start a 50          within a 10 20    postpone a 90
  *     cancel a            move a b          init a
- *     reserve 1000        trim
+ *     reserve 1000        trim              destroy
  *     fail 2              the second allocation from now fails; fail 0: none
  *     fail                all allocations fail
  *     advance 100: a b    the clock goes to 100; a fires, then b, nothing else
@@ -39,7 +39,9 @@
  * each statement, that only starts and reserves allocate, that a refused start
  * leaves its timer alone, and that all memory is given back.
  *
- * Include this file in one C or C++ file.
+ * Include this file in one C or C++ file. A program with more commands, like
+ * mailbox.c, first defines SCRIPT_MORE. Then the program has script_more, which
+ * is also called with "case" when a case begins, and with "end".
  *
  * SPDX-License-Identifier: MIT
  */
@@ -79,6 +81,15 @@ enum { SCRIPT_IS_SMALL = 0, SCRIPT_WHEEL_SIZE = 0, SCRIPT_LOG = 5000 };
 
 enum { SCRIPT_LINE = 200 };
 
+#ifdef SCRIPT_MORE
+static bool script_more(const char *name);
+#else
+#define SCRIPT_FILES "test/contract/*.script"
+#define SCRIPT_TIMER tw_timer /* the type of the timers a to z */
+#define SCRIPT_TIMER_INIT tw_timer_init
+#define script_more(name) false
+#endif
+
 /* The names of states, statuses and truth values, in the order of the header.
  * Their numbers are far from all times and counts of the cases. */
 static const uint64_t script_named = UINT64_C(0xa5c3e1f200000000);
@@ -90,7 +101,7 @@ typedef char
     script_names_are_in_order[TW_PENDING == 3 && TW_EBUSY == -4 ? 1 : -1];
 
 typedef struct script_timer {
-    tw_timer timer;     /* first: a pointer to the timer points here */
+    SCRIPT_TIMER timer; /* first: a pointer to the timer points here */
     const char *action; /* in the script; NULL without an action */
 } script_timer;
 
@@ -230,7 +241,7 @@ static const char *script_word(char *word)
 
 static tw_timer *script_timer_at(uint64_t index)
 {
-    return &script.timers[index % 26].timer;
+    return (tw_timer *)&script.timers[index % 26];
 }
 
 #define SCRIPT_IS(word) (strcmp(name, word) == 0)
@@ -615,11 +626,13 @@ static bool script_command(const char *name)
     } else if (SCRIPT_READ("move", 2)) {
         tw_move(tw, script_timer_at(v[0]), script_timer_at(v[1]));
     } else if (SCRIPT_READ("init", 1)) {
-        tw_timer_init(script_timer_at(v[0]), script_on_fire);
+        SCRIPT_TIMER_INIT(&script.timers[v[0] % 26].timer, script_on_fire);
     } else if (SCRIPT_READ("reserve", 1)) {
         script_compare_status(tw_reserve(tw, v[0]), calls);
     } else if (SCRIPT_IS("trim")) {
         tw_trim(tw);
+    } else if (SCRIPT_IS("destroy")) {
+        tw_destroy(tw);
     } else if (SCRIPT_IS("fail")) {
         bool for_ever = script_peek() < '0' || *here.at > '9';
         size_t nth = for_ever ? 1 : (size_t)script_sum();
@@ -638,7 +651,7 @@ static bool script_command(const char *name)
             script_statements();
         }
     } else {
-        return false;
+        return script_more(name);
     }
     return true;
 }
@@ -728,8 +741,11 @@ static void script_run_pass(const char *line)
     here.copy = here.at = "";
     (void)tw_init(&script.tw, NULL);
     script_timingwheel();
-    for (unsigned i = 0; i < 26; i++)
-        tw_timer_init(script_timer_at(i), script_on_fire);
+    for (unsigned i = 0; i < 26; i++) {
+        memset(script_timer_at(i), 0xa5, sizeof script.timers[i].timer);
+        SCRIPT_TIMER_INIT(&script.timers[i].timer, script_on_fire);
+    }
+    (void)script_more("case");
     while (!script_has_ended() && (line = script_next_line(line)) != NULL &&
            !script_is_case(line, name)) {
         script_run_line(line);
@@ -738,6 +754,7 @@ static void script_run_pass(const char *line)
                      memory->calls == script.allocations ||
                          script.has_postponed);
     }
+    (void)script_more("end");
     if (!script.has_failed)
         tw_destroy(&script.tw);
     script_check(here.line, "all memory back from tw_destroy",

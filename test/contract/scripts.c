@@ -9,8 +9,8 @@
  *
  * test/contract tests each promise of the manual, by public names alone. A
  * script X.script has the cases that are straight lines. X.c has cases of the
- * same subject that need C. Only C has ahead.c (promise 10: large buckets),
- * exceptions.cpp, mailbox.c, misuse.c (TW_DEBUG) and saving.c.
+ * same subject that need C. mailbox.c runs threads/mailbox.script. Only C has
+ * ahead.c (large buckets), exceptions.cpp, misuse.c (TW_DEBUG) and saving.c.
  * peer_bugs.tsv lists bugs of other libraries, each with the case that finds
  * the bug.
  *
@@ -120,7 +120,7 @@ static void run_all(void)
             has_files = true;
             run_file(arguments[i]);
         }
-    if (has_files || glob("test/contract/*.script", 0, NULL, &found) != 0)
+    if (has_files || glob(SCRIPT_FILES, 0, NULL, &found) != 0)
         return;
     for (size_t i = 0; i < found.gl_pathc; i++)
         run_file(found.gl_pathv[i]);
