@@ -51,6 +51,7 @@ static bool run_meanwhile(void);
 #define SCRIPT_MORE
 #define SCRIPT_TIMER tw_remote
 #define SCRIPT_TIMER_INIT tw_remote_init
+#define SCRIPT_TIMERS 26
 #include "scripts.c"
 
 static tw_mailbox box;
@@ -60,12 +61,9 @@ static const char *meanwhile; /* an action; NULL: none, or it has run */
  * function does not refuse the memory. */
 static bool run_meanwhile(void)
 {
-    struct script_place before = here;
     const char *action = meanwhile;
     meanwhile = NULL;
-    if (action != NULL)
-        script_run_line(action);
-    here = before;
+    script_run_action(action);
     return false;
 }
 

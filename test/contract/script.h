@@ -40,8 +40,8 @@
  * leaves its timer alone, and that all memory is given back.
  *
  * Include this file in one C or C++ file. A program with more commands, like
- * mailbox.c, first defines SCRIPT_MORE. Then the program has script_more, which
- * is also called with "case" when a case begins, and with "end".
+ * mailbox.c and misuse.c, first defines SCRIPT_MORE, and has script_more.
+ * scripts.c also calls script_more with "case" when a case begins, and "end".
  *
  * SPDX-License-Identifier: MIT
  */
@@ -87,6 +87,7 @@ static bool script_more(const char *name);
 #define SCRIPT_FILES "test/contract/*.script"
 #define SCRIPT_TIMER tw_timer /* the type of the timers a to z */
 #define SCRIPT_TIMER_INIT tw_timer_init
+#define SCRIPT_TIMERS 26
 #define script_more(name) false
 #endif
 
@@ -120,13 +121,14 @@ static struct script_place {
     const char *copy; /* of the line, without its comment */
     const char *at;   /* the rest of the statement, in the copy */
     uint64_t self;    /* the timer that fires or is visited */
+    char command[16]; /* the command that runs */
 } here;
 
 /* The running pass of a case. */
 static struct {
     timingwheel tw;
     heap memory;
-    script_timer timers[26];
+    script_timer timers[SCRIPT_TIMERS];
     const char *visitor;    /* the action of each visit */
     uint64_t variables[26]; /* A to Z */
     uint32_t is_given;      /* a bit for each variable that has a value */
@@ -139,6 +141,7 @@ static struct {
     bool has_failed;
     bool is_too_small; /* the machine has too little memory for the case */
 } script;
+static timingwheel *script_wheel = &script.tw; /* for the commands */
 
 static bool script_has_ended(void)
 {
@@ -175,7 +178,7 @@ static bool script_fail(const char *expected)
     if (script_has_ended())
         return false;
     uint64_t number = 1;
-    for (const char *c = script_text; c < here.line; c++)
+    for (const char *c = script_text; c != NULL && c < here.line; c++)
         number += SCRIPT_CHAR(c) == '\n';
     script.has_failed = true;
     script_put("# ");
@@ -241,7 +244,9 @@ static const char *script_word(char *word)
 
 static tw_timer *script_timer_at(uint64_t index)
 {
-    return (tw_timer *)&script.timers[index % 26];
+    return index == script_named + SCRIPT_NAMES - 1
+               ? NULL
+               : (tw_timer *)&script.timers[index % SCRIPT_TIMERS];
 }
 
 #define SCRIPT_IS(word) (strcmp(name, word) == 0)
@@ -249,6 +254,9 @@ static tw_timer *script_timer_at(uint64_t index)
 /* Returns the value of a function, of a state, a status or a truth value. */
 static uint64_t script_value(const char *name, const uint64_t *argument)
 {
+    for (unsigned i = 0; i < SCRIPT_NAMES; i++)
+        if (SCRIPT_IS(script_names[i]))
+            return script_named + i;
     const timingwheel *tw = &script.tw;
     uint64_t a = argument[0], b = argument[1], c = argument[2];
     const tw_timer *timer = script_timer_at(a);
@@ -259,9 +267,6 @@ static uint64_t script_value(const char *name, const uint64_t *argument)
     tw_stats stats;
     tw_get_stats(tw, &stats);
     (void)tw_next_deadline(tw, &next);
-    for (unsigned i = 0; i < SCRIPT_NAMES; i++)
-        if (SCRIPT_IS(script_names[i]))
-            return script_named + i;
     return SCRIPT_IS("now")           ? tw_now(tw)
            : SCRIPT_IS("next")        ? next
            : SCRIPT_IS("count")       ? tw_count(tw)
@@ -442,19 +447,27 @@ static void script_compare_log(size_t first, uint64_t count)
 
 static void script_run_line(const char *line);
 
+/* Runs an action, or nothing for NULL. */
+static void script_run_action(const char *action)
+{
+    struct script_place before = here;
+    if (action != NULL && !script_has_ended())
+        script_run_line(action);
+    here = before;
+}
+
 /* Runs the action of a timer that fires, is polled or is visited. */
 static void script_act(const char *action, const tw_timer *timer)
 {
-    struct script_place before = here;
+    uint64_t before = here.self;
     here.self = (uint64_t)((const script_timer *)timer - script.timers);
     if (script.logged < SCRIPT_LOG) {
         script_entry *entry = &script.log[script.logged++];
         entry->name = (char)('a' + here.self);
         entry->clock = tw_now(&script.tw);
     }
-    if (action != NULL && !script_has_ended())
-        script_run_line(action);
-    here = before;
+    script_run_action(action);
+    here.self = before;
 }
 
 static void script_on_fire(timingwheel *tw, tw_timer *timer)
@@ -502,7 +515,7 @@ static void script_poll(uint64_t now)
     for (const char *c = here.at; *c != '\0' && *c != ';'; c++)
         wanted += *c == ' ' && c[1] >= 'a' && c[1] <= 'z';
     do {
-        if ((timer = tw_poll(&script.tw, now)) == NULL)
+        if ((timer = tw_poll(script_wheel, now)) == NULL)
             break;
         script_act(((const script_timer *)timer)->action, timer);
     } while (++count < wanted);
@@ -587,18 +600,20 @@ static bool script_is(const char *name, const char *word, unsigned count,
  * is no such command. */
 static bool script_command(const char *name)
 {
-    timingwheel *tw = &script.tw;
+    timingwheel *tw = script_wheel;
     size_t first = script.logged, calls = script.memory.calls;
     uint64_t v[3];
 #define SCRIPT_READ(word, count) script_is(name, word, count, v)
     if (SCRIPT_READ("start", 2) || SCRIPT_READ("postpone", 2) ||
         SCRIPT_READ("within", 3)) {
-        tw_timer *timer = script_timer_at(v[0]), before = *timer;
+        tw_timer *timer = script_timer_at(v[0]);
+        const tw_timer *kept = timer == NULL ? script_timer_at(0) : timer;
+        tw_timer before = *kept;
         int status = SCRIPT_IS("start") ? tw_start(tw, timer, v[1])
                      : SCRIPT_IS("postpone")
                          ? tw_postpone(tw, timer, v[1])
                          : tw_start_within(tw, timer, v[1], v[2]);
-        if (status != TW_OK && memcmp(&before, timer, sizeof before) != 0)
+        if (status != TW_OK && memcmp(&before, kept, sizeof before) != 0)
             script_fail("a refused start that changes no timer");
         script.has_postponed |= SCRIPT_IS("postpone");
         script_compare_status(status, calls);
@@ -620,13 +635,14 @@ static bool script_command(const char *name)
     } else if (SCRIPT_IS("drain")) {
         script_compare_log(first, tw_drain(tw, script_on_visit, &script));
     } else if (SCRIPT_READ("in", 1)) {
-        script_set_action(&script.timers[v[0] % 26].action);
+        script_set_action(&script.timers[v[0] % SCRIPT_TIMERS].action);
     } else if (SCRIPT_IS("visitor")) {
         script_set_action(&script.visitor);
     } else if (SCRIPT_READ("move", 2)) {
         tw_move(tw, script_timer_at(v[0]), script_timer_at(v[1]));
     } else if (SCRIPT_READ("init", 1)) {
-        SCRIPT_TIMER_INIT(&script.timers[v[0] % 26].timer, script_on_fire);
+        SCRIPT_TIMER_INIT((SCRIPT_TIMER *)script_timer_at(v[0]),
+                          script_on_fire);
     } else if (SCRIPT_READ("reserve", 1)) {
         script_compare_status(tw_reserve(tw, v[0]), calls);
     } else if (SCRIPT_IS("trim")) {
@@ -659,9 +675,7 @@ static bool script_command(const char *name)
 static void script_statements(void)
 {
     while (script_peek() != '\0' && !script_has_ended()) {
-        char name[16];
-        const char *begin = here.at;
-        (void)script_word(name);
+        const char *begin = here.at, *name = script_word(here.command);
         if (script_command(name)) {
             while (script_accept(","))
                 script_command(name);
@@ -677,7 +691,7 @@ static void script_statements(void)
     }
 }
 
-/* ---------------------------------------------------------------- cases --- */
+/* ---------------------------------------------------------------- lines --- */
 
 /* Copies a line without its comment. */
 static void script_copy_line(char *copy, const char *text)
@@ -709,66 +723,4 @@ static const char *script_next_line(const char *line)
     while (SCRIPT_CHAR(line) != '\0' && SCRIPT_CHAR(line) != '\n')
         line++;
     return SCRIPT_CHAR(line) == '\0' ? NULL : line + 1;
-}
-
-/* Returns true if the line begins a case. Copies the name of the case. */
-static bool script_is_case(const char *line, char *name)
-{
-    script_copy_line(name, line);
-    if (strncmp(name, "case ", 5) != 0)
-        return false;
-    script_copy_line(name, line + 5);
-    return true;
-}
-
-/* Fails after the line unless the promise holds. */
-static void script_check(const char *line, const char *promise, bool holds)
-{
-    here.line = line;
-    here.copy = "after this line";
-    if (!holds)
-        script_fail(promise);
-}
-
-/* Runs the case with the current combination of the values of `each`. */
-static void script_run_pass(const char *line)
-{
-    char name[SCRIPT_LINE];
-    const heap *memory = &script.memory;
-    memset(&script, 0, sizeof script);
-    script.passes = 1;
-    here.line = line;
-    here.copy = here.at = "";
-    (void)tw_init(&script.tw, NULL);
-    script_timingwheel();
-    for (unsigned i = 0; i < 26; i++) {
-        memset(script_timer_at(i), 0xa5, sizeof script.timers[i].timer);
-        SCRIPT_TIMER_INIT(&script.timers[i].timer, script_on_fire);
-    }
-    (void)script_more("case");
-    while (!script_has_ended() && (line = script_next_line(line)) != NULL &&
-           !script_is_case(line, name)) {
-        script_run_line(line);
-        script_check(line, "true from tw_check", tw_check(&script.tw));
-        script_check(line, "allocations in starts and reserves alone",
-                     memory->calls == script.allocations ||
-                         script.has_postponed);
-    }
-    (void)script_more("end");
-    if (!script.has_failed)
-        tw_destroy(&script.tw);
-    script_check(here.line, "all memory back from tw_destroy",
-                 memory->blocks + memory->bytes + memory->strays == 0);
-}
-
-/* Runs the case whose first line is `line`. Returns false if the case failed.
- * script.is_too_small is true if the machine has too little memory. */
-static bool script_run(const char *line)
-{
-    script_pass = 0;
-    do
-        script_run_pass(line);
-    while (++script_pass < script.passes && script_pass < SCRIPT_PASSES &&
-           !script_has_ended());
-    return !script.has_failed;
 }
