@@ -40,7 +40,7 @@
  * leaves its timer alone, and that all memory is given back.
  *
  * Include this file in one C or C++ file. A program with more commands, like
- * mailbox.c and misuse.c, first defines SCRIPT_MORE, and has script_more.
+ * mailbox.c, misuse.c and work.c, defines SCRIPT_MORE, and has script_more.
  * scripts.c also calls script_more with "case" when a case begins, and "end".
  *
  * SPDX-License-Identifier: MIT
@@ -49,8 +49,10 @@
 #include <ctype.h>
 #include <stdint.h>
 
+#ifndef TIMINGWHEEL_H /* work.c has the header apart */
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
+#endif
 
 /* On the AVR, the text of the scripts is in flash memory, and a wheel of the
  * default size does not fit. A case runs with the first combinations of `each`,
@@ -718,7 +720,7 @@ static void script_run_line(const char *line)
 }
 
 /* Returns the next line; NULL at the end of the script. */
-static const char *script_next_line(const char *line)
+static inline const char *script_next_line(const char *line)
 {
     while (SCRIPT_CHAR(line) != '\0' && SCRIPT_CHAR(line) != '\n')
         line++;
