@@ -85,7 +85,6 @@ static void set_up(void)
     tw_init(&script.tw, &config);
     tw_init(&other, &config);
 #ifdef TIMINGWHEEL_THREADS
-    tw_mailbox_init(&box, &script.tw, NULL, NULL);
     tw_remote_init(&remote, script_on_fire);
 #endif
     for (size_t i = 0; i < SCRIPT_TIMERS; i++)
@@ -127,9 +126,9 @@ static void (*const damages[])(tw_timer *) = {zero, initialise, overwrite,
                                               scribble, initialise_and_start};
 static void (*damage)(tw_timer *);
 
-/* TW_MALLOC and TW_FREE must make none of the calls, callbacks and visitors none
- * of the REFUSED calls from the second on. The first two are allowed without a
- * wheel, if the timer is not pending. */
+/* TW_MALLOC and TW_FREE must make none of the calls. Callbacks and visitors
+ * must make none of the REFUSED calls from the second on. The first two are
+ * allowed without a wheel, if the timer is not pending. */
 static const char *const calls[] = {
     "cancel a",           "destroy",        "advance 20",
     "limit 5 20",         "poll 20",        "trim",
@@ -356,6 +355,12 @@ static const row rows[] = {
      "start a 10; damage a; post 10; collect"},
     {&damaged, "a posted cancel beside a damaged timer",
      "post 10; collect; start a 10; damage a; post_cancel; collect"},
+    {&elsewhere, "a posted start on a second timingwheel",
+     "post 10; collect; on other; post 10; collect"},
+    {&allocating, "TW_MALLOC collects",
+     "start a 10\nallocator: collect\nstart j 100"},
+    {&no_hint, "no hint: a mailbox without a timingwheel",
+     "on none; post 10; collect"},
     {&delay, "hint: tw_post_start with a delay",
      "timingwheel start 99; post 30; collect"},
 #endif
@@ -402,9 +407,10 @@ static bool script_more(const char *name)
     else if (SCRIPT_IS("clear_wheel"))
         memset((void *)tw, 0, sizeof *tw);
 #ifdef TIMINGWHEEL_THREADS
-    else if (SCRIPT_READ("post", 1))
+    else if (SCRIPT_READ("post", 1)) {
+        tw_mailbox_init(&box, tw, NULL, NULL);
         tw_post_start(&box, &remote, v[0]);
-    else if (SCRIPT_IS("post_cancel"))
+    } else if (SCRIPT_IS("post_cancel"))
         tw_post_cancel(&box, &remote);
     else if (SCRIPT_IS("collect"))
         tw_collect(&box);
