@@ -5,6 +5,18 @@
  *
  *     misuse [CASE...]
  *
+ * A row is a text in the language of script.h. A number up to 999 is a timer,
+ * too. More commands:
+ *
+ *     many 64 320         starts timers 0 to 63 at 320 to 327
+ *     damage b            one run for each way of `damages`
+ *     call                one run for each call of `calls`
+ *     allocator: call     the action of TW_MALLOC and TW_FREE
+ *     on other            the next commands are for a second timingwheel; on
+ *                         none: for NULL; on first: for the usual one
+ *     start none 10       NULL in place of a timer
+ *     post 10             requests the start of a remote; post_cancel; collect
+ *
  * Here a handler of SIGABRT jumps out of the library. No case uses the
  * timingwheel afterwards, and the memory of the wheels is an array, so that
  * nothing leaks.
@@ -27,25 +39,20 @@ static union {
     uint64_t align;
 } memory;
 static size_t memory_used;
-static void (*in_allocator)(void); /* the misuse by TW_MALLOC and TW_FREE */
+static const char *allocator; /* the action of TW_MALLOC and TW_FREE */
+static void script_run_action(const char *action);
 
 static void *take(size_t size)
 {
     void *block = memory.bytes + memory_used;
-    if (in_allocator != NULL)
-        in_allocator();
+    script_run_action(allocator);
     memory_used += (size + 63) / 64 * 64;
     return memory_used <= sizeof memory.bytes ? block : NULL;
 }
 
-static void give(void)
-{
-    if (in_allocator != NULL)
-        in_allocator();
-}
-
 #define TW_MALLOC(size, context) ((void)(context), take(size))
-#define TW_FREE(pointer, context) ((void)(context), (void)(pointer), give())
+#define TW_FREE(pointer, context) \
+    ((void)(context), (void)(pointer), script_run_action(allocator))
 #define TW_DEBUG
 #undef TW_ASSERT
 #define TW_STATIC
@@ -53,31 +60,35 @@ static void give(void)
 #if !defined(__TINYC__) && !defined(ONE_MAILBOX)
 #define TIMINGWHEEL_THREADS
 #endif
-#define TIMINGWHEEL_IMPLEMENTATION
-#include "../../timingwheel.h"
+#define SCRIPT_MORE
+#define SCRIPT_TIMER tw_timer
+#define SCRIPT_TIMER_INIT tw_timer_init
+#define SCRIPT_TIMERS 1000
+#include "script.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(*(array)))
 
-static timingwheel tw, other, copy;
-static tw_timer timers[1000];
-static bool without; /* the next step has NULL instead of a timingwheel */
-static const char *called = ""; /* by the running step: `tw_start(...)` */
-
-static void nothing(timingwheel *wheel, tw_timer *timer)
-{
-    (void)wheel, (void)timer;
-}
+static timingwheel other, copy;
+#ifdef TIMINGWHEEL_THREADS
+static tw_mailbox box;
+static tw_remote remote;
+#endif
 
 static void set_up(void)
 {
     static const tw_config config = {1, 0, 16, 0, NULL};
-    in_allocator = NULL;
+    memset(&script, 0, sizeof script);
+    script_file = "misuse.c";
+    script_wheel = &script.tw;
+    allocator = NULL;
     memory_used = 0;
-    without = false;
-    tw_init(&tw, &config);
+    tw_init(&script.tw, &config);
     tw_init(&other, &config);
-    for (size_t i = 0; i < LENGTH(timers); i++)
-        tw_timer_init(&timers[i], nothing);
+#ifdef TIMINGWHEEL_THREADS
+    tw_remote_init(&remote, script_on_fire);
+#endif
+    for (size_t i = 0; i < SCRIPT_TIMERS; i++)
+        tw_timer_init(script_timer_at(i), script_on_fire);
 }
 
 /* ---------------------------------- what a row damages, and which calls --- */
@@ -95,8 +106,8 @@ static void initialise(tw_timer *timer)
 /* Overwrites a timer with another pending timer. */
 static void overwrite(tw_timer *timer)
 {
-    tw_start(&tw, &timers[999], 4000);
-    *timer = timers[999];
+    tw_start(&script.tw, script_timer_at(999), 4000);
+    *timer = *script_timer_at(999);
 }
 
 /* What malloc writes into freed memory. */
@@ -108,71 +119,26 @@ static void scribble(tw_timer *timer)
 static void initialise_and_start(tw_timer *timer)
 {
     tw_timer_init(timer, NULL);
-    tw_start(&tw, timer, 4000);
+    tw_start(&script.tw, timer, 4000);
 }
 
 static void (*const damages[])(tw_timer *) = {zero, initialise, overwrite,
                                               scribble, initialise_and_start};
 static void (*damage)(tw_timer *);
 
-static void visit(tw_timer *timer, void *context)
-{
-    (void)timer, (void)context;
-}
-
-static void run_steps(const char *at);
-
-/* Within a call. */
-static void run_inner(const char *steps)
-{
-    const char *caller = called;
-    run_steps(steps);
-    called = caller;
-}
-
-static void start_and_damage(tw_timer *timer, void *context)
-{
-    (void)context;
-    if (timer != &timers[0])
-        return;
-    run_inner("s5,20");
-    damage(&timers[1]);
-}
-
-static void damage_next(tw_timer *timer, void *context)
-{
-    (void)context;
-    if (timer == &timers[0])
-        damage(&timers[1]);
-}
-
-/* Calls, as steps. TW_MALLOC and TW_FREE must make none of the calls, callbacks
- * and visitors none of the REFUSED calls from the second on. The first two are
+/* TW_MALLOC and TW_FREE must make none of the calls. Callbacks and visitors
+ * must make none of the REFUSED calls from the second on. The first two are
  * allowed without a wheel, if the timer is not pending. */
 static const char *const calls[] = {
-    "c0",     "D",     "a20",    "L20,5", "l20",     "t", "s5,10",
-    "p0,500", "A5,10", "Q0,500", "m0,1",  "r100000", "d", "v"};
+    "cancel a",           "destroy",        "advance 20",
+    "limit 5 20",         "poll 20",        "trim",
+    "start f 10",         "postpone a 500", "start_after f 10",
+    "move a b",           "reserve 100000", "drain",
+    "postpone_after a 9", "foreach"};
 #define REFUSED 5
 #define CALLS LENGTH(calls)
 
 static size_t call; /* in `calls` */
-
-static void make_call(void)
-{
-    run_inner(calls[call]);
-}
-
-static void call_in_callback(timingwheel *wheel, tw_timer *timer)
-{
-    (void)wheel, (void)timer;
-    make_call();
-}
-
-static void start_in_callback(timingwheel *wheel, tw_timer *timer)
-{
-    (void)wheel, (void)timer;
-    run_inner("s5,20");
-}
 
 static jmp_buf left;
 
@@ -191,52 +157,40 @@ static void leave_call(timingwheel *wheel, tw_timer *timer)
         tw_advance_clock(wheel, 10);
 }
 
-static void call_in_visitor(tw_timer *timer, void *context)
-{
-    (void)timer, (void)context;
-    make_call();
-}
-
 /* ------------------------------------------------------------- the rows --- */
 
 /* A kind of misuse, or of a hint. The line on standard error contains `words`;
  * NULL: there is no line. A row runs once per damage or per call, or once. */
 typedef struct kind {
     const char *words;
-    bool names_timer;   /* the line names a timer and its callback */
-    bool is_hint;       /* the program goes on */
+    int marks;          /* the sum of the marks */
     size_t runs, first; /* `first`: in `calls` */
 } kind;
 
-static const kind damaged = {"moved or overwritten: cancel it", true, false,
-                             LENGTH(damages), 0};
-static const kind elsewhere = {"pending on another timingwheel", true, false, 1,
-                               0};
-static const kind missing = {"NULL", false, false, 1, 0};
-static const kind out_of_range = {"wheel_size", false, false, 1, 0};
-static const kind set_up_again = {"tw_init was called again", true, false, 1,
-                                  0};
-static const kind into_pending = {"tw_move into a pending timer", true, false,
-                                  1, 0};
-static const kind uninitialised = {"was never initialised", true, false, 1, 0};
-static const kind inside = {"must not advance, poll, trim or destroy", false,
-                            false, REFUSED, 1};
-static const kind left_before = {"longjmp, or by an exception through C", false,
-                                 false, REFUSED, 1};
-static const kind allocating = {
-    "TW_MALLOC or TW_FREE uses its timingwheel: do not call "
-    "tw_ functions from the allocator",
-    false, false, CALLS, 0};
-static const kind unready = {"before tw_init or after tw_destroy", false, false,
-                             CALLS - 2, 2};
-static const kind copied = {"moved or copied", false, false, CALLS - 1, 1};
-static const kind delay = {"a delay?", true, true, 1, 0};
-static const kind silent = {"no callback", true, true, 1, 0};
-static const kind set_back = {"set back?", false, true, 1, 0};
-static const kind no_hint = {NULL, false, true, 1, 0};
+enum {
+    TIMER = 1, /* the line names a timer and its callback */
+    HINT = 2   /* the program goes on */
+};
 
-/* The misuse is a list of steps, see run_step. The line ends with the function
- * of the last step. */
+static const kind
+    damaged = {"moved or overwritten: cancel it", TIMER, LENGTH(damages), 0},
+    elsewhere = {"pending on another timingwheel", TIMER, 1, 0},
+    missing = {"NULL", 0, 1, 0}, out_of_range = {"wheel_size", 0, 1, 0},
+    set_up_again = {"tw_init was called again", TIMER, 1, 0},
+    into_pending = {"tw_move into a pending timer", TIMER, 1, 0},
+    uninitialised = {"was never initialised", TIMER, 1, 0},
+    inside = {"must not advance, poll, trim or destroy", 0, REFUSED, 1},
+    left_before = {"longjmp, or by an exception through C", 0, REFUSED, 1},
+    allocating = {"TW_MALLOC or TW_FREE uses its timingwheel: do not call tw_ "
+                  "functions from the allocator",
+                  0, CALLS, 0},
+    unready = {"before tw_init or after tw_destroy", 0, CALLS - 2, 2},
+    copied = {"moved or copied", 0, CALLS - 1, 1},
+    delay = {"a delay?", TIMER + HINT, 1, 0},
+    silent = {"no callback", TIMER + HINT, 1, 0},
+    set_back = {"set back?", HINT, 1, 0}, no_hint = {NULL, HINT, 1, 0};
+
+/* The line on standard error ends with the function of the last command. */
 typedef struct row {
     const kind *kind;
     const char *name;
@@ -244,228 +198,226 @@ typedef struct row {
 } row;
 
 static const row rows[] = {
-    {&damaged, "a damaged timer, alone in its bucket, fires", "s0,10 x0 a10"},
-    {&damaged, "a damaged timer fires among others", "n3,8 x1 a10"},
-    {&damaged, "a damaged timer is polled", "s0,99 s1,99 x1 l99 l99"},
-    {&damaged, "a damaged overdue timer fires", "s0,0 s1,0 x1 a0"},
+    {&damaged, "a damaged timer, alone in its bucket, fires",
+     "start a 10; damage a; advance 10"},
+    {&damaged, "a damaged timer fires among others",
+     "many 3 8; damage b; advance 10"},
+    {&damaged, "a damaged timer is polled",
+     "start a 99, b 99; damage b; poll 99"},
+    {&damaged, "a damaged overdue timer fires",
+     "start a 0, b 0; damage b; advance 0"},
     {&damaged, "the timer before a damaged timer is cancelled",
-     "s0,10 s1,10 x1 c0"},
+     "start a 10, b 10; damage b; cancel a"},
     {&damaged, "the timer behind a damaged timer is cancelled",
-     "s0,10 s1,10 x0 c1"},
+     "start a 10, b 10; damage a; cancel b"},
     {&damaged, "the neighbour of a damaged timer is restarted",
-     "s0,10 s1,10 x1 s0,12"},
-    {&damaged, "the neighbour of a damaged timer moves", "s0,10 s1,10 x1 m0,7"},
-    {&damaged, "a timer is started behind a damaged timer", "s0,10 x0 s1,10"},
-    {&damaged, "a damaged timer is visited", "s0,10 s1,10 x1 v"},
-    {&damaged, "a damaged timer is visited first", "n8,304 x0 v"},
-    {&damaged, "a damaged timer is visited among others", "n8,304 x4 v"},
-    {&damaged, "a visitor of tw_drain damages the next timer", "n9,304 e"},
-    {&damaged, "a damaged timer is drained", "s0,10 s1,10 x1 d"},
+     "start a 10, b 10; damage b; start a 12"},
+    {&damaged, "the neighbour of a damaged timer moves",
+     "start a 10, b 10; damage b; move a h"},
+    {&damaged, "a timer is started behind a damaged timer",
+     "start a 10; damage a; start b 10"},
+    {&damaged, "a damaged timer is visited",
+     "start a 10, b 10; damage b; foreach"},
+    {&damaged, "a damaged timer is visited first",
+     "many 8 304; damage a; foreach"},
+    {&damaged, "a damaged timer is visited among others",
+     "many 8 304; damage e; foreach"},
+    {&damaged, "a visitor of tw_drain damages the next timer",
+     "visitor: damage b\nmany 9 304; drain"},
+    {&damaged, "a damaged timer is drained",
+     "start a 10, b 10; damage b; drain"},
     {&damaged, "a timingwheel with a damaged timer is destroyed",
-     "n3,304 x1 D"},
-    {&damaged, "a damaged timer comes up before few others", "n8,304 x0 a320"},
-    {&damaged, "a damaged timer comes up with few others", "n8,304 x4 a320"},
-    {&damaged, "a bucket with a damaged timer moves down", "n64,320 x62 a320"},
+     "many 3 304; damage b; destroy"},
+    {&damaged, "a damaged timer comes up before few others",
+     "many 8 304; damage a; advance 320"},
+    {&damaged, "a damaged timer comes up with few others",
+     "many 8 304; damage e; advance 320"},
+    {&damaged, "a bucket with a damaged timer moves down",
+     "many 64 320; damage 62; advance 320"},
     {&damaged, "a bucket moves down before a damaged timer",
-     "n64,320 a312 s64,320 x64 L320,8"},
+     "many 64 320; advance 312; start 64 320; damage 64; limit 8 320"},
     {&damaged, "a large bucket with a damaged timer moves ahead",
-     "n990,512 x988 a256 a300 a400 a500"},
+     "many 990 512; damage 988; advance 256; repeat 3 advance now+80"},
     {&damaged, "a large bucket with a damaged last timer moves ahead",
-     "n990,512 x989 a256 a300 a400 a500"},
+     "many 990 512; damage 989; advance 256; repeat 3 advance now+80"},
     {&damaged, "a callback starts a timer behind a damaged timer",
-     "B0 s0,10 s1,20 x1 a10"},
+     "in a: start f 20\nstart a 10, b 20; damage b; advance 10"},
     {&damaged, "a damaged timer fires after a start in a callback",
-     "B0 s0,10 s1,11 x1 a11"},
+     "in a: start f 20\nstart a 10, b 11; damage b; advance 11"},
     {&damaged, "a damaged timer is drained after a start in a visitor",
-     "s0,10 s1,10 W"},
-    {&elsewhere, "a timer is started on a second timingwheel", "s0,10 S0,10"},
+     "visitor: start f 20; damage b\nstart a 10, b 10; drain"},
+    {&elsewhere, "a timer is started on a second timingwheel",
+     "start a 10; on other; start a 10"},
     {&elsewhere, "a timer is started far ahead on a second timingwheel",
-     "s1,9999 S0,9999 w0"},
+     "start b 9999; on other; start a 9999; on first; within a 100000 200000"},
     {&elsewhere, "an overdue timer is started on a second timingwheel",
-     "s0,0 S0,10"},
-    {&elsewhere, "a timer is postponed on a second timingwheel", "s0,10 P0,20"},
-    {&elsewhere, "a timer is cancelled on a second timingwheel", "s0,10 C0"},
-    {&elsewhere, "a timer is moved on a second timingwheel", "s0,10 M0,1"},
+     "start a 0; on other; start a 10"},
+    {&elsewhere, "a timer is postponed on a second timingwheel",
+     "start a 10; on other; postpone a 20"},
+    {&elsewhere, "a timer is cancelled on a second timingwheel",
+     "start a 10; on other; cancel a"},
+    {&elsewhere, "a timer is moved on a second timingwheel",
+     "start a 10; on other; move a b"},
     {&set_up_again, "a timer is started after a second tw_init",
-     "s0,10 I2 s0,20"},
+     "start a 10; tw_init 2; start a 20"},
     {&set_up_again, "a timer is cancelled after a second tw_init",
-     "s0,10 I2 c0"},
-    {&into_pending, "tw_move into a pending timer", "s0,10 s1,10 m0,1"},
+     "start a 10; tw_init 2; cancel a"},
+    {&into_pending, "tw_move into a pending timer",
+     "start a 10, b 10; move a b"},
     {&uninitialised, "a timer that was never initialised is started",
-     "u0 s0,10"},
+     "never_init a; start a 10"},
     {&uninitialised, "a timer that was never initialised is postponed",
-     "u0 p0,10"},
+     "never_init a; postpone a 10"},
     {&uninitialised, "a timer that was never initialised is cancelled",
-     "u0 c0"},
-    {&inside, "a callback advances, polls, trims or destroys", "b0 s0,10 a10"},
-    {&inside, "a visitor of tw_foreach does", "s0,10 V"},
-    {&inside, "a visitor of tw_drain does", "s0,10 s1,10 R"},
-    {&left_before, "a callback has jumped out of an earlier call", "j0 !"},
-    {&allocating, "TW_MALLOC calls back", "s0,10 f s9,100"},
-    {&allocating, "TW_FREE calls back", "s0,10 s9,100 c9 f t"},
-    {&unready, "a call before tw_init", "z !"},
-    {&unready, "a call after tw_destroy", "D !"},
-    {&copied, "a call for a copy of another timingwheel", "s0,10 S1,10 y !"},
-    {&copied, "a start where a timingwheel has gone", "y Y0"},
-    {&out_of_range, "tw_init: a wheel_size of 1", "I1"},
-    {&out_of_range, "tw_init: a wheel_size of 48", "I48"},
-    {&out_of_range, "tw_init: a wheel_size of 8192", "I8192"},
-    {&missing, "tw_init: no timingwheel", "N I2"},
-    {&missing, "tw_timer_init: no timer", "b1000"},
-    {&missing, "tw_start: no timingwheel", "N s0,10"},
-    {&missing, "tw_start: no timer", "s1000,10"},
-    {&missing, "tw_start_within: no timingwheel", "N w0"},
-    {&missing, "tw_start_within: no timer", "w1000"},
-    {&missing, "tw_postpone: no timingwheel", "N p0,10"},
-    {&missing, "tw_postpone: no timer", "p1000,10"},
-    {&missing, "tw_start_after: no timingwheel", "N A0,10"},
-    {&missing, "tw_start_after: no timer", "A1000,10"},
-    {&missing, "tw_postpone_after: no timingwheel", "N Q0,10"},
-    {&missing, "tw_postpone_after: no timer", "Q1000,10"},
-    {&missing, "tw_move: no timingwheel", "s0,10 N m0,1"},
-    {&missing, "tw_move: from no timer", "m1000,1"},
-    {&missing, "tw_move: to no timer", "s0,10 m0,1000"},
-    {&missing, "tw_advance_clock: no timingwheel", "N a10"},
-    {&missing, "tw_advance_clock_limit: no timingwheel", "N L10,5"},
-    {&missing, "tw_poll: no timingwheel", "N l10"},
-    {&missing, "tw_reserve: no timingwheel", "N r10"},
-    {&missing, "tw_trim: no timingwheel", "N t"},
-    {&missing, "tw_foreach: no timingwheel", "N v"},
-    {&missing, "tw_drain: no timingwheel", "N d"},
-    {&delay, "hint: tw_start with a delay", "H1000 s0,30"},
-    {&delay, "hint: tw_start_within with a delay", "H200000 w0"},
-    {&delay, "hint: tw_postpone to an earlier delay", "H1000 s0,2000 p0,30"},
-    {&delay, "hint: tw_postpone to a later delay", "H1000 s0,0 p0,30"},
-    {&delay, "hint: a deadline just before `start`", "H1000 s0,999"},
-    {&silent, "hint: a timer without callback fires", "k0 s0,9 a9"},
+     "never_init a; cancel a"},
+    {&inside, "a callback advances, polls, trims or destroys",
+     "in a: call\nstart a 10; advance 10"},
+    {&inside, "a visitor of tw_foreach does",
+     "visitor: call\nstart a 10; foreach"},
+    {&inside, "a visitor of tw_drain does",
+     "visitor: call\nstart a 10, b 10; drain"},
+    {&left_before, "a callback has jumped out of an earlier call",
+     "leave_call a; call"},
+    {&allocating, "TW_MALLOC calls back",
+     "start a 10\nallocator: call\nstart j 100"},
+    {&allocating, "TW_FREE calls back",
+     "start a 10, j 100; cancel j\nallocator: call\ntrim"},
+    {&unready, "a call before tw_init", "clear_wheel; call"},
+    {&unready, "a call after tw_destroy", "destroy; call"},
+    {&copied, "a call for a copy of another timingwheel",
+     "start a 10; on other; start b 10; on first; swap_copies; call"},
+    {&copied, "a start where a timingwheel has gone",
+     "swap_copies; on copy; start a 10"},
+    {&out_of_range, "tw_init: a wheel_size of 1", "tw_init 1"},
+    {&out_of_range, "tw_init: a wheel_size of 48", "tw_init 48"},
+    {&out_of_range, "tw_init: a wheel_size of 8192", "tw_init 8192"},
+    {&missing, "tw_init: no timingwheel", "on none; tw_init 2"},
+    {&missing, "tw_timer_init: no timer", "init none"},
+    {&missing, "tw_start: no timingwheel", "on none; start a 10"},
+    {&missing, "tw_start: no timer", "start none 10"},
+    {&missing, "tw_start_within: no timingwheel", "on none; within a 5 9"},
+    {&missing, "tw_start_within: no timer", "within none 5 9"},
+    {&missing, "tw_postpone: no timingwheel", "on none; postpone a 10"},
+    {&missing, "tw_postpone: no timer", "postpone none 10"},
+    {&missing, "tw_start_after: no timingwheel", "on none; start_after a 10"},
+    {&missing, "tw_start_after: no timer", "start_after none 10"},
+    {&missing, "tw_postpone_after: no timingwheel",
+     "on none; postpone_after a 5"},
+    {&missing, "tw_postpone_after: no timer", "postpone_after none 10"},
+    {&missing, "tw_move: no timingwheel", "start a 10; on none; move a b"},
+    {&missing, "tw_move: from no timer", "move none b"},
+    {&missing, "tw_move: to no timer", "start a 10; move a none"},
+    {&missing, "tw_advance_clock: no timingwheel", "on none; advance 10"},
+    {&missing, "tw_advance_clock_limit: no timingwheel", "on none; limit 5 10"},
+    {&missing, "tw_poll: no timingwheel", "on none; poll 10"},
+    {&missing, "tw_reserve: no timingwheel", "on none; reserve 10"},
+    {&missing, "tw_trim: no timingwheel", "on none; trim"},
+    {&missing, "tw_foreach: no timingwheel", "on none; foreach"},
+    {&missing, "tw_drain: no timingwheel", "on none; drain"},
+    {&delay, "hint: tw_start with a delay", "timingwheel start 99; start a 30"},
+    {&delay, "hint: tw_start_within with a delay",
+     "timingwheel start 99; within a 20 30"},
+    {&delay, "hint: tw_postpone to an earlier delay",
+     "timingwheel start 99; start a 200; postpone a 30"},
+    {&delay, "hint: tw_postpone to a later delay",
+     "timingwheel start 99; start a 0; postpone a 30"},
+    {&delay, "hint: a deadline just before `start`",
+     "timingwheel start 99; start a 98"},
+    {&silent, "hint: a timer without callback fires",
+     "no_callback a; start a 9; advance 9 = 1"},
     {&silent, "hint: a timer without callback fires with a limit",
-     "k0 s0,9 L9,5"},
+     "no_callback a; start a 9; limit 5 9 = 1"},
     {&silent, "hint: a timer without callback fires after a start",
-     "k0 B1 s1,9 s0,10 a10"},
-    {&set_back, "hint: tw_advance_clock back", "a9 a8"},
-    {&set_back, "hint: tw_advance_clock before `start`", "H1000 a999"},
-    {&set_back, "hint: tw_advance_clock_limit back", "a9 L8,5"},
-    {&set_back, "hint: tw_poll back", "a9 l8"},
+     "in b: start f 20\nno_callback a; start b 9, a 10; advance 10 = 2"},
+    {&set_back, "hint: tw_advance_clock back", "advance 9; advance 8"},
+    {&set_back, "hint: tw_advance_clock before `start`",
+     "timingwheel start 99; advance 98"},
+    {&set_back, "hint: tw_advance_clock_limit back", "advance 9; limit 5 8"},
+    {&set_back, "hint: tw_poll back", "advance 9; poll 8"},
     {&set_back, "hint: back before the `now` of an unfinished call",
-     "s0,1 s1,1 L9,1 L8,1"},
-    {&set_back, "hint: back after a poll", "s0,1 l9 l9 a8"},
+     "start a 1, b 1; limit 1 9: a; limit 1 8: b"},
+    {&set_back, "hint: back after a poll",
+     "start a 1; poll 9: a; poll 9; advance 8"},
     {&no_hint, "no hint: deadline 0, and overdue",
-     "H1000 s0,0 s1,1000 a2000 s1,1500 p1,0"},
-    {&no_hint, "no hint: relative starts", "H1000 A0,0 A1,30 Q1,50 a2000"},
+     "timingwheel start 99; start a 0, b 99; advance 200: a b; start b 150; "
+     "postpone b 0"},
+    {&no_hint, "no hint: relative starts",
+     "timingwheel start 99; start_after a 0, b 30; postpone_after b 50; "
+     "advance 200: a b"},
     {&no_hint, "no hint: tw_poll takes a timer without callback",
-     "k0 s0,9 l9 l9"},
-    {&no_hint, "no hint: the same `now` again", "a9 a9 L9,5 l9"},
+     "no_callback a; start a 9; poll 9: a; poll 9"},
+    {&no_hint, "no hint: the same `now` again",
+     "advance 9; advance 9; limit 5 9; poll 9"},
     {&no_hint, "no hint: the same `now` for an unfinished call",
-     "s0,1 s1,1 L9,1 L9,1 a9"},
+     "start a 1, b 1; limit 1 9: a; limit 1 9: b; advance 9"},
 #ifdef TIMINGWHEEL_THREADS
-    {&damaged, "a posted start behind a damaged timer", "s0,10 x0 O0,10 G"},
+    {&damaged, "a posted start behind a damaged timer",
+     "start a 10; damage a; post 10; collect"},
     {&damaged, "a posted cancel beside a damaged timer",
-     "O0,10 G s0,10 x0 o0 G"},
-    {&delay, "hint: tw_post_start with a delay", "H1000 O0,30 G"},
+     "post 10; collect; start a 10; damage a; post_cancel; collect"},
+    {&elsewhere, "a posted start on a second timingwheel",
+     "post 10; collect; on other; post 10; collect"},
+    {&allocating, "TW_MALLOC collects",
+     "start a 10\nallocator: collect\nstart j 100"},
+    {&no_hint, "no hint: a mailbox without a timingwheel",
+     "on none; post 10; collect"},
+    {&delay, "hint: tw_post_start with a delay",
+     "timingwheel start 99; post 30; collect"},
 #endif
 };
 
-/* Returns NULL for the number 1000. */
-static tw_timer *timer_of(uint64_t number)
+static bool script_more(const char *name)
 {
-    return number == LENGTH(timers) ? NULL : &timers[number % LENGTH(timers)];
-}
-
-static void start_many(timingwheel *wheel, uint64_t count, uint64_t time)
-{
-    for (uint64_t i = 0; i < count; i++)
-        tw_start(wheel, &timers[i], time + i % 8);
-}
-
-/* Copies the timingwheel, and gets a copy of the other. */
-static void swap_copies(void)
-{
-    copy = tw;
-    tw = other;
-    timers[0] = timers[1];
-}
-
-/* A timingwheel whose clock starts at 1000 or at 0. */
-static uint64_t start_of(const timingwheel *wheel)
-{
-    return wheel == NULL ? 0 : tw_now(wheel);
-}
-
-static void set_up_at(uint64_t start)
-{
-    tw_config config = {1, 0, 16, 0, NULL};
-    config.start = start;
-    tw_init(&tw, &config);
-}
-
-/* Runs a step: a letter, the number of a timer or a time, and a time. S, P, C
- * and M are for the other timingwheel. After N, the next step has none. */
-static void run_step(char step, uint64_t number, uint64_t time)
-{
-    timingwheel *wheel = &tw;
-    tw_timer *timer = timer_of(number);
-    tw_config config = {0, 0, (uint32_t)number, 0, NULL};
-    if (without || strchr("SPCM", step) != NULL)
-        wheel = without ? NULL : &other;
-    without = step == 'N';
-#define STEP(letters, action)                                           \
-    (strchr(letters, step) != NULL ? (called = #action, (void)(action)) \
-                                   : (void)0)
-    STEP("sS", tw_start(wheel, timer, time));
-    STEP("w", tw_start_within(wheel, timer, 100000, 200000));
-    STEP("A", tw_start_after(wheel, timer, start_of(wheel), time));
-    STEP("Q", tw_postpone_after(wheel, timer, start_of(wheel), time));
-    STEP("n", start_many(wheel, number, time));
-    STEP("pP", tw_postpone(wheel, timer, time));
-    STEP("cC", tw_cancel(wheel, timer));
-    STEP("mM", tw_move(wheel, timer, timer_of(time)));
-    STEP("x", damage(timer));
-    STEP("u", memset(timer, 0xa5, sizeof *timer));
-    STEP("b", tw_timer_init(timer, call_in_callback));
-    STEP("B", tw_timer_init(timer, start_in_callback));
-    STEP("j", leave_call(wheel, timer));
-    STEP("a", tw_advance_clock(wheel, number));
-    STEP("L", tw_advance_clock_limit(wheel, number, (size_t)time));
-    STEP("l", tw_poll(wheel, number));
-    STEP("r", tw_reserve(wheel, number));
-    STEP("v", tw_foreach(wheel, visit, NULL));
-    STEP("W", tw_drain(wheel, start_and_damage, NULL));
-    STEP("X", tw_foreach(wheel, start_and_damage, NULL));
-    STEP("V", tw_foreach(wheel, call_in_visitor, NULL));
-    STEP("e", tw_drain(wheel, damage_next, NULL));
-    STEP("d", tw_drain(wheel, NULL, NULL));
-    STEP("R", tw_drain(wheel, call_in_visitor, NULL));
-    STEP("D", tw_destroy(wheel));
-    STEP("I", tw_init(wheel, &config));
-    STEP("H", set_up_at(number));
-    STEP("k", tw_timer_init(timer, NULL));
-    STEP("t", tw_trim(wheel));
-    STEP("f", in_allocator = make_call); /* for TW_MALLOC and TW_FREE */
-    STEP("z", memset((void *)&tw, 0, sizeof tw));
-    STEP("y", swap_copies());
-    STEP("Y", tw_start(&copy, timer, 10));
-    STEP("!", make_call());
+    timingwheel *tw = script_wheel;
+    uint64_t v[2] = {0, 0}, now = tw == NULL ? 0 : tw_now(tw);
+    tw_config config = {0, 0, 0, 0, NULL};
+#define TIMER_READ script_timer_at(v[0])
+    if (SCRIPT_IS("on")) {
+        name = script_word(here.command);
+        script_wheel = SCRIPT_IS("first")   ? &script.tw
+                       : SCRIPT_IS("other") ? &other
+                       : SCRIPT_IS("copy")  ? &copy
+                                            : NULL;
+    } else if (SCRIPT_READ("tw_init", 1)) {
+        config.wheel_size = (uint32_t)v[0];
+        tw_init(tw, &config);
+    } else if (SCRIPT_IS("swap_copies")) { /* `other` takes the place */
+        copy = script.tw;
+        script.tw = other;
+        script.timers[0] = script.timers[1];
+    } else if (SCRIPT_READ("many", 2))
+        for (uint64_t i = 0; i < v[0]; i++)
+            tw_start(tw, script_timer_at(i), v[1] + i % 8);
+    else if (SCRIPT_READ("damage", 1))
+        damage(TIMER_READ);
+    else if (SCRIPT_IS("call"))
+        script_run_action(calls[call]);
+    else if (SCRIPT_IS("allocator"))
+        script_set_action(&allocator);
+    else if (SCRIPT_READ("start_after", 2))
+        script_compare_status(tw_start_after(tw, TIMER_READ, now, v[1]), 0);
+    else if (SCRIPT_READ("postpone_after", 2))
+        script_compare_status(tw_postpone_after(tw, TIMER_READ, now, v[1]), 0);
+    else if (SCRIPT_READ("never_init", 1))
+        memset(TIMER_READ, 0xa5, sizeof *TIMER_READ);
+    else if (SCRIPT_READ("no_callback", 1))
+        tw_timer_init(TIMER_READ, NULL);
+    else if (SCRIPT_READ("leave_call", 1))
+        leave_call(tw, TIMER_READ);
+    else if (SCRIPT_IS("clear_wheel"))
+        memset((void *)tw, 0, sizeof *tw);
 #ifdef TIMINGWHEEL_THREADS
-    static tw_mailbox box;
-    static tw_remote remote;
-    STEP("O", (tw_mailbox_init(&box, wheel, NULL, NULL),
-               tw_remote_init(&remote, nothing),
-               tw_post_start(&box, &remote, time)));
-    STEP("o", tw_post_cancel(&box, &remote));
-    STEP("G", tw_collect(&box));
+    else if (SCRIPT_READ("post", 1)) {
+        tw_mailbox_init(&box, tw, NULL, NULL);
+        tw_post_start(&box, &remote, v[0]);
+    } else if (SCRIPT_IS("post_cancel"))
+        tw_post_cancel(&box, &remote);
+    else if (SCRIPT_IS("collect"))
+        tw_collect(&box);
 #endif
-}
-
-static void run_steps(const char *at)
-{
-    for (char *end; *at != '\0'; at = end) {
-        char step = *at;
-        uint64_t number = strtoull(at + 1, &end, 10), time = 0;
-        if (*end == ',')
-            time = strtoull(end + 1, &end, 10);
-        run_step(step, number, time);
-        end += strspn(end, " ");
-    }
+    else
+        return false;
+    return true;
 }
 
 /* ------------------------------------------------- what comes of misuse --- */
@@ -479,8 +431,14 @@ static void on_abort(int number)
     siglongjmp(caught, 1);
 }
 
-/* Runs steps, or else proper use. True if they ended in abort. */
-static bool aborts(const char *steps, void (*proper_use)(void))
+static void run_lines(const char *line)
+{
+    for (; line != NULL; line = script_next_line(line))
+        script_run_line(line);
+}
+
+/* Runs lines, or else proper use. True if they ended in abort. */
+static bool aborts(const char *lines, void (*proper_use)(void))
 {
     static FILE *file;
     volatile bool aborted = false;
@@ -494,8 +452,8 @@ static bool aborts(const char *steps, void (*proper_use)(void))
     signal(SIGABRT, on_abort);
     if (sigsetjmp(caught, 1) != 0)
         aborted = true;
-    else if (steps != NULL)
-        run_steps(steps);
+    else if (lines != NULL)
+        run_lines(lines);
     else
         proper_use();
     signal(SIGABRT, SIG_DFL);
@@ -506,14 +464,23 @@ static bool aborts(const char *steps, void (*proper_use)(void))
     return aborted;
 }
 
-/* True if the line ends with the called function. */
+/* True if the line ends with the function that the last command has called. */
 static bool ends_right(void)
 {
+    static const char *const functions[][2] = {{"within", "start_within"},
+                                               {"advance", "advance_clock"},
+                                               {"limit", "advance_clock_limit"},
+                                               {"init", "timer_init"},
+                                               {"tw_init", "init"},
+                                               {"post", "post_start"}};
     char end[100];
-    const char *function = strrchr(said, '(');
-    snprintf(end, sizeof end, "(%.*s)\n", (int)strcspn(called, "("), called);
-    return strstr(end, "tw_") != NULL && function != NULL &&
-           strcmp(function, end) == 0 && strchr(said, '\n')[1] == '\0';
+    const char *name = here.command, *function = strrchr(said, '(');
+    for (size_t i = 0; i < LENGTH(functions); i++)
+        if (SCRIPT_IS(functions[i][0]))
+            name = functions[i][1];
+    snprintf(end, sizeof end, "(tw_%s)\n", name);
+    return function != NULL && strcmp(function, end) == 0 &&
+           strchr(said, '\n')[1] == '\0';
 }
 
 /* True if the line names one of the timers, and its callback. */
@@ -524,25 +491,28 @@ static bool names_a_timer(void)
     if (names == NULL ||
         sscanf(names, "; timer %p, callback %p (", &timer, &callback) != 2)
         return false;
-    /* A timer of `timers`, or that of a remote. */
-    size_t number = (size_t)((tw_timer *)timer - timers);
-    return callback == (void *)(uintptr_t)(number < LENGTH(timers)
-                                               ? timers[number].callback
-                                               : nothing);
+    /* One of the timers, or that of a remote. */
+    size_t number = (size_t)((script_timer *)timer - script.timers);
+    return callback ==
+           (void *)(uintptr_t)(number < SCRIPT_TIMERS
+                                   ? script_timer_at(number)->callback
+                                   : script_on_fire);
 }
 
 /* True if the line on standard error is right for a row. */
 static bool is_right(const kind *k)
 {
     static const char mark[] = "timingwheel.h: ", hint[] = "hint: ";
+    bool is_hint = (k->marks & HINT) != 0,
+         names_timer = (k->marks & TIMER) != 0;
     if (k->words == NULL)
         return said[0] == '\0';
     return strncmp(said, mark, sizeof mark - 1) == 0 &&
-           k->is_hint ==
+           is_hint ==
                (strncmp(said + sizeof mark - 1, hint, sizeof hint - 1) == 0) &&
            strstr(said, k->words) != NULL && ends_right() &&
-           (strstr(said, "; timer ") != NULL) == k->names_timer &&
-           (!k->names_timer || names_a_timer());
+           (strstr(said, "; timer ") != NULL) == names_timer &&
+           (!names_timer || names_a_timer());
 }
 
 static void run_row(void)
@@ -553,8 +523,9 @@ static void run_row(void)
         set_up();
         damage = damages[run % LENGTH(damages)];
         call = k->first + run;
-        if (!CHECK(aborts(this_row->misuse, NULL) != k->is_hint) ||
-            !CHECK(is_right(k)))
+        if (!CHECK(aborts(this_row->misuse, NULL) ==
+                   ((k->marks & HINT) == 0)) ||
+            !CHECK(is_right(k)) || !CHECK(!script.has_failed))
             printf("# run %u: \"%s\"\n", (unsigned)run, said);
     }
 }
@@ -564,28 +535,34 @@ static void run_row(void)
 /* The timer's link back leads to timer 999. */
 static void mislead(tw_timer *timer)
 {
-    timer->link.prev = &timers[999].link;
+    timer->link.prev = &script_timer_at(999)->link;
 }
 
 static void damaged_timer_is_named(void)
 {
     static const struct {
-        const char *steps;
-        size_t timer;
+        const char *lines;
+        uint64_t timer;
     } messages[] = {
-        {"s0,10 S0,20", 0},        {"s0,10 C0", 0},
-        {"s0,10 s1,10 x1 a10", 1}, {"s0,10 s1,10 x1 L10,5", 1},
-        {"s0,10 s1,10 x1 l10", 1}, {"s0,10 s1,10 x1 d", 1},
-        {"s0,10 s1,10 x1 v", 1},   {"s0,10 s1,10 x0 A2,10", 0},
-        {"s0,10 s1,10 x1 c0", 1},  {"s0,10 s1,10 X", 999},
+        {"start a 10; on other; start a 20", 0},
+        {"start a 10; on other; cancel a", 0},
+        {"start a 10, b 10; damage b; advance 10", 1},
+        {"start a 10, b 10; damage b; limit 5 10", 1},
+        {"start a 10, b 10; damage b; poll 10", 1},
+        {"start a 10, b 10; damage b; drain", 1},
+        {"start a 10, b 10; damage b; foreach", 1},
+        {"start a 10, b 10; damage a; start_after c 10", 0},
+        {"start a 10, b 10; damage b; cancel a", 1},
+        {"visitor: start f 20 = TW_EBUSY; damage b\nstart a 10, b 10; foreach",
+         999},
     };
     damage = mislead;
     for (size_t i = 0; i < LENGTH(messages); i++) {
         char expected[40];
         snprintf(expected, sizeof expected, "; timer %p,",
-                 (const void *)&timers[messages[i].timer]);
+                 (const void *)script_timer_at(messages[i].timer));
         set_up();
-        CHECK(aborts(messages[i].steps, NULL) && ends_right());
+        CHECK(aborts(messages[i].lines, NULL) && ends_right());
         if (!CHECK(strstr(said, expected) != NULL && names_a_timer()))
             printf("# \"%s\"\n", said);
     }
@@ -602,45 +579,46 @@ static void restart(timingwheel *wheel, tw_timer *timer)
 static void visit_cancel(tw_timer *timer, void *context)
 {
     (void)context;
-    tw_cancel(&tw, timer);
+    tw_cancel(&script.tw, timer);
 }
 
 /* Visits and cancels the timers that wait for this visitor. */
 static void visit_nested(tw_timer *timer, void *context)
 {
-    tw_start(&tw, timer, 20000);
-    tw_foreach(&tw, context == NULL ? visit : visit_cancel, NULL);
+    tw_start(&script.tw, timer, 20000);
+    tw_foreach(&script.tw, context == NULL ? script_on_visit : visit_cancel,
+               &script);
 }
 
 static void use_properly(void)
 {
     static tw_timer moved;
     for (size_t i = 0; i < 64; i++) {
-        tw_timer_init(&timers[i], restart);
-        tw_start(&tw, &timers[i], 600 + i);
-        tw_start(&tw, &timers[i], 600 + i / 2);
+        tw_timer_init(script_timer_at(i), restart);
+        tw_start(&script.tw, script_timer_at(i), 600 + i);
+        tw_start(&script.tw, script_timer_at(i), 600 + i / 2);
         if (i % 3 == 0)
-            tw_postpone(&tw, &timers[i], 900);
+            tw_postpone(&script.tw, script_timer_at(i), 900);
         if (i % 5 == 0)
-            tw_cancel(&tw, &timers[i]);
+            tw_cancel(&script.tw, script_timer_at(i));
     }
-    moved = timers[1]; /* the object was copied before tw_move */
-    tw_move(&tw, &timers[1], &moved);
-    tw_foreach(&tw, visit, NULL);
-    tw_advance_clock(&tw, 650);
-    run_steps("n700,3000 a10000");
-    CHECK(tw_count(&tw) == 0 && tw_check(&tw));
+    moved = *script_timer_at(1); /* the object was copied before tw_move */
+    tw_move(&script.tw, script_timer_at(1), &moved);
+    tw_foreach(&script.tw, script_on_visit, &script);
+    tw_advance_clock(&script.tw, 650);
+    run_lines("many 700 3000; advance 10000 > 699");
+    CHECK(tw_count(&script.tw) == 0 && tw_check(&script.tw));
     for (size_t i = 0; i < 20; i++)
-        tw_start(&tw, &timers[i], 10000 + i * 50);
-    tw_drain(&tw, visit_nested, NULL);
-    tw_drain(&tw, visit_nested, &tw);
-    CHECK(tw_drain(&tw, NULL, NULL) == 0 && tw_check(&tw));
-    tw_trim(&tw);
-    tw_start(&other, &timers[0], 10);
-    tw_destroy(&tw);
-    tw_destroy(&tw);
-    tw_cancel(&tw, &timers[1]);
-    tw_cancel(&tw, NULL);
+        tw_start(&script.tw, script_timer_at(i), 10000 + i * 50);
+    tw_drain(&script.tw, visit_nested, NULL);
+    tw_drain(&script.tw, visit_nested, &script.tw);
+    CHECK(tw_drain(&script.tw, NULL, NULL) == 0 && tw_check(&script.tw));
+    tw_trim(&script.tw);
+    tw_start(&other, script_timer_at(0), 10);
+    tw_destroy(&script.tw);
+    tw_destroy(&script.tw);
+    tw_cancel(&script.tw, script_timer_at(1));
+    tw_cancel(&script.tw, NULL);
     tw_destroy(&other);
     tw_destroy(NULL);
     CHECK(!tw_is_pending(NULL) && tw_timer_state(NULL) == TW_IDLE);

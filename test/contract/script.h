@@ -13,7 +13,7 @@
  *     timingwheel tick 10 start 5 size 4 max 3    instead of the old one
  *     start a 50          within a 10 20    postpone a 90
  *     cancel a            move a b          init a
- *     reserve 1000        trim
+ *     reserve 1000        trim              destroy
  *     fail 2              the second allocation from now fails; fail 0: none
  *     fail                all allocations fail
  *     advance 100: a b    the clock goes to 100; a fires, then b, nothing else
@@ -39,7 +39,9 @@
  * each statement, that only starts and reserves allocate, that a refused start
  * leaves its timer alone, and that all memory is given back.
  *
- * Include this file in one C or C++ file.
+ * Include this file in one C or C++ file. A program with more commands, like
+ * mailbox.c, misuse.c and work.c, defines SCRIPT_MORE, and has script_more.
+ * scripts.c also calls script_more with "case" when a case begins, and "end".
  *
  * SPDX-License-Identifier: MIT
  */
@@ -47,8 +49,10 @@
 #include <ctype.h>
 #include <stdint.h>
 
+#ifndef TIMINGWHEEL_H /* work.c has the header apart */
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
+#endif
 
 /* On the AVR, the text of the scripts is in flash memory, and a wheel of the
  * default size does not fit. A case runs with the first combinations of `each`,
@@ -79,6 +83,16 @@ enum { SCRIPT_IS_SMALL = 0, SCRIPT_WHEEL_SIZE = 0, SCRIPT_LOG = 5000 };
 
 enum { SCRIPT_LINE = 200 };
 
+#ifdef SCRIPT_MORE
+static bool script_more(const char *name);
+#else
+#define SCRIPT_FILES "test/contract/*.script"
+#define SCRIPT_TIMER tw_timer /* the type of the timers a to z */
+#define SCRIPT_TIMER_INIT tw_timer_init
+#define SCRIPT_TIMERS 26
+#define script_more(name) false
+#endif
+
 /* The names of states, statuses and truth values, in the order of the header.
  * Their numbers are far from all times and counts of the cases. */
 static const uint64_t script_named = UINT64_C(0xa5c3e1f200000000);
@@ -90,7 +104,7 @@ typedef char
     script_names_are_in_order[TW_PENDING == 3 && TW_EBUSY == -4 ? 1 : -1];
 
 typedef struct script_timer {
-    tw_timer timer;     /* first: a pointer to the timer points here */
+    SCRIPT_TIMER timer; /* first: a pointer to the timer points here */
     const char *action; /* in the script; NULL without an action */
 } script_timer;
 
@@ -109,13 +123,14 @@ static struct script_place {
     const char *copy; /* of the line, without its comment */
     const char *at;   /* the rest of the statement, in the copy */
     uint64_t self;    /* the timer that fires or is visited */
+    char command[16]; /* the command that runs */
 } here;
 
 /* The running pass of a case. */
 static struct {
     timingwheel tw;
     heap memory;
-    script_timer timers[26];
+    script_timer timers[SCRIPT_TIMERS];
     const char *visitor;    /* the action of each visit */
     uint64_t variables[26]; /* A to Z */
     uint32_t is_given;      /* a bit for each variable that has a value */
@@ -128,6 +143,7 @@ static struct {
     bool has_failed;
     bool is_too_small; /* the machine has too little memory for the case */
 } script;
+static timingwheel *script_wheel = &script.tw; /* for the commands */
 
 static bool script_has_ended(void)
 {
@@ -164,7 +180,7 @@ static bool script_fail(const char *expected)
     if (script_has_ended())
         return false;
     uint64_t number = 1;
-    for (const char *c = script_text; c < here.line; c++)
+    for (const char *c = script_text; c != NULL && c < here.line; c++)
         number += SCRIPT_CHAR(c) == '\n';
     script.has_failed = true;
     script_put("# ");
@@ -230,7 +246,9 @@ static const char *script_word(char *word)
 
 static tw_timer *script_timer_at(uint64_t index)
 {
-    return &script.timers[index % 26].timer;
+    return index == script_named + SCRIPT_NAMES - 1
+               ? NULL
+               : (tw_timer *)&script.timers[index % SCRIPT_TIMERS];
 }
 
 #define SCRIPT_IS(word) (strcmp(name, word) == 0)
@@ -238,6 +256,9 @@ static tw_timer *script_timer_at(uint64_t index)
 /* Returns the value of a function, of a state, a status or a truth value. */
 static uint64_t script_value(const char *name, const uint64_t *argument)
 {
+    for (unsigned i = 0; i < SCRIPT_NAMES; i++)
+        if (SCRIPT_IS(script_names[i]))
+            return script_named + i;
     const timingwheel *tw = &script.tw;
     uint64_t a = argument[0], b = argument[1], c = argument[2];
     const tw_timer *timer = script_timer_at(a);
@@ -248,9 +269,6 @@ static uint64_t script_value(const char *name, const uint64_t *argument)
     tw_stats stats;
     tw_get_stats(tw, &stats);
     (void)tw_next_deadline(tw, &next);
-    for (unsigned i = 0; i < SCRIPT_NAMES; i++)
-        if (SCRIPT_IS(script_names[i]))
-            return script_named + i;
     return SCRIPT_IS("now")           ? tw_now(tw)
            : SCRIPT_IS("next")        ? next
            : SCRIPT_IS("count")       ? tw_count(tw)
@@ -431,19 +449,27 @@ static void script_compare_log(size_t first, uint64_t count)
 
 static void script_run_line(const char *line);
 
+/* Runs an action, or nothing for NULL. */
+static void script_run_action(const char *action)
+{
+    struct script_place before = here;
+    if (action != NULL && !script_has_ended())
+        script_run_line(action);
+    here = before;
+}
+
 /* Runs the action of a timer that fires, is polled or is visited. */
 static void script_act(const char *action, const tw_timer *timer)
 {
-    struct script_place before = here;
+    uint64_t before = here.self;
     here.self = (uint64_t)((const script_timer *)timer - script.timers);
     if (script.logged < SCRIPT_LOG) {
         script_entry *entry = &script.log[script.logged++];
         entry->name = (char)('a' + here.self);
         entry->clock = tw_now(&script.tw);
     }
-    if (action != NULL && !script_has_ended())
-        script_run_line(action);
-    here = before;
+    script_run_action(action);
+    here.self = before;
 }
 
 static void script_on_fire(timingwheel *tw, tw_timer *timer)
@@ -491,7 +517,7 @@ static void script_poll(uint64_t now)
     for (const char *c = here.at; *c != '\0' && *c != ';'; c++)
         wanted += *c == ' ' && c[1] >= 'a' && c[1] <= 'z';
     do {
-        if ((timer = tw_poll(&script.tw, now)) == NULL)
+        if ((timer = tw_poll(script_wheel, now)) == NULL)
             break;
         script_act(((const script_timer *)timer)->action, timer);
     } while (++count < wanted);
@@ -576,18 +602,20 @@ static bool script_is(const char *name, const char *word, unsigned count,
  * is no such command. */
 static bool script_command(const char *name)
 {
-    timingwheel *tw = &script.tw;
+    timingwheel *tw = script_wheel;
     size_t first = script.logged, calls = script.memory.calls;
     uint64_t v[3];
 #define SCRIPT_READ(word, count) script_is(name, word, count, v)
     if (SCRIPT_READ("start", 2) || SCRIPT_READ("postpone", 2) ||
         SCRIPT_READ("within", 3)) {
-        tw_timer *timer = script_timer_at(v[0]), before = *timer;
+        tw_timer *timer = script_timer_at(v[0]);
+        const tw_timer *kept = timer == NULL ? script_timer_at(0) : timer;
+        tw_timer before = *kept;
         int status = SCRIPT_IS("start") ? tw_start(tw, timer, v[1])
                      : SCRIPT_IS("postpone")
                          ? tw_postpone(tw, timer, v[1])
                          : tw_start_within(tw, timer, v[1], v[2]);
-        if (status != TW_OK && memcmp(&before, timer, sizeof before) != 0)
+        if (status != TW_OK && memcmp(&before, kept, sizeof before) != 0)
             script_fail("a refused start that changes no timer");
         script.has_postponed |= SCRIPT_IS("postpone");
         script_compare_status(status, calls);
@@ -609,17 +637,20 @@ static bool script_command(const char *name)
     } else if (SCRIPT_IS("drain")) {
         script_compare_log(first, tw_drain(tw, script_on_visit, &script));
     } else if (SCRIPT_READ("in", 1)) {
-        script_set_action(&script.timers[v[0] % 26].action);
+        script_set_action(&script.timers[v[0] % SCRIPT_TIMERS].action);
     } else if (SCRIPT_IS("visitor")) {
         script_set_action(&script.visitor);
     } else if (SCRIPT_READ("move", 2)) {
         tw_move(tw, script_timer_at(v[0]), script_timer_at(v[1]));
     } else if (SCRIPT_READ("init", 1)) {
-        tw_timer_init(script_timer_at(v[0]), script_on_fire);
+        SCRIPT_TIMER_INIT((SCRIPT_TIMER *)script_timer_at(v[0]),
+                          script_on_fire);
     } else if (SCRIPT_READ("reserve", 1)) {
         script_compare_status(tw_reserve(tw, v[0]), calls);
     } else if (SCRIPT_IS("trim")) {
         tw_trim(tw);
+    } else if (SCRIPT_IS("destroy")) {
+        tw_destroy(tw);
     } else if (SCRIPT_IS("fail")) {
         bool for_ever = script_peek() < '0' || *here.at > '9';
         size_t nth = for_ever ? 1 : (size_t)script_sum();
@@ -638,7 +669,7 @@ static bool script_command(const char *name)
             script_statements();
         }
     } else {
-        return false;
+        return script_more(name);
     }
     return true;
 }
@@ -646,9 +677,7 @@ static bool script_command(const char *name)
 static void script_statements(void)
 {
     while (script_peek() != '\0' && !script_has_ended()) {
-        char name[16];
-        const char *begin = here.at;
-        (void)script_word(name);
+        const char *begin = here.at, *name = script_word(here.command);
         if (script_command(name)) {
             while (script_accept(","))
                 script_command(name);
@@ -664,7 +693,7 @@ static void script_statements(void)
     }
 }
 
-/* ---------------------------------------------------------------- cases --- */
+/* ---------------------------------------------------------------- lines --- */
 
 /* Copies a line without its comment. */
 static void script_copy_line(char *copy, const char *text)
@@ -691,67 +720,9 @@ static void script_run_line(const char *line)
 }
 
 /* Returns the next line; NULL at the end of the script. */
-static const char *script_next_line(const char *line)
+static inline const char *script_next_line(const char *line)
 {
     while (SCRIPT_CHAR(line) != '\0' && SCRIPT_CHAR(line) != '\n')
         line++;
     return SCRIPT_CHAR(line) == '\0' ? NULL : line + 1;
-}
-
-/* Returns true if the line begins a case. Copies the name of the case. */
-static bool script_is_case(const char *line, char *name)
-{
-    script_copy_line(name, line);
-    if (strncmp(name, "case ", 5) != 0)
-        return false;
-    script_copy_line(name, line + 5);
-    return true;
-}
-
-/* Fails after the line unless the promise holds. */
-static void script_check(const char *line, const char *promise, bool holds)
-{
-    here.line = line;
-    here.copy = "after this line";
-    if (!holds)
-        script_fail(promise);
-}
-
-/* Runs the case with the current combination of the values of `each`. */
-static void script_run_pass(const char *line)
-{
-    char name[SCRIPT_LINE];
-    const heap *memory = &script.memory;
-    memset(&script, 0, sizeof script);
-    script.passes = 1;
-    here.line = line;
-    here.copy = here.at = "";
-    (void)tw_init(&script.tw, NULL);
-    script_timingwheel();
-    for (unsigned i = 0; i < 26; i++)
-        tw_timer_init(script_timer_at(i), script_on_fire);
-    while (!script_has_ended() && (line = script_next_line(line)) != NULL &&
-           !script_is_case(line, name)) {
-        script_run_line(line);
-        script_check(line, "true from tw_check", tw_check(&script.tw));
-        script_check(line, "allocations in starts and reserves alone",
-                     memory->calls == script.allocations ||
-                         script.has_postponed);
-    }
-    if (!script.has_failed)
-        tw_destroy(&script.tw);
-    script_check(here.line, "all memory back from tw_destroy",
-                 memory->blocks + memory->bytes + memory->strays == 0);
-}
-
-/* Runs the case whose first line is `line`. Returns false if the case failed.
- * script.is_too_small is true if the machine has too little memory. */
-static bool script_run(const char *line)
-{
-    script_pass = 0;
-    do
-        script_run_pass(line);
-    while (++script_pass < script.passes && script_pass < SCRIPT_PASSES &&
-           !script_has_ended());
-    return !script.has_failed;
 }

@@ -9,8 +9,8 @@
  *
  * test/contract tests each promise of the manual, by public names alone. A
  * script X.script has the cases that are straight lines. X.c has cases of the
- * same subject that need C. Only C has ahead.c (promise 10: large buckets),
- * exceptions.cpp, mailbox.c, misuse.c (TW_DEBUG) and saving.c.
+ * same subject that need C. mailbox.c runs threads/mailbox.script. Only C has
+ * ahead.c (large buckets), exceptions.cpp, misuse.c (TW_DEBUG) and saving.c.
  * peer_bugs.tsv lists bugs of other libraries, each with the case that finds
  * the bug.
  *
@@ -53,6 +53,68 @@ static bool is_chosen(const char *name)
         has_words |= !is_file(arguments[i]);
     }
     return !has_words;
+}
+
+/* Returns true if the line begins a case. Copies the name of the case. */
+static bool script_is_case(const char *line, char *name)
+{
+    script_copy_line(name, line);
+    if (strncmp(name, "case ", 5) != 0)
+        return false;
+    script_copy_line(name, line + 5);
+    return true;
+}
+
+/* Fails after the line unless the promise holds. */
+static void script_check(const char *line, const char *promise, bool holds)
+{
+    here.line = line;
+    here.copy = "after this line";
+    if (!holds)
+        script_fail(promise);
+}
+
+/* Runs the case with the current combination of the values of `each`. */
+static void script_run_pass(const char *line)
+{
+    char name[SCRIPT_LINE];
+    const heap *memory = &script.memory;
+    memset(&script, 0, sizeof script);
+    script.passes = 1;
+    here.line = line;
+    here.copy = here.at = "";
+    (void)tw_init(&script.tw, NULL);
+    script_timingwheel();
+    for (unsigned i = 0; i < 26; i++) {
+        memset(script_timer_at(i), 0xa5, sizeof script.timers[i].timer);
+        SCRIPT_TIMER_INIT(&script.timers[i].timer, script_on_fire);
+    }
+    (void)script_more("case");
+    while (!script_has_ended() && (line = script_next_line(line)) != NULL &&
+           !script_is_case(line, name)) {
+        script_run_line(line);
+        script_check(line, "true from tw_check", tw_check(&script.tw));
+        script_check(line, "allocations in starts and reserves alone",
+                     memory->calls == script.allocations ||
+                         script.has_postponed);
+    }
+    (void)script_more("end");
+    if (!script.has_failed)
+        tw_destroy(&script.tw);
+    script_check(here.line, "all memory back from tw_destroy",
+                 memory->blocks + memory->bytes + memory->strays == 0);
+}
+
+/* Runs the case whose first line is `line`. Returns false if the case failed.
+ * script.is_too_small is true if the machine has too little memory. */
+static bool script_run(const char *line)
+{
+    script_pass = 0;
+    do
+        script_run_pass(line);
+    while (++script_pass < script.passes && script_pass < SCRIPT_PASSES &&
+           !script_has_ended());
+    return !script.has_failed;
 }
 
 /* Runs the chosen cases of a script. */
@@ -120,7 +182,7 @@ static void run_all(void)
             has_files = true;
             run_file(arguments[i]);
         }
-    if (has_files || glob("test/contract/*.script", 0, NULL, &found) != 0)
+    if (has_files || glob(SCRIPT_FILES, 0, NULL, &found) != 0)
         return;
     for (size_t i = 0; i < found.gl_pathc; i++)
         run_file(found.gl_pathv[i]);

@@ -9,7 +9,8 @@
  *
  * Two kinds of cases:
  *
- *     script    a line of calls, with bounds on the longest call
+ *     script    a line in the language of ../contract/script.h, with bounds on
+ *               the longest call; script_more has its commands
  *     million   the longest call of a busy loop with a million timers
  *
  * Each call in a script is also held to these laws:
@@ -47,6 +48,11 @@ void *work_malloc(size_t size);
 #include HEADER
 
 #ifndef WORK_WHEEL
+#define SCRIPT_MORE
+#define SCRIPT_TIMER tw_timer
+#define SCRIPT_TIMER_INIT tw_timer_init
+#define SCRIPT_TIMERS 26
+#include "../contract/script.h"
 #include "../lib/random.h"
 #include "../lib/tap.h"
 
@@ -80,7 +86,6 @@ static const char *const kinds[KINDS] = {
 static struct {
     timingwheel tw;
     uint64_t tick;      /* time units per tick */
-    uint64_t step;      /* `s` in scripts: ticks of a bucket */
     size_t used;        /* timers ever started */
     uint64_t stale;     /* cancels, postpones and restarts not paid for */
     uint64_t again;     /* if not 0: fired timers start again so much later */
@@ -227,194 +232,138 @@ static uint64_t spread(uint64_t first, uint64_t span, size_t i)
     return first + i * UINT64_C(0x9e3779b97f4a7c15) % span;
 }
 
-/* N FIRST SPAN: starts N timers, spread. */
-static void run_start(const uint64_t *o)
+/* Runs a command. The deadlines are spread over SPAN ticks from FIRST on, or
+ * with a SPAN of 0, they have any magnitude.
+ *
+ *     many N FIRST SPAN          starts N more timers
+ *     restart_all FIRST SPAN     also moves each timer away and back
+ *     postpone_all FIRST SPAN    postpones the pending timers
+ *     cancel_all K               cancels the pending timers except each K-th
+ *     go T                       a call at tick T
+ *     steps T D                  a call every D ticks, the last at tick T
+ *     limits L T                 calls with limit L until nothing is due at T
+ *     no_memory                  TW_MALLOC fails from now on
+ *     again DELAY                timers that fire start again DELAY later
+ *     forget                     what was measured so far does not count */
+static bool script_more(const char *name)
 {
-    for (size_t i = 0; i < o[0]; i++) {
-        tw_timer *timer = &timers[w.used++];
-        tw_timer_init(timer, on_fire);
-        start(timer, spread(o[1], o[2], i));
+    uint64_t v[3], now;
+    size_t i = 0;
+    if (SCRIPT_READ("many", 3)) {
+        for (; i < v[0]; i++) {
+            tw_timer_init(&timers[w.used], on_fire);
+            start(&timers[w.used++], spread(v[1], v[2], i));
+        }
+    } else if (SCRIPT_READ("restart_all", 2)) {
+        for (; i < w.used; i++) {
+            start(&timers[i], spread(v[0], v[1], i));
+            move(&timers[i]);
+        }
+    } else if (SCRIPT_READ("postpone_all", 2)) {
+        for (; i < w.used; i++)
+            if (tw_is_pending(&timers[i]))
+                postpone(&timers[i], spread(v[0], v[1], i));
+    } else if (SCRIPT_READ("cancel_all", 1)) {
+        for (; i < w.used; i++)
+            if (tw_is_pending(&timers[i]) && (v[0] == 0 || i % v[0] != 0))
+                cancel(&timers[i]);
+    } else if (SCRIPT_READ("go", 1)) {
+        advance(v[0], SIZE_MAX);
+    } else if (SCRIPT_READ("steps", 2)) {
+        do {
+            now = tw_now(&w.tw) / w.tick;
+            now = v[0] - now < v[1] ? v[0] : now + v[1];
+            advance(now, SIZE_MAX);
+        } while (now < v[0]);
+    } else if (SCRIPT_READ("limits", 2)) {
+        do
+            advance(v[1], (size_t)v[0]);
+        while (tw_wait(&w.tw, units(v[1]), 1) == 0 && ++i < MOST_CALLS);
+    } else if (SCRIPT_IS("no_memory")) {
+        memory_fails = true;
+    } else if (SCRIPT_READ("again", 1)) {
+        w.again = v[0];
+    } else if (SCRIPT_IS("forget")) {
+        memset(w.worst, 0, sizeof(w.worst));
+    } else {
+        return false;
     }
+    return true;
 }
 
-/* FIRST SPAN: starts all timers again, spread. Each moves away and back. */
-static void run_restart(const uint64_t *o)
-{
-    for (size_t i = 0; i < w.used; i++) {
-        start(&timers[i], spread(o[0], o[1], i));
-        move(&timers[i]);
-    }
-}
-
-/* FIRST SPAN: postpones all pending timers, spread. */
-static void run_postpone(const uint64_t *o)
-{
-    for (size_t i = 0; i < w.used; i++)
-        if (tw_is_pending(&timers[i]))
-            postpone(&timers[i], spread(o[0], o[1], i));
-}
-
-/* K: cancels all pending timers except each K-th. */
-static void run_cancel(const uint64_t *o)
-{
-    for (size_t i = 0; i < w.used; i++)
-        if (tw_is_pending(&timers[i]) && (o[0] == 0 || i % o[0] != 0))
-            cancel(&timers[i]);
-}
-
-/* T D: a call every D ticks, the last at tick T. D 0: one call. */
-static void run_to(const uint64_t *o)
-{
-    uint64_t now;
-    do {
-        now = tw_now(&w.tw) / w.tick;
-        now = o[1] == 0 || o[0] - now < o[1] ? o[0] : now + o[1];
-        advance(now, SIZE_MAX);
-    } while (now < o[0]);
-}
-
-/* T L: calls with the limit L until nothing is due at tick T. */
-static void run_limit(const uint64_t *o)
-{
-    size_t calls = 0;
-    do
-        advance(o[0], (size_t)o[1]);
-    while (tw_wait(&w.tw, units(o[0]), 1) == 0 && ++calls < MOST_CALLS);
-}
-
-/* FAILS DELAY: TW_MALLOC fails from now on if FAILS is 1. Timers that fire
- * start again DELAY later, if not 0. Figures measured so far are forgotten. */
-static void run_from_now(const uint64_t *o)
-{
-    memory_fails = o[0] != 0;
-    w.again = o[1];
-    memset(w.worst, 0, sizeof(w.worst));
-}
-
-static const struct {
-    const char *name;
-    void (*run)(const uint64_t *numbers);
-} operations[] = {{"start", run_start},
-                  {"restart", run_restart},
-                  {"postpone", run_postpone},
-                  {"cancel", run_cancel},
-                  {"to", run_to},
-                  {"limit", run_limit},
-                  {"from-now", run_from_now}};
-#define OPERATIONS (sizeof(operations) / sizeof(*operations))
-
-/* The scripts. Times are ticks. 2^N is a power, 3s are three steps of a coarse
- * wheel, and 3p are three parts of 256 of a step. */
-typedef struct script {
+/* Times are ticks. S is a step of a coarse wheel, P a part of 256 of a step. */
+typedef struct row {
     const char *name;
     uint32_t size;  /* 0: wheels of 4, 16 and 256 */
     uint64_t moved; /* at most, timers moved by a call */
     uint64_t calls; /* at most, blocks of a call; ANY: the laws alone */
     const char *text;
-} script;
+} row;
 
-static const script scripts[] = {
+static const row rows[] = {
     /* Promise 7: the number of timers makes no difference. */
     {"nothing due: one tick or 2^60", 0, 0, 100,
-     "start 1 0-1 1; to 1; to 2; to 2^20; to 2^58; to 2^60"},
+     "many 1 0-1 1; go 1, 2, 2^20, 2^58, 2^60"},
     {"nothing due after a large bucket has moved", 0, 0, 15,
-     "start 20000 4s 1s; to 3s; to 4s 1p; to 5s 1p; from-now;"
-     "to 6s; to 7s 1p"},
+     "many 20000 4*S S; go 3*S; steps 4*S P; steps 5*S P; forget; go 6*S; "
+     "steps 7*S P"},
     {"nothing due beside 300,000 timers", 0, 0, 100,
-     "start 300000 2^40 2^30; to 1; to 2; to 1000; to 2^20; to 2^38"},
+     "many 300000 2^40 2^30; go 1, 2, 1000, 2^20, 2^38"},
     {"start, move, postpone and cancel among 300,000 timers", 0, 0, 0,
-     "start 300000 1 0; restart 1 0; restart 2^20 2^30; cancel 2;"
-     "postpone 2^40 0; cancel 0"},
+     "many 300000 1 0; restart_all 1 0; restart_all 2^20 2^30; cancel_all 2; "
+     "postpone_all 2^40 0; cancel_all 0"},
     {"limit 1 beside 300,000 timers", 0, 1, 200,
-     "start 300000 2^50 2^40; start 3000 1 0; limit 2^40 1"},
+     "many 300000 2^50 2^40; many 3000 1 0; limits 1 2^40"},
     /* Promise 10: of n timers in a bucket, each of k calls in the step before
      * moves n / k, and each of these timers once in each wheel below. */
     {"256 calls in the step before a large bucket", 0, 640, ANY,
-     "start 20000 4s 1s; to 3s; to 4s 1p; to 5s 1p"},
+     "many 20000 4*S S; go 3*S; steps 4*S P; steps 5*S P"},
     {"16 calls in the step before a large bucket", 0, 5000, ANY,
-     "start 20000 4s 1s; to 3s; to 4s 16p"},
+     "many 20000 4*S S; go 3*S; steps 4*S 16*P"},
     {"a call per tick", 256, 80, ANY,
-     "start 20000 1024 256; to 768; to 1300 1"},
+     "many 20000 1024 256; go 768; steps 1300 1"},
     {"64 calls in the step before, steps of 2^56 ticks", 256, 400, ANY,
-     "start 20000 2^58 2^56; to 2^57+2^56; to 2^58+2^54 2^50"},
+     "many 20000 2^58 2^56; go 2^57+2^56; steps 2^58+2^54 2^50"},
     {"a loop that slept through the step before", 0, ANY, ANY,
-     "start 20000 4s 1s; to 4s; to 5s"},
+     "many 20000 4*S S; go 4*S, 5*S"},
     {"a large bucket whose timers were cancelled", 0, 128, ANY,
-     "start 20000 4s 1s; cancel 16; to 3s; to 4s 1p"},
+     "many 20000 4*S S; cancel_all 16; go 3*S; steps 4*S P"},
     {"a large bucket of postponed timers", 0, 640, ANY,
-     "start 20000 1s 1; postpone 4s 1s; to 1s; from-now; to 3s; to 4s 1p"},
+     "many 20000 S 1; postpone_all 4*S S; go S; forget; go 3*S; steps 4*S P"},
     {"20,000 timers postponed out of one tick", 0, 640, ANY,
-     "start 20000 100 1; postpone 4s 1s; to 99; to 100; from-now; to 5s 1p"},
+     "many 20000 100 1; postpone_all 4*S S; go 99, 100; forget; steps 5*S P"},
     {"large buckets in two wheels at once", 256, 160, ANY,
-     "start 1 262000 1; start 20000 2^18 2^16; to 261632;"
-     "start 20000 2^18 256; from-now; to 261888; from-now; to 263000 1"},
+     "many 1 262000 1; many 20000 2^18 2^16; go 261632; many 20000 2^18 256; "
+     "forget; go 261888; forget; steps 263000 1"},
     {"a wheel leaves the delay queue and comes back", 256, 800, ANY,
-     "start 600 2^40 2^20; start 1 700 1; to 700; to 701;"
-     "start 200000 2001 200; to 2300 1"},
+     "many 600 2^40 2^20; many 1 700 1; go 700, 701; many 200000 2001 200; "
+     "steps 2300 1"},
     {"a coarse bucket comes up in the middle of a finer step", 256, 500, ANY,
-     "start 1 135000 1; start 100000 135200 200; to 131072; start 1 136000 1;"
-     "to 134950; to 135000; from-now; to 135500 1"},
+     "many 1 135000 1; many 100000 135200 200; go 131072; many 1 136000 1; "
+     "go 134950, 135000; forget; steps 135500 1"},
     /* Promise 8: a limit bounds the work. */
     {"limit 1 in buckets of 8 postponed timers", 256, 1, 200,
-     "start 2040 512 65280; postpone 2^20 1; limit 66000 1"},
-    {"limit 1 in a large bucket", 0, 1, 200, "start 3000 4s 1s; limit 5s 1"},
+     "many 2040 512 65280; postpone_all 2^20 1; limits 1 66000"},
+    {"limit 1 in a large bucket", 0, 1, 200, "many 3000 4*S S; limits 1 5*S"},
     {"limit 1 in a tick out of which timers were postponed", 0, 1, 200,
-     "start 3000 100 1; postpone 2^20 2^10; limit 2^21 1"},
+     "many 3000 100 1; postpone_all 2^20 2^10; limits 1 2^21"},
     {"limit 100 while a bucket moves ahead", 0, 100, ANY,
-     "start 20000 4s 1s; to 3s; limit 3s+64p 100; limit 3s+128p 100;"
-     "limit 5s 100"},
+     "many 20000 4*S S; go 3*S; limits 100 3*S+64*P; limits 100 3*S+128*P; "
+     "limits 100 5*S"},
     {"limit 10, timers that start again, and overdue timers", 0, 10, ANY,
-     "from-now 0 1; start 3000 1 500; limit 500 10; start 3000 1 1; limit 600 "
-     "10"},
+     "again 1; many 3000 1 500; limits 10 500; many 3000 1 1; limits 10 600"},
     /* Emptied buckets (promise 8), and no memory (promise 9). */
     {"8,191 emptied buckets", 4096, 0, 50000,
-     "start 8192 0 8192; cancel 0; to 9000"},
+     "many 8192 0 8192; cancel_all 0; go 9000"},
     {"8,191 emptied buckets, and two timers", 4096, 0, 50000,
-     "start 8192 0 8192; cancel 8190; to 9000"},
+     "many 8192 0 8192; cancel_all 8190; go 9000"},
     {"a postponed timer without memory for its wheel", 256, 4, 200,
-     "start 1 1 1; from-now 1; postpone 2^60 1; to 2^34; to 2^59; to 2^61"},
+     "many 1 1 1; no_memory; forget; postpone_all 2^60 1; go 2^34, 2^59, 2^61"},
     {"1,000 postponed timers without memory for their wheel", 256, 1000, ANY,
-     "start 1000 1 200; from-now 1; postpone 2^40 1000; to 2^34; to 2^40-1;"
-     "to 2^40+1000 100"},
+     "many 1000 1 200; no_memory; forget; postpone_all 2^40 1000; "
+     "go 2^34, 2^40-1; steps 2^40+1000 100"},
 };
-#define SCRIPTS (sizeof(scripts) / sizeof(*scripts))
-
-/* Reads a number, or numbers joined by + and -. */
-static uint64_t read_number(const char **at)
-{
-    uint64_t sum = 0;
-    char *end = NULL;
-    for (char sign = '+';; sign = *end, *at = end + 1) {
-        uint64_t number = strtoull(*at, &end, 10);
-        if (*end == '^')
-            number = UINT64_C(1) << strtoul(end + 1, &end, 10);
-        if (*end == 's' || *end == 'p')
-            number *= *end++ == 's' ? w.step : w.step / 256;
-        sum = sign == '+' ? sum + number : sum - number;
-        if (*end != '+' && *end != '-')
-            break;
-    }
-    *at = end;
-    return sum;
-}
-
-static void run_text(const char *at)
-{
-    while (*(at += strspn(at, "; ")) != '\0') {
-        uint64_t numbers[3] = {0, 0, 0};
-        size_t length = strcspn(at, "; "), i = 0;
-        while (i < OPERATIONS && (strlen(operations[i].name) != length ||
-                                  strncmp(operations[i].name, at, length) != 0))
-            i++;
-        at += length;
-        for (size_t j = 0; j < 3 && *at == ' '; j++) {
-            at++;
-            numbers[j] = read_number(&at);
-        }
-        if (CHECK(i < OPERATIONS))
-            operations[i].run(numbers);
-    }
-}
+#define SCRIPTS (sizeof(rows) / sizeof(*rows))
 
 static void set_up(uint32_t size, uint64_t tick)
 {
@@ -422,8 +371,13 @@ static void set_up(uint32_t size, uint64_t tick)
     memset(&w, 0, sizeof(w));
     config.wheel_size = size;
     w.tick = config.tick = tick;
-    for (w.step = size; w.step < 4096;)
-        w.step *= size;
+    memset(&script, 0, sizeof script);
+    script_file = "work.c";
+    uint64_t step = size;
+    while (step < 4096)
+        step *= size;
+    script_let('S' - 'A', step);
+    script_let('P' - 'A', step / 256);
     memory_fails = false;
     random_state = 1;
     CHECK(tw_init(&w.tw, &config) == TW_OK);
@@ -450,17 +404,17 @@ static void run_script(void)
 {
     static const uint32_t sizes[] = {4, 16, 256};
     const bool each_call_ends = false;
-    const script *s = &scripts[tap_case_index];
+    const row *s = &rows[tap_case_index];
     for (size_t i = 0; i < (s->size == 0 ? 3 : 1); i++)
         for (uint64_t tick = 1; tick <= 10; tick += 9) {
             uint32_t size = s->size == 0 ? sizes[i] : s->size;
             unsigned failed = tap_failed_checks;
             set_up(size, tick);
             if (setjmp(endless) == 0)
-                run_text(s->text);
+                script_run_line(s->text);
             else
                 CHECK(each_call_ends);
-            CHECK(w.worst[MOVED] <= s->moved);
+            CHECK(!script.has_failed && w.worst[MOVED] <= s->moved);
             CHECK(s->calls == ANY || w.worst[ONE] <= BLOCKS(s->calls));
             CHECK(s->calls == ANY || w.worst[ADVANCED] <= BLOCKS(s->calls));
             tear_down();
@@ -493,8 +447,8 @@ static const struct {
 
 static void run_million(void)
 {
-    size_t row = tap_case_index - SCRIPTS;
-    uint64_t longest = million[row].longest, packets = million[row].packets;
+    size_t at = tap_case_index - SCRIPTS;
+    uint64_t longest = million[at].longest, packets = million[at].packets;
     set_up(256, 1);
     *(packets != 0 ? &w.again : &w.longest) = longest;
     for (size_t i = 0; i < TIMERS; i++) {
@@ -513,7 +467,7 @@ static void run_million(void)
             record(ADVANCED, blocks - before - w.callbacks);
     }
     CHECK(tw_count(&w.tw) == TIMERS);
-    CHECK(w.worst[ADVANCED] <= BLOCKS(million[row].calls));
+    CHECK(w.worst[ADVANCED] <= BLOCKS(million[at].calls));
     tear_down();
     print_most();
 }
@@ -522,7 +476,7 @@ int main(int argc, char **argv)
 {
     static tap_case cases[SCRIPTS + MILLION];
     for (size_t i = 0; i < SCRIPTS; i++)
-        cases[i] = (tap_case){scripts[i].name, run_script};
+        cases[i] = (tap_case){rows[i].name, run_script};
     for (size_t i = 0; i < MILLION; i++)
         cases[SCRIPTS + i] = (tap_case){million[i].name, run_million};
     return TAP_RUN(cases, argc, argv);

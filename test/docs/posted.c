@@ -1,4 +1,4 @@
-/* mailbox.c - runs the loop that the manual shows for requests from other
+/* posted.c - runs the loop that the manual shows for requests from other
  * threads. examples.sh writes these lines to mailbox.inc.
  *
  * The clock counts sleeps. A job is posted for 1.5 ms, and the tick of a
@@ -73,6 +73,6 @@ static void loop(void)
     tw_destroy(&tw);
 }
 
-static const tap_case cases[] = {{"mailbox.c", loop}};
+static const tap_case cases[] = {{"posted.c", loop}};
 
 TAP_MAIN(cases)
