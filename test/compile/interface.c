@@ -32,54 +32,38 @@ static int asserted; /* how often TW_ASSERT found misuse */
 #error "another major version"
 #endif
 
-static const struct functions {
-    int (*init)(timingwheel *, const tw_config *);
-    void (*destroy)(timingwheel *);
-    void (*timer_init)(tw_timer *, tw_callback *);
-    int (*start)(timingwheel *, tw_timer *, uint64_t);
-    int (*start_within)(timingwheel *, tw_timer *, uint64_t, uint64_t);
-    int (*postpone)(timingwheel *, tw_timer *, uint64_t);
-    bool (*cancel)(timingwheel *, tw_timer *);
-    void (*move)(timingwheel *, tw_timer *, tw_timer *);
-    size_t (*advance_clock)(timingwheel *, uint64_t);
-    size_t (*advance_clock_limit)(timingwheel *, uint64_t, size_t);
-    tw_timer *(*poll)(timingwheel *, uint64_t);
-    bool (*next_deadline)(const timingwheel *, uint64_t *);
-    uint64_t (*wait)(const timingwheel *, uint64_t, uint64_t);
-    uint64_t (*now)(const timingwheel *);
-    size_t (*count)(const timingwheel *);
-    bool (*is_pending)(const tw_timer *);
-    tw_state (*timer_state)(const tw_timer *);
-    uint64_t (*deadline)(const tw_timer *);
-    uint64_t (*remaining)(const tw_timer *, uint64_t);
-    int (*reserve)(timingwheel *, uint64_t);
-    void (*trim)(timingwheel *);
-    size_t (*visit_each)(timingwheel *, tw_visitor *, void *);
-    size_t (*drain)(timingwheel *, tw_visitor *, void *);
-    uint64_t (*after)(uint64_t, uint64_t);
-    uint64_t (*next_period)(uint64_t, uint64_t, uint64_t, uint64_t *);
-    const char *(*strerror)(int);
-    void (*get_stats)(const timingwheel *, tw_stats *);
-    void (*dump)(const timingwheel *, tw_writer *, void *);
-    bool (*check)(const timingwheel *);
-    int (*start_after)(timingwheel *, tw_timer *, uint64_t, uint64_t);
-    int (*postpone_after)(timingwheel *, tw_timer *, uint64_t, uint64_t);
-} tw_ = {tw_init,          tw_destroy,
-         tw_timer_init,    tw_start,
-         tw_start_within,  tw_postpone,
-         tw_cancel,        tw_move,
-         tw_advance_clock, tw_advance_clock_limit,
-         tw_poll,          tw_next_deadline,
-         tw_wait,          tw_now,
-         tw_count,         tw_is_pending,
-         tw_timer_state,   tw_deadline,
-         tw_remaining,     tw_reserve,
-         tw_trim,          tw_foreach,
-         tw_drain,         tw_after,
-         tw_next_period,   tw_strerror,
-         tw_get_stats,     tw_dump,
-         tw_check,         tw_start_after,
-         tw_postpone_after};
+/* Every function again: a compiler refuses another type. */
+static int tw_init(timingwheel *, const tw_config *);
+static void tw_destroy(timingwheel *);
+static void tw_timer_init(tw_timer *, tw_callback *);
+static int tw_start(timingwheel *, tw_timer *, uint64_t);
+static int tw_start_within(timingwheel *, tw_timer *, uint64_t, uint64_t);
+static int tw_postpone(timingwheel *, tw_timer *, uint64_t);
+static bool tw_cancel(timingwheel *, tw_timer *);
+static void tw_move(timingwheel *, tw_timer *, tw_timer *);
+static size_t tw_advance_clock(timingwheel *, uint64_t);
+static size_t tw_advance_clock_limit(timingwheel *, uint64_t, size_t);
+static tw_timer *tw_poll(timingwheel *, uint64_t);
+static bool tw_next_deadline(const timingwheel *, uint64_t *);
+static uint64_t tw_wait(const timingwheel *, uint64_t, uint64_t);
+static uint64_t tw_now(const timingwheel *);
+static size_t tw_count(const timingwheel *);
+static bool tw_is_pending(const tw_timer *);
+static tw_state tw_timer_state(const tw_timer *);
+static uint64_t tw_deadline(const tw_timer *);
+static uint64_t tw_remaining(const tw_timer *, uint64_t);
+static int tw_reserve(timingwheel *, uint64_t);
+static void tw_trim(timingwheel *);
+static size_t tw_foreach(timingwheel *, tw_visitor *, void *);
+static size_t tw_drain(timingwheel *, tw_visitor *, void *);
+static uint64_t tw_after(uint64_t, uint64_t);
+static uint64_t tw_next_period(uint64_t, uint64_t, uint64_t, uint64_t *);
+static const char *tw_strerror(int);
+static void tw_get_stats(const timingwheel *, tw_stats *);
+static void tw_dump(const timingwheel *, tw_writer *, void *);
+static bool tw_check(const timingwheel *);
+static int tw_start_after(timingwheel *, tw_timer *, uint64_t, uint64_t);
+static int tw_postpone_after(timingwheel *, tw_timer *, uint64_t, uint64_t);
 
 static int wakes, fires, visits, lines;
 
@@ -150,35 +134,35 @@ static int calls(void)
     tw_timer *timer = &owner.timer;
     tw_stats stats;
     uint64_t due = 0, missed = 0;
-    int good = tw_.init(tw, NULL) == TW_OK;
-    tw_.timer_init(timer, on_timer);
-    good &= tw_.reserve(tw, tw_.after(0, 1000)) == TW_OK;
-    good &= tw_.start_within(tw, timer, 60, 70) == TW_OK;
-    good &= tw_.start(tw, timer, 50) == TW_OK;
-    good &= tw_.visit_each(tw, visit, &owner) == 1 && visits == 1;
-    tw_.move(tw, timer, &moved.timer);
-    tw_.move(tw, &moved.timer, timer);
-    good &= tw_.next_deadline(tw, &due) && due == 50;
-    good &= tw_.wait(tw, 0, 99) == 50 && tw_.remaining(timer, 20) == 30;
-    good &= tw_.advance_clock(tw, 50) == 1 && fires == 1;
+    int good = tw_init(tw, NULL) == TW_OK;
+    tw_timer_init(timer, on_timer);
+    good &= tw_reserve(tw, tw_after(0, 1000)) == TW_OK;
+    good &= tw_start_within(tw, timer, 60, 70) == TW_OK;
+    good &= tw_start(tw, timer, 50) == TW_OK;
+    good &= tw_foreach(tw, visit, &owner) == 1 && visits == 1;
+    tw_move(tw, timer, &moved.timer);
+    tw_move(tw, &moved.timer, timer);
+    good &= tw_next_deadline(tw, &due) && due == 50;
+    good &= tw_wait(tw, 0, 99) == 50 && tw_remaining(timer, 20) == 30;
+    good &= tw_advance_clock(tw, 50) == 1 && fires == 1;
     good &= asserted != 0;
-    good &= tw_.postpone(tw, timer, 60) == TW_OK;
-    good &= tw_.timer_state(timer) == TW_PENDING && tw_.is_pending(timer);
-    good &= tw_.advance_clock_limit(tw, 60, 9) == 1 && tw_.now(tw) == 60;
-    good &= tw_.start(tw, timer, 70) == TW_OK && tw_.poll(tw, 70) == timer;
-    good &= tw_.start(tw, timer, 80) == TW_OK && tw_.cancel(tw, timer);
-    good &= tw_.start(tw, timer, 90) == TW_OK && tw_.deadline(timer) == 90;
-    tw_.dump(tw, write_line, NULL);
-    tw_.get_stats(tw, &stats);
-    good &= lines != 0 && stats.pending == tw_.count(tw) && tw_.check(tw);
-    good &= tw_.drain(tw, NULL, NULL) == 1;
-    good &= tw_.start_after(tw, timer, 60, 10) == TW_OK;
-    good &= tw_.postpone_after(tw, timer, 60, 20) == TW_OK;
-    good &= tw_.deadline(timer) == 80 && tw_.cancel(tw, timer);
-    good &= tw_.next_period(0, 10, 25, &missed) == 30 && missed == 2;
-    good &= tw_.strerror(TW_EFULL) != NULL;
-    tw_.trim(tw);
-    tw_.destroy(tw);
+    good &= tw_postpone(tw, timer, 60) == TW_OK;
+    good &= tw_timer_state(timer) == TW_PENDING && tw_is_pending(timer);
+    good &= tw_advance_clock_limit(tw, 60, 9) == 1 && tw_now(tw) == 60;
+    good &= tw_start(tw, timer, 70) == TW_OK && tw_poll(tw, 70) == timer;
+    good &= tw_start(tw, timer, 80) == TW_OK && tw_cancel(tw, timer);
+    good &= tw_start(tw, timer, 90) == TW_OK && tw_deadline(timer) == 90;
+    tw_dump(tw, write_line, NULL);
+    tw_get_stats(tw, &stats);
+    good &= lines != 0 && stats.pending == tw_count(tw) && tw_check(tw);
+    good &= tw_drain(tw, NULL, NULL) == 1;
+    good &= tw_start_after(tw, timer, 60, 10) == TW_OK;
+    good &= tw_postpone_after(tw, timer, 60, 20) == TW_OK;
+    good &= tw_deadline(timer) == 80 && tw_cancel(tw, timer);
+    good &= tw_next_period(0, 10, 25, &missed) == 30 && missed == 2;
+    good &= tw_strerror(TW_EFULL) != NULL;
+    tw_trim(tw);
+    tw_destroy(tw);
     return good;
 }
 

@@ -38,18 +38,19 @@ program() {
 functions_without_a_place() {
     sed -n 's/^TW_DEF .*[ *]\(tw_[a-z_]*\)(.*/\1/p' timingwheel.h | sort -u \
         >"$build/declared"
-    sort -u test/compile/functions.txt | sed 's/ .*//' >"$build/known"
-    comm -23 "$build/declared" "$build/known" | sed \
-        's|$|: add it, with the new version, to test/compile/functions.txt|'
-    comm -13 "$build/declared" "$build/known" |
-        sed 's|$|: version 2 keeps every function|'
     version=$(awk '$2 ~ /^TW_VERSION_M/ { printf "%s%s", dot, $3; dot = "." }' \
         timingwheel.h)
+    sort -u test/compile/functions.txt | sed 's/ .*//' >"$build/known"
+    comm -13 "$build/declared" "$build/known" |
+        sed 's|$|: version 2 keeps every function|'
+    comm -23 "$build/declared" "$build/known" | sed 's|$| new|' >"$build/new"
     interface=$(words <test/compile/interface.c)
     list=$(sed -n '/^\/\* -* functions -*$/,/\*\//p' timingwheel.h | words)
     changes=$(sed -n '/^\/\* CHANGES/,/^   2.1/p' timingwheel.h | words)
     random=$(cat test/lib/operations.h test/lib/rounds.h \
         test/threads/stress.c | words)
+    cases=$(cat test/contract/*.[ch] test/contract/*.cpp | tr -d '\n' |
+        tr ';' '\n' | grep -v NULL | words)
     # Statements with NULL, and the body of refuses(), which is called with it.
     null=$(cd test/contract && for file in functions misuse inspection \
         mailbox; do
@@ -57,17 +58,27 @@ functions_without_a_place() {
         sed -n '/ refuses(/,/^}/p' $file.c
     done | words)
     while read -r name since; do
-        missing "$interface" 'add it to test/compile/interface.c'
+        if [ "$since" = new ]; then
+            echo "$name: add it to test/compile/functions.txt, with the version"
+            since=$version
+        fi
+        missing "$cases" 'write a case in test/contract'
+        missing "$interface" \
+            'declare it in test/compile/interface.c, and call it in calls()'
         missing "$list" 'add it to the list of functions in timingwheel.h'
         missing "$null tw_after tw_strerror " \
             'add a row with NULL to test/contract/functions.c or misuse.c'
         missing "$random tw_dump tw_next_period tw_strerror " \
-            'add it to test/lib/operations.h, with the last row of rounds.h'
+            'add it to operations.h: a query in check_quickly, another function
+with the last row of rounds.h'
         [ "$since" = 2.0 ] && continue
         missing "$changes" 'add a line to CHANGES in timingwheel.h'
         [ "$(printf '%s\n' "$since" "$version" | sort -V | tail -n 1)" = \
-            "$version" ] || echo "$name: set the version in timingwheel.h"
-    done <test/compile/functions.txt
+            "$version" ] || echo "$name: set the version in timingwheel.h:" \
+            'line 1, TIMINGWHEEL_H twice, TW_VERSION_MINOR, tw_init'
+    done <<END
+$(cat test/compile/functions.txt "$build/new")
+END
 }
 
 # words: prints each name of a function in the input, between spaces.

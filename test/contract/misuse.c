@@ -9,6 +9,7 @@
  * too. More commands:
  *
  *     many 64 320         starts timers 0 to 63 at 320 to 327
+ *     copy a h            copies the bytes of a timer
  *     damage b            one run for each way of `damages`
  *     call                one run for each call of `calls`
  *     allocator: call     the action of TW_MALLOC and TW_FREE
@@ -262,6 +263,10 @@ static const row rows[] = {
      "start a 10; tw_init 2; start a 20"},
     {&set_up_again, "a timer is cancelled after a second tw_init",
      "start a 10; tw_init 2; cancel a"},
+    {&damaged, "a copy of a pending timer is cancelled",
+     "start a 10, b 10; copy a h; cancel h"},
+    {&set_up_again, "a copy is started when the timer has fired",
+     "start a 10; copy a h; advance 10: a; start h 20"},
     {&into_pending, "tw_move into a pending timer",
      "start a 10, b 10; move a b"},
     {&uninitialised, "a timer that was never initialised is started",
@@ -388,6 +393,8 @@ static bool script_more(const char *name)
     } else if (SCRIPT_READ("many", 2))
         for (uint64_t i = 0; i < v[0]; i++)
             tw_start(tw, script_timer_at(i), v[1] + i % 8);
+    else if (SCRIPT_READ("copy", 2))
+        *script_timer_at(v[1]) = *TIMER_READ;
     else if (SCRIPT_READ("damage", 1))
         damage(TIMER_READ);
     else if (SCRIPT_IS("call"))
@@ -553,6 +560,7 @@ static void damaged_timer_is_named(void)
         {"start a 10, b 10; damage b; foreach", 1},
         {"start a 10, b 10; damage a; start_after c 10", 0},
         {"start a 10, b 10; damage b; cancel a", 1},
+        {"start a 10, b 10; copy a h; cancel h", 7},
         {"visitor: start f 20 = TW_EBUSY; damage b\nstart a 10, b 10; foreach",
          999},
     };
