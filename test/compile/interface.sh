@@ -44,8 +44,11 @@ functions_without_a_place() {
     comm -13 "$build/declared" "$build/known" |
         sed 's|$|: version 2 keeps every function|'
     comm -23 "$build/declared" "$build/known" | sed 's|$| new|' >"$build/new"
+    sed -n '/^\/\* -* functions -*$/,/\*\//p' timingwheel.h | tr -c 'a-z_' '\n' |
+        grep '^tw_' | sort | diff "$build/declared" - |
+        sed -n 's/^[<>] //p' |
+        sed 's|$|: have it once in the list of functions in timingwheel.h|'
     interface=$(words <test/compile/interface.c)
-    list=$(sed -n '/^\/\* -* functions -*$/,/\*\//p' timingwheel.h | words)
     changes=$(sed -n '/^\/\* CHANGES/,/^   2.1/p' timingwheel.h | words)
     random=$(cat test/lib/operations.h test/lib/rounds.h \
         test/threads/stress.c | words)
@@ -65,7 +68,6 @@ functions_without_a_place() {
         missing "$cases" 'write a case in test/contract'
         missing "$interface" \
             'declare it in test/compile/interface.c, and call it in calls()'
-        missing "$list" 'add it to the list of functions in timingwheel.h'
         missing "$null tw_after tw_strerror " \
             'add a row with NULL to test/contract/functions.c or misuse.c'
         missing "$random tw_dump tw_next_period tw_strerror " \
