@@ -1537,11 +1537,12 @@ static inline int twi_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     if (TWI_UNLIKELY(tw->count >= tw->max_pending) &&
         tw->activity >= TWI_LIVE && !twi_is_pending(timer))
         return TW_EFULL;
-    twi_wheel *wheel;
     uint64_t tick = twi_tick_of(tw, deadline);
     if (TWI_UNLIKELY(tw->activity < TWI_LIVE) ||
-        TWI_UNLIKELY(tick <= tw->clock_tick) ||
-        TWI_UNLIKELY((wheel = twi_wheel_for(tw, tick)) == &tw->missing))
+        TWI_UNLIKELY(tick <= tw->clock_tick))
+        return twi_start_slow(tw, timer, deadline);
+    twi_wheel *wheel = twi_wheel_for(tw, tick);
+    if (TWI_UNLIKELY(wheel == &tw->missing))
         return twi_start_slow(tw, timer, deadline);
     twi_begin_start(tw, timer, deadline);
     twi_put(tw, timer, wheel, tick, false);

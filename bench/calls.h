@@ -3,10 +3,10 @@
  * calls.h - the workloads calls-*, which time single calls. A part of
  * workloads.h.
  *
- * A loop moves the clock by one tick (--pace) in each call of engine_advance, and
- * every call is timed by the wall clock. A timer that fires is started again at
- * a random delay. In calls-idle packets postpone random timers to the longest
- * delay, so hardly any timer fires.
+ * A loop moves the clock by one tick (--pace) in each call of engine_advance,
+ * and every call is timed by the wall clock. A timer that fires is started
+ * again at a random delay. In calls-idle packets postpone random timers to the
+ * longest delay, so hardly any timer fires.
  *
  * How the percentiles are taken: a run makes the same calls in two passes
  * (CALLS_PASSES), and the time of a call is the lesser of its two times. So

@@ -44,8 +44,8 @@ functions_without_a_place() {
     comm -13 "$build/declared" "$build/known" |
         sed 's|$|: version 2 keeps every function|'
     comm -23 "$build/declared" "$build/known" | sed 's|$| new|' >"$build/new"
-    sed -n '/^\/\* -* functions -*$/,/\*\//p' timingwheel.h | tr -c 'a-z_' '\n' |
-        grep '^tw_' | sort | diff "$build/declared" - |
+    sed -n '/^\/\* -* functions -*$/,/\*\//p' timingwheel.h |
+        tr -c 'a-z_' '\n' | grep '^tw_' | sort | diff "$build/declared" - |
         sed -n 's/^[<>] //p' |
         sed 's|$|: have it once in the list of functions in timingwheel.h|'
     interface=$(words <test/compile/interface.c)

@@ -2,8 +2,8 @@
 # examples.sh - compiles and runs every example of README.md and of the manual
 # at the top of timingwheel.h, and looks for the target of every link in the
 # README files and in CONTRIBUTING. A reader can copy each example and follow
-# each link. Also runs the demo for two seconds. Prints TAP. CC and CFLAGS choose
-# the compiler.
+# each link. Also runs the demo for two seconds. Prints TAP. CC and CFLAGS
+# choose the compiler.
 #
 # test/docs tests what the documents show. Beside this script, install.sh tests
 # the ways to install, and picture.sh draws the picture of the README. Other

@@ -121,10 +121,10 @@ inline apply(t)
     };
     atomic { /* one access, besides those to the timingwheel                 */
         if
-        :: asked == CANCEL -> /* [twi_apply: (void)twi_cancel(tw, &remote->timer);] */
+        :: asked == CANCEL -> /* [twi_apply: twi_remove(tw, &remote->timer, TW_CANCELLED);] */
             pending[t] = false;
             applied[t] = asked
-        :: asked != CANCEL -> /* [twi_apply: twi_start_slow(tw, &remote->timer, deadline, true) == TW_OK)] */
+        :: asked != CANCEL -> /* [twi_apply: done = twi_start_slow(tw, &remote->timer, deadline) == TW_OK;] */
             pending[t] = true;
             applied[t] = asked
         :: asked != CANCEL -> /* no memory                                   */
