@@ -51,16 +51,14 @@
            tw_advance_clock(tw, now); // fires all due timers
            handle_events(now); // tw_start_after(tw, timer, now, delay)
        }
-   1. tw_start takes a time, but libuv, libev and libevent take a delay. A delay
-      passed to tw_start lies in the past, so the timer fires at once. Pass a
-      delay to tw_start_after, with the latest reading of your clock.
+   1. tw_start takes a time, not a delay as in libuv or libevent: a delay would
+      lie in the past, and the timer would fire at once. tw_start_after takes a
+      delay, and the latest reading of your clock.
    2. Read the clock in nanoseconds, with ticks of 1 ms. A delay ends early if
-      its `now` is old, or cut off to milliseconds. (If your clock counts only
-      milliseconds, add 1 to each delay.)
+      its `now` is old or cut off. (If you count milliseconds, add 1 to delays.)
    3. Set `start` to the first reading, or the first timers need coarse wheels.
       Take a monotonic clock: after a step back all timers wait.
-   4. Round the sleep up to the unit of your wait function, or the loop spins
-      just before each deadline.
+   4. Round sleeps up to the unit of your wait function, or the loop spins.
    5. Advance before you handle events: timers then start close to the clock,
       which is cheaper. After a slow turn a connection can time out with data
       unread, so let its callback try to read.
@@ -104,7 +102,6 @@
      tw_move in moves; delete the copy constructor (test/recipes/timer.cpp).
 
    Less often:
-
    - Bound the work of a turn?                                  example: limit.c
          tw_advance_clock_limit(tw, now, 1000); // tw_wait is 0 if more are due
    - Choose `tick` and wheel_size? Ticks of 1 ms suit network timeouts. Ticks
@@ -115,7 +112,6 @@
    - Simulate? Go from deadline to deadline.                 example: simulate.c
          while (tw_next_deadline(tw, &now) && now <= end)
              tw_advance_clock(tw, now); // callbacks use tw_now
-     Use a fine unit, because timers of one tick fire in start order.
    - Move an object?                                             example: move.c
          tw_move(tw, &old->idle, &copy->idle); // before `old` is freed
    - Use coroutines? No callback may suspend: poll.         example: dispatch.c
@@ -125,8 +121,8 @@
      timingwheel again, and start them in that order.            example: save.c
          while ((timer = tw_poll(tw, UINT64_MAX)) != NULL)
              list_append(&list, timer); // tw_deadline is still there
-     Then tw_drain takes out the timers that never fire. To sort drained timers,
-     sort by tick, not by deadline, and stably, or start order is lost.
+     Then tw_drain takes out the timers that never fire. Sort drained timers
+     stably by tick, not by deadline, or start order is lost.
    - Follow a monotonic and a wall clock? Use two timingwheels.
 
    PROMISES
@@ -146,12 +142,11 @@
     6. Waking up. tw_next_deadline is never late. It is early only after a timer
        was cancelled, postponed, restarted or drained, and each such timer costs
        at most one call that fires nothing.
-    7. O(1). Start, cancel, postpone and move take constant time in each call,
-       but creating a wheel takes longer. A call that advances costs O(1) per
-       timer fired or cascaded and per bucket emptied. The length of the time
-       that it passes makes no difference.
+    7. O(1). Start, cancel, postpone and move take constant time in each call;
+       only creating a wheel takes longer. A call that advances costs O(1) per
+       timer fired or cascaded and per bucket emptied, whatever time it passes.
     8. Limits. A limited call handles at most `limit` timers, fired or cascaded.
-       The next call first finishes what is left.
+       The next call first finishes what is left, before newer overdue timers.
     9. Memory is allocated for wheels alone, never per timer. Without memory
        tw_start returns TW_ENOMEM and changes no timer, and pending timers fire
        as promised.
@@ -177,8 +172,7 @@
    CONFIGURATION, by #define before the implementation
    TW_MALLOC(size, context)    both or neither; else malloc and free. Align for
    TW_FREE(pointer, context)   uint64_t. context is alloc_context. A wheel takes
-                               TW_WHEEL_BYTES(wheel_size). Do not throw, or use
-                               tw, because tw is half changed
+                               TW_WHEEL_BYTES(wheel_size). No throw, no use of tw
    TW_STATIC                   static functions, in the implementing file only
    TW_DEF (*)                  any other linkage
    TW_TYPES_ONLY               types without functions, for a header of yours
@@ -192,9 +186,8 @@
    In a library of yours, define TW_STATIC; or, for several files of a shared
    library, TW_DEF as extern __attribute__((visibility("hidden"))). Else two
    libraries share the functions, and TW_MALLOC, of the first one linked. A
-   public header of yours defines TW_TYPES_ONLY for its include of this header,
-   and undefines it again, or its users get no functions. Files of two versions
-   do not link.
+   public header of yours defines TW_TYPES_ONLY before it includes this header,
+   and undefines it after that. Files of two versions do not link.
 
    THREADS
    A timingwheel belongs to one thread, and two share nothing. Other threads
