@@ -171,8 +171,8 @@
 
    CONFIGURATION, by #define before the implementation
    TW_MALLOC(size, context)    both or neither; else malloc and free. Align for
-   TW_FREE(pointer, context)   uint64_t. context is alloc_context. A wheel takes
-                               TW_WHEEL_BYTES(wheel_size). No throw, no use of tw
+   TW_FREE(pointer, context)   uint64_t. context is alloc_context. Do not throw,
+                               or use tw. A wheel: TW_WHEEL_BYTES(wheel_size)
    TW_STATIC                   static functions, in the implementing file only
    TW_DEF (*)                  any other linkage
    TW_TYPES_ONLY               types without functions, for a header of yours
