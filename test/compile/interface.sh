@@ -48,7 +48,7 @@ functions_without_a_place() {
     interface=$(words <test/compile/interface.c)
     list=$(sed -n '/^\/\* -* functions -*$/,/\*\//p' timingwheel.h | words)
     changes=$(sed -n '/^\/\* CHANGES/,/^   2.1/p' timingwheel.h | words)
-    random=$(cat test/lib/operations.h test/lib/rounds.h \
+    random=$(cat test/search/operations.h test/search/rounds.h \
         test/threads/stress.c | words)
     # Statements with NULL, and the body of refuses(), which is called with it.
     null=$(cd test/contract && for file in functions misuse inspection \
@@ -62,7 +62,7 @@ functions_without_a_place() {
         missing "$null tw_after tw_strerror " \
             'add a row with NULL to test/contract/functions.c or misuse.c'
         missing "$random tw_dump tw_next_period tw_strerror " \
-            'add it to test/lib/operations.h, with the last row of rounds.h'
+            'add it to test/search/operations.h, with the last row of rounds.h'
         [ "$since" = 2.0 ] && continue
         missing "$changes" 'add a line to CHANGES in timingwheel.h'
         [ "$(printf '%s\n' "$since" "$version" | sort -V | tail -n 1)" = \
