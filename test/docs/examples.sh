@@ -2,9 +2,8 @@
 # examples.sh - compiles and runs every example of README.md and of the manual
 # at the top of timingwheel.h, and looks for the target of every link in the
 # README files and in CONTRIBUTING. A reader can copy each example and follow
-# each link. Also compares the header's list of functions with its declarations,
-# and runs the demo for two seconds. Prints TAP. CC and CFLAGS choose the
-# compiler.
+# each link. Also runs the demo for two seconds. Prints TAP. CC and CFLAGS
+# choose the compiler.
 #
 # test/docs tests what the documents show. Beside this script, install.sh tests
 # the ways to install, and picture.sh draws the picture of the README. Other
@@ -159,22 +158,10 @@ all_broken_links() {
     done
 }
 
-# functions_differ: compares the functions that the header declares with the
-# functions that the header lists before the declarations.
-functions_differ() {
-    sed -n 's/^TW_DEF .*[ *]\(tw_[a-z_]*\)(.*/\1/p' timingwheel.h | sort -u \
-        >"$build/declared"
-    sed -n '/- functions ---/,/\*\//p' timingwheel.h | tr -c 'a-z_' '\n' |
-        grep '^tw_' | sort >"$build/listed"
-    grep -q '^tw_start$' "$build/declared" || echo "tw_start is missing"
-    diff "$build/declared" "$build/listed"
-}
-
 ! have timeout || limit='timeout 20'
 extract_readme
 extract_header
 expect_nothing 'every link leads to a file' all_broken_links
-expect_nothing 'the header lists every function, once' functions_differ
 expect_nothing 'every fragment of the manual is run' not_included
 expect 'README.md and the manual have examples' \
     test -f "$build/readme-1.c" -a -f "$build/synopsis.c"
