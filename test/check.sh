@@ -49,9 +49,9 @@ parts() {
         part $kind sh "test/lib/variant.sh $kind"
     done
     part coverage sh test/coverage/coverage.sh
-    part mutate sh "test/mutate/mutate.sh --jobs 1 --sample ${SAMPLE:-100}"
-    part mutate-bugs sh 'test/mutate/mutate.sh --bugs'
-    part defects sh 'test/mutate/mutate.sh --defects'
+    part mutate python3 "test/mutate/mutate.sh --jobs 1 --sample ${SAMPLE:-100}"
+    part mutate-bugs python3 'test/mutate/mutate.sh --bugs'
+    part defects python3 'test/mutate/mutate.sh --defects'
     part states gcc "test/lib/compile.sh .build/states-full \
 test/search/states.c gcc -O2 && .build/states-full --full"
     part gates sh test/compile/gates.sh

@@ -50,7 +50,7 @@ functions_without_a_place() {
         sed 's|$|: have it once in the list of functions in timingwheel.h|'
     interface=$(words <test/compile/interface.c)
     changes=$(sed -n '/^\/\* CHANGES/,/^   2.1/p' timingwheel.h | words)
-    random=$(cat test/lib/operations.h test/lib/rounds.h \
+    random=$(cat test/search/operations.h test/search/rounds.h \
         test/threads/stress.c | words)
     cases=$(cat test/contract/*.[ch] test/contract/*.cpp | tr -d '\n' |
         tr ';' '\n' | grep -v NULL | words)

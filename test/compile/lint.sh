@@ -105,7 +105,7 @@ fi
 # - bugprone-easily-swappable-parameters: two uint64_t in a row are the nature
 #   of a timer interface; their names and order are the contract's.
 # - bugprone-reserved-identifier, cert-dcl37-c, cert-dcl51-cpp: one check under
-#   three names; -Wreserved-identifier checks the header in gates.sh without a
+#   three names; -Weverything checks the header in gates.sh without a
 #   complaint about the system's headers.
 # - bugprone-casting-through-void: a wheel has its buckets in the same block of
 #   memory, and a link is the first member of its timer and of its bucket.

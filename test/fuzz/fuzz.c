@@ -10,7 +10,7 @@
  * SPDX-License-Identifier: MIT
  */
 #define SIZES 7 /* larger wheels take most of the time to set up */
-#include "../lib/rounds.h"
+#include "../search/rounds.h"
 
 static const uint8_t *input, *input_end;
 

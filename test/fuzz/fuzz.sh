@@ -10,7 +10,9 @@
 # UndefinedBehaviorSanitizer, one without, which is faster. Both begin with
 # test/fuzz/corpus and with earlier findings in .build/fuzz/found. An input that
 # fails stays in .build/fuzz, and is printed with the command that repeats it.
-# To make the corpus anew:
+# The corpus is small: 4 KB, and the next command keeps each file, because each
+# reaches something that no other does. Every build of variant.sh replays the
+# corpus. To make the corpus anew:
 #
 #     .build/fuzz/plain -set_cover_merge=1 NEW_FOLDER .build/fuzz/found
 #

@@ -9,8 +9,6 @@
 #
 # test/lib has what the tests share:
 #
-# - the oracle: oracle.h says what a wheel must do. operations.h calls a wheel
-#   and the oracle side by side, and rounds.h draws random operations.
 # - for test programs: tap.h, cases.h, heap.h (memory), random.h. tap.sh is for
 #   test scripts. judge.awk reads the output of both for test/run.sh.
 # - builds: compile.sh compiles a program, variant.sh all programs in another

@@ -1,6 +1,6 @@
 # mutate.py - runs the test programs on mutants of timingwheel.h, and on the
-# planted bugs of bugs.tsv. mutate.sh calls the script, explains the options,
-# and turns the lines `pass NAME` and `fail NAME` into TAP.
+# planted bugs of bugs.tsv. Prints TAP. mutate.sh calls the script, and explains
+# the options.
 #
 # A program kills a mutant if a case fails, or if the program crashes or takes
 # several times as long as on the true header. The measure is processor time,
@@ -15,8 +15,8 @@
 #           not count.
 #   late    scripts that count instructions and blocks; then the sanitizers.
 #
-# A swap of statements is compared with gcc first, because most of the swaps that
-# change nothing change the code of tcc.
+# A swap of statements is compared with gcc first, because most of the swaps
+# that change nothing change the code of tcc.
 #
 # SPDX-License-Identifier: MIT
 import argparse
@@ -28,6 +28,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 
 import mutants
@@ -44,6 +45,7 @@ FOLDERS = ['test/' + name for name in (
 TCC = ['tcc', '-w', '-std=c99']
 GCC = ['gcc', '-w', '-std=c11', '-O1']
 GXX = ['g++', '-w', '-std=c++17', '-O1']
+TOOLS = ['tcc', 'gcc', 'clang']
 STOP = '-fno-sanitize-recover=all'
 ASAN = GCC + ['-fsanitize=address,undefined', STOP]
 MSAN = ['clang', '-w', '-std=c11', '-O1', '-fsanitize=memory', STOP]
@@ -180,12 +182,24 @@ def end(child):
         pass
 
 
+said = []  # for each case of TAP: did it pass?
+
+
 def say(good, name):
-    print('%s %s' % ('pass' if good else 'fail', name), flush=True)
+    said.append(bool(good))
+    print('%sok %d - %s' % ('' if good else 'not ', len(said), name),
+          flush=True)
 
 
 def comment(line):
     print('# ' + line, flush=True)
+
+
+def skip(reason):
+    print('*** SKIPPED: mutants: %s ***' % reason, file=sys.stderr)
+    if os.environ.get('STRICT'):
+        return say(False, 'mutants: %s, and STRICT is set' % reason)
+    say(True, 'mutants # SKIP ' + reason)
 
 
 def read_rows(file):
@@ -392,7 +406,7 @@ def test_defects(options):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--header', default='timingwheel.h')
-    parser.add_argument('--jobs', type=int, default=2)
+    parser.add_argument('--jobs', type=int, default=os.cpu_count())
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--sample', type=int, default=0)
     parser.add_argument('--operations', type=int, default=200000000)
@@ -403,14 +417,20 @@ def main():
     options = parser.parse_args()
     with open(options.header, encoding='ascii') as file:
         Work.header = file.read()
-    if options.defects:
-        return test_defects(options)
-    if options.bugs or not (options.sample or options.only or
-                            options.operator):
-        test_bugs()
-    if not options.bugs:
-        test_mutants(options)
+    missing = [tool for tool in TOOLS if not shutil.which(tool)]
+    if missing:
+        skip(' '.join(missing) + ' is missing')
+    elif options.defects:
+        test_defects(options)
+    else:
+        if options.bugs or not (options.sample or options.only or
+                                options.operator):
+            test_bugs()
+        if not options.bugs:
+            test_mutants(options)
+    print('1..%d' % len(said))
+    return not (said and all(said))
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())

@@ -2,14 +2,14 @@
  *
  *     .build/random [--seed S] [--operations N] [--round R]
  *
- * rounds.h draws the operations, oracle.h says what must come of them. A round
- * depends only on the seed and the number of the round. --round R plays one
- * round. A failure prints the last operations and the command that repeats the
- * round.
+ * rounds.h draws the operations, operations.h calls the wheel and the oracle,
+ * and oracle.h says what must come of a call. A round depends only on the seed
+ * and the number of the round. --round R plays one round. A failure prints the
+ * last operations and the command that repeats the round.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "../lib/rounds.h"
+#include "rounds.h"
 #include "../lib/random.h"
 #include <signal.h>
 #include <time.h>

@@ -13,7 +13,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "../lib/operations.h"
+#include "operations.h"
 #include "../lib/tap.h"
 
 #define MOST_STATES 4000000

@@ -5,9 +5,10 @@
 
 Copies a recipe and timingwheel.h into an empty folder, runs the command of the
 recipe's first lines, feeds the program, and compares the times of its answers
-with the times of its input. Builds the recipe again under sanitizers, and runs
-it with clocks that stand, step back or jump (odd.c). Prints TAP; run from the
-top of the repository. test/recipes/recipes.sh prepares wine and node.
+with the times of its input. Builds the recipe again with more warnings and
+sanitizers. Runs a recipe about clocks with clocks that step back or jump
+(odd.c), too. Prints TAP; run from the top of the repository.
+test/recipes/recipes.sh prepares wine and node.
 
 A timer that is early, lost or out of order is a fault at once. Lateness and
 turns without work depend on the machine: such a run gets two more tries.
@@ -21,6 +22,7 @@ import shutil
 import subprocess
 import sys
 import socket
+import tempfile
 import threading
 import time
 
@@ -33,7 +35,7 @@ SANITIZE = ' -O1 -g -fno-sanitize-recover=all -fsanitize=address,undefined'
 TRAP = ' -O1 -fsanitize=undefined -fsanitize-undefined-trap-on-error'
 SANITIZERS = {'emcc': SANITIZE + ' -sALLOW_MEMORY_GROWTH=1',
               'x86_64-w64-mingw32-gcc': TRAP, 'arm-none-eabi-gcc': TRAP}
-STRICT = ' -O2 -Wpedantic -Wconversion -Wshadow'
+STRICT = ' -Wpedantic -Wconversion -Wshadow'
 PATIENCE = 20  # seconds until a program counts as hanging
 
 
@@ -41,18 +43,16 @@ class Run:
     """A program in progress: feed it with say, and take its lines with end."""
 
     def __init__(self, folder, command, odd=''):
-        self.report = '%s/sleeps%s' % (folder, odd)
         self.program_file = os.path.join(folder, command.split()[0])
-        env = dict(os.environ, LD_PRELOAD=BUILD + 'odd.so',
+        self.report = '%s/sleeps%s' % (folder, odd)
+        env = dict(os.environ, LD_PRELOAD=BUILD + 'odd.so', ODD_CLOCK=odd,
                    ODD_REPORT=self.report,
                    ASAN_OPTIONS='verify_asan_link_order=0')
-        if odd:
-            env['ODD_CLOCK'] = odd
         self.odd = odd
         self.command = command
         self.begin = time.monotonic()
         self.lines = []  # (milliseconds since the begin, text)
-        self.errors = open(self.report + '.errors', 'w+')
+        self.errors = tempfile.TemporaryFile('w+')
         self.program = subprocess.Popen(
             'exec ' + command, shell=True, cwd=folder, env=env,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors)
@@ -91,7 +91,7 @@ class Run:
             status = 'none: it hangs'
         self.reader.join()
         self.errors.seek(0)
-        return [] if status == 0 or stop else [
+        return [] if status == (-9 if stop else 0) else [
             'exit status %s' % status] + self.errors.read().splitlines()[:20]
 
     def sleeps(self):
@@ -109,25 +109,22 @@ class Run:
 # A judge takes a running program and the options of the recipe. It returns the
 # faults that depend on no machine, those that do, and a sentence.
 
-# By how many milliseconds an odd clock can be ahead of the system's.
-AHEAD = {'': 0, 'set': 0, 'stands': 10, 'steps-back': 25, 'jumps': 1e9}
 BURSTS = 12
 LATE = 12  # milliseconds; a third of all timers may be later
 
 
-def silences(run, most=LATE, jump=LATE, stop=False):
+def silences(run, most=LATE, stop=False):
     """Programs that print `silence N` when no input came for 250 ms. Bursts of
     lines, 20 ms apart; with the last burst the input ends. The first answer is
     the sign of life: it may take a while, and its time does not count. A timer
-    may be `most` ms late, with a clock that jumps every 100 ms `jump` ms, and
-    as late again as the judge's own sleeps. `stop`: a program without an
-    end."""
+    may be `most` ms late, and as late again as the judge's own sleeps. `stop`:
+    a program without an end."""
     faults, soft, late, patience, naps = [], [], [], 250, []
     before = run.now()
     for burst in range(1, BURSTS + 1):
         for _ in range(1 + burst % 3):
             said = run.say('x' * burst + '\n')
-            if len(run.lines) >= burst and run.odd != 'jumps':
+            if len(run.lines) >= burst:
                 slow = said - before > patience  # the judge was
                 [faults, soft][slow].append('silence %d: too early' % burst)
             before = said
@@ -148,19 +145,17 @@ def silences(run, most=LATE, jump=LATE, stop=False):
         faults += run.end(stop)
     texts = [text for _, text in run.lines]
     right = ['silence %d' % (i + 1) for i in range(len(texts))]
-    if texts != right or (len(texts) > BURSTS and run.odd != 'jumps'):
+    if texts != right or len(texts) > BURSTS:
         [faults, soft][bool(soft)].append('it prints ' + ', '.join(texts[-25:]))
     late = sorted(late) or [0]
-    if late[0] < -AHEAD[run.odd]:
+    if late[0] < 0:
         faults.append('%.3f ms early' % -late[0])
     usual = late[len(late) * 2 // 3]
     slack = 2 * sorted(naps)[len(naps) * 9 // 10]
-    # The clock steps back four times meanwhile.
-    if usual > slack + {'jumps': jump, 'steps-back': most + 100}.get(run.odd,
-                                                                     most):
+    if usual > slack + most:
         soft.append('late by %.1f ms' % usual)
     # Each line and each timer takes a turn, and as many may have no work.
-    if run.sleeps() > 8 * BURSTS and not run.odd and not stop:
+    if run.sleeps() > 8 * BURSTS and not stop:
         soft.append('%d turns' % run.sleeps())
     return faults, soft, 'late by %.1f ms, %d turns' % (usual, run.sleeps())
 
@@ -202,7 +197,7 @@ def game(run):
     if [text for _, text in run.lines] != [
             'attack at %d' % (300 * i + 300) for i in range(len(run.lines))]:
         faults.append('it prints ' + run.text())
-    if counts[1] != 0 or counts[0] > (4 if run.odd else 2):
+    if counts[1] != 0 or counts[0] > (4 if run.odd == 'jumps' else 2):
         faults.append('%d, %d, %d attacks' % tuple(counts))
     soft = []
     if counts[0] < 1 or counts[2] < 1:
@@ -218,11 +213,9 @@ def alarms(run):
     run.say('%d\n%d\n%d\n' % (later + 1, soon, later))
     time.sleep(3 if not run.odd else 1)
     rung = [text for _, text in run.lines]
-    faults = [] if run.odd else run.end(stop=True)
+    faults = run.end(stop=not run.odd)
     if rung != [str(soon), str(later), str(later + 1)][:3 if run.odd else 1]:
         faults.append('it rings ' + ', '.join(rung))
-    elif run.odd:
-        faults += run.end()
     at = run.lines[0][0] if rung else 0
     if at < (400 if run.odd else (soon - start) * 1000):
         faults.append('it rings too early')
@@ -231,49 +224,46 @@ def alarms(run):
 
 # -------------------------------------------------------------- the recipes ---
 
-ODD = ('stands', 'steps-back', 'jumps')
 SLOW = {'stop': True, 'most': 60}  # without an end
-WAKES = {'jump': LATE - 150}  # at a jump, not when a wait is over
 
-# File, package, judge, its options, odd clocks.
+# File, package, judge, its options, and odd clocks if the clock is the subject.
 RECIPES = [
-    ('poll.c', '', silences, {}, ODD),
+    ('poll.c', '', silences, {}),
     ('epoll_timerfd.c', '', silences,
-     dict(WAKES, also=' -DCLOCK=CLOCK_BOOTTIME'), ODD),
-    ('io_uring.c', 'liburing-dev', silences, {}, ODD),
-    ('wall_clock.c', '', alarms, {}, ('set',)),
+     {'also': ' -DCLOCK=CLOCK_BOOTTIME'}),
+    ('io_uring.c', 'liburing-dev', silences, {}),
+    ('wall_clock.c', '', alarms, {}, 'set'),
     ('static.c', '', says,
      {'patterns': (r'^tick 100000: 50423 blinks', r'^2 wheels, \d+ bytes'),
-      'never': ('malloc', 'calloc', 'realloc', 'free')}, ()),
-    ('simulation.c', '', simulation, {}, ()),
-    ('fixed_step.c', '', game, {}, ODD),
+      'never': ('malloc', 'calloc', 'realloc', 'free')}),
+    ('simulation.c', '', simulation, {}),
+    ('fixed_step.c', '', game, {}, 'steps-back', 'jumps'),
     ('lateness.c', '', says,
-     {'patterns': (r'^2\^12 us: .* long', r'ms: on_slow$')}, ()),
-    ('kqueue.c', '', silences, {}, ODD),
-    ('libuv.c', 'libuv1-dev', silences, {}, ODD),
-    ('libev.c', 'libev-dev', silences, {}, ODD),
-    ('libevent.c', 'libevent-dev', silences, {}, ODD),
-    ('asio.cpp', 'libasio-dev', silences, {}, ODD),
-    ('browser.c', 'emscripten or node', silences, SLOW, ODD),
-    ('windows.c', 'gcc-mingw-w64 or wine64', silences,
-     {'most': 60}, ODD),
+     {'patterns': (r'^2\^12 us: .* long', r'ms: on_slow$')}),
+    ('kqueue.c', '', silences, {}),
+    ('libuv.c', 'libuv1-dev', silences, {}),
+    ('libev.c', 'libev-dev', silences, {}),
+    ('libevent.c', 'libevent-dev', silences, {}),
+    ('asio.cpp', 'libasio-dev', silences, {}),
+    ('browser.c', 'emscripten or node', silences, SLOW),
+    ('windows.c', 'gcc-mingw-w64 or wine64', silences, {'most': 60}),
     ('superloop.c', 'gcc-arm-none-eabi or qemu-system-arm', silences,
-     dict(SLOW, most=200), ()),  # the emulator loses ticks
-    ('glib.c', 'libglib2.0-dev', silences, {}, ODD),
-    ('sd_event.c', 'libsystemd-dev', silences, WAKES, ODD),
-    ('server.c', '', tasks.server, {'arguments': ' PORT 500 1000'}, ()),
-    ('request.c', '', tasks.request, {}, ()),
-    ('cache.c', '', tasks.cache, {'arguments': ' 1500'}, ()),
-    ('periodic.c', '', tasks.periodic, {}, ()),
-    ('timer.cpp', '', tasks.timer, {}, ()),
-    ('scheduler.cpp', '', says, {'patterns': (r'^thrown: 5, [3-6]$',)}, ()),
-    ('save.c', '', says, {'patterns': (r'\Aegg\ntea\nbread\Z',)}, ()),
+     dict(SLOW, most=200)),  # the emulator loses ticks
+    ('glib.c', 'libglib2.0-dev', silences, {}),
+    ('sd_event.c', 'libsystemd-dev', silences, {}),
+    ('server.c', '', tasks.server, {'arguments': ' PORT 500 1000'}),
+    ('request.c', '', tasks.request, {}),
+    ('cache.c', '', tasks.cache, {'arguments': ' 1500'}),
+    ('periodic.c', '', tasks.periodic, {}),
+    ('timer.cpp', '', tasks.timer, {}),
+    ('scheduler.cpp', '', says, {'patterns': (r'^thrown: 5, [3-6]$',)}),
+    ('save.c', '', says, {'patterns': (r'\Aegg\ntea\nbread\Z',)}),
     ('retries.c', '', says, {'patterns': (r'^hello: peer 1 after [12] tries$',
-                                          r'^hello: peer 2 is lost$')}, ()),
+                                          r'^hello: peer 2 is lost$')}),
     ('jobs.c', '', says, {'patterns': (r'^\d+ answered, \d+ timed out$',),
-                          'also': ' -g -fsanitize=thread'}, ()),
-    ('threads.c', '', tasks.threads, {'also': ' -g -fsanitize=thread'}, ()),
-    ('watch.c', '', tasks.watch, {}, ()),
+                          'also': ' -g -fsanitize=thread'}),
+    ('threads.c', '', tasks.threads, {'also': ' -g -fsanitize=thread'}),
+    ('watch.c', '', tasks.watch, {}),
 ]
 
 # What a system needs that is not this one: flags, and what runs the program.
@@ -307,12 +297,14 @@ def build(folder, file, change):
     return said, runner + runs
 
 
-def with_clang(command):
-    """Returns the command with more warnings, for clang instead of cc."""
+def strict(command):
+    """Returns the command with more warnings and sanitizers, for clang instead
+    of cc."""
     swap = {'cc': 'clang', 'c++': 'clang++'} if shutil.which('clang') else {}
     first, rest = command.split(' ', 1)
     also = ' -Wno-gnu-zero-variadic-macro-arguments' * (first == 'emcc')
-    return '%s %s' % (swap.get(first, first), rest) + STRICT + also
+    return ' '.join((swap.get(first, first), rest)) + STRICT + also + \
+        SANITIZERS.get(first, SANITIZE)
 
 
 def is_missing(said):
@@ -339,7 +331,7 @@ def try_run(folder, runs, judge, options, odd):
 def recipe(row):
     """Returns the cases of a recipe: (name, faults, diagnostics); faults are
     None for a case that was skipped."""
-    file, package, judge, options, odd_clocks = row
+    file, package, judge, options, *odd_clocks = row
     name = file.split('.')[0]
     folder = BUILD + name
     said, runs = build(folder, file, lambda command: command)
@@ -352,14 +344,9 @@ def recipe(row):
     limit = 130 if file == 'server.c' else 80
     cases.append(('%s: at most %d lines' % (name, limit),
                   ['%d lines' % lines] if lines > limit else [], ''))
-    plans = [(folder, odd, odd or 'plain') for odd in ('',) + odd_clocks]
-    said, _ = build(folder + '-strict', file,
-                    with_clang)
+    plans = [(folder, odd, odd or 'plain') for odd in ['', *odd_clocks]]
+    said, _ = build(folder + '-sanitized', file, strict)
     cases.append(('%s: no further warning' % name, said.splitlines(), ''))
-    said, _ = build(folder + '-sanitized', file,
-                    lambda command: command + SANITIZERS.get(
-                        command.split()[0], SANITIZE))
-    cases.append(('%s: builds sanitized' % name, said.splitlines(), ''))
     plans.insert(1, (folder + '-sanitized', '', 'sanitized'))
     if 'also' in options:
         said, _ = build(folder + '-also', file,

@@ -4,7 +4,6 @@
  *     gcc -shared -fPIC odd.c -o odd.so
  *     ODD_CLOCK=jumps ODD_REPORT=FILE LD_PRELOAD=./odd.so PROGRAM
  *
- *     stands       stands for 10 ms of every 70, and catches up
  *     steps-back   steps back by 25 ms every 100 ms
  *     jumps        jumps ahead by an hour every 100 ms
  *     set          the wall clock alone: an hour back after 200 ms, and two
@@ -19,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/timerfd.h>
 #include <time.h>
 
 #define MS INT64_C(1000000)
@@ -50,73 +48,32 @@ COUNT(epoll_pwait)
 COUNT(epoll_pwait2)
 COUNT(io_uring_submit_and_wait_timeout)
 
-static int64_t read_real(clockid_t id)
+/* Returns by how much the odd clock is ahead, `passed` after its first use. */
+static int64_t offset_of(clockid_t id, int64_t passed)
 {
-    static __typeof__(&clock_gettime) real;
-    struct timespec t;
-    real = real ? real : REAL(clock_gettime);
-    real(id, &t);
-    return t.tv_sec * SECOND + t.tv_nsec;
-}
-
-/* Returns by how much the odd clock is ahead; *change: in how many ns the odd
- * clock jumps ahead. */
-static int64_t offset_of(clockid_t id, int64_t *change)
-{
-    static int64_t first;
     const char *odd = getenv("ODD_CLOCK");
-    int64_t at = read_real(CLOCK_MONOTONIC);
-    first = first ? first : at;
-    int64_t passed = at - first;
-    *change = INT64_MAX;
-    if (odd == NULL)
-        return 0;
     if (strcmp(odd, "set") == 0)
         return id != CLOCK_REALTIME || passed < 200 * MS ? 0
                : passed < 400 * MS                       ? -HOUR
                                                          : HOUR;
-    if (strcmp(odd, "stands") == 0)
-        return passed % (70 * MS) < 10 * MS ? -(passed % (70 * MS)) : 0;
     if (strcmp(odd, "steps-back") == 0)
         return -passed / PERIOD * 25 * MS;
-    *change = PERIOD - passed % PERIOD;
-    return passed / PERIOD * HOUR;
+    return strcmp(odd, "jumps") == 0 ? passed / PERIOD * HOUR : 0;
 }
 
 int clock_gettime(clockid_t id, struct timespec *t)
 {
-    int64_t change, at = read_real(id);
-    if (id != CLOCK_PROCESS_CPUTIME_ID && id != CLOCK_THREAD_CPUTIME_ID)
-        at += offset_of(id, &change);
+    static __typeof__(&clock_gettime) real;
+    static int64_t first;
+    real = real ? real : REAL(clock_gettime);
+    real(CLOCK_MONOTONIC, t);
+    int64_t at = t->tv_sec * SECOND + t->tv_nsec;
+    first = first ? first : at;
+    int64_t passed = at - first;
+    real(id, t);
+    at = t->tv_sec * SECOND + t->tv_nsec + offset_of(id, passed);
     *t = (struct timespec){at / SECOND, at % SECOND};
     return 0;
-}
-
-static clockid_t timer_clock = CLOCK_MONOTONIC;
-
-int timerfd_create(clockid_t id, int flags)
-{
-    timer_clock = id;
-    return REAL(timerfd_create)(id, flags);
-}
-
-/* A deadline of the odd clock is a time to wait for the system's clock. */
-int timerfd_settime(int fd, int flags, const struct itimerspec *new,
-                    struct itimerspec *old)
-{
-    static __typeof__(&timerfd_settime) real;
-    struct itimerspec set = *new;
-    struct timespec *t = &set.it_value;
-    int64_t change, offset = offset_of(timer_clock, &change);
-    int64_t wait = t->tv_sec * SECOND + t->tv_nsec - offset;
-    real = real ? real : REAL(timerfd_settime);
-    if (getenv("ODD_CLOCK") == NULL || !(flags & TFD_TIMER_ABSTIME) ||
-        (t->tv_sec == 0 && t->tv_nsec == 0) || t->tv_sec > INT64_MAX / SECOND)
-        return real(fd, flags, new, old);
-    wait -= read_real(timer_clock);
-    wait = wait > change ? change : wait > 0 ? wait : 1;
-    *t = (struct timespec){wait / SECOND, wait % SECOND};
-    return real(fd, flags & ~TFD_TIMER_ABSTIME, &set, old);
 }
 
 __attribute__((destructor)) static void report(void)

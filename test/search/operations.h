@@ -22,7 +22,7 @@
 #include <string.h>
 
 #define HEAP_FILL
-#include "heap.h"
+#include "../lib/heap.h"
 
 static unsigned large = 512; /* a bucket with as many timers moves ahead */
 static unsigned few = 12;    /* a bucket with more timers moves down to fire */
@@ -31,7 +31,7 @@ static unsigned few = 12;    /* a bucket with more timers moves down to fire */
 #define TW_STATIC
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
-#include "inside.h"
+#include "../lib/inside.h"
 #include "oracle.h"
 
 #define ITEMS 1024
