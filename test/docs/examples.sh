@@ -8,7 +8,7 @@
 # test/docs tests what the documents show. Beside this script, install.sh tests
 # the ways to install, and picture.sh draws the picture of the README. Other
 # programs run the examples that are no programs: manual.c, posted.c,
-# your_loop.c, never_early.c.
+# your_loop.c.
 #
 # These are examples:
 #
