@@ -56,8 +56,8 @@
       delay, and the latest reading of your clock.
    2. Read the clock in nanoseconds, with ticks of 1 ms. A delay ends early if
       its `now` is old or cut off. (If you count milliseconds, add 1 to delays.)
-   3. Set `start` to the first reading, or the first timers need coarse wheels.
-      Take a monotonic clock: after a step back all timers wait.
+   3. Set `start` to the first reading, or the first timers lie far ahead, and
+      start slowly. Take a monotonic clock: after a step back all timers wait.
    4. Round sleeps up to the unit of your wait function, or the loop spins.
    5. Advance before you handle events: timers then start close to the clock,
       which is cheaper. After a slow turn a connection can time out with data
@@ -72,7 +72,7 @@
    a coarser wheel wheel_size steps of the next finer one. To *cascade* is to
    move to another bucket. A timer is *due* when the clock has reached its tick,
    and *overdue* if the clock had reached it before the start. A call is
-   *unfinished* if a limit, tw_poll or an exception has stopped it early.
+   *unfinished* if a limit or exception stopped it, or tw_poll returned a timer.
 
    HOW DO I ...
    - Close a connection in its callback, or start a timer there? Keep the latest
@@ -98,8 +98,8 @@
      -fsanitize=address finds objects freed too early, -fsanitize=thread a
      second thread. Use TW_DEBUG with either. tw_dump draws the wheels.
    - Use C++? Derive a class from tw_timer, and one from timingwheel, and
-     static_cast to them in the callback. Call tw_cancel in the destructor and
-     tw_move in moves; delete the copy constructor (test/recipes/timer.cpp).
+     static_cast to them in the callback. Call tw_cancel in the destructor, and
+     tw_move in moves (test/recipes/timer.cpp). Assign the fields of tw_config.
 
    Less often:
    - Bound the work of a turn?                                  example: limit.c
@@ -107,8 +107,8 @@
    - Choose `tick` and wheel_size? Ticks of 1 ms suit network timeouts. Ticks
      256 times finer cost at most one more move per timer. Leave wheel_size at
      256: 64 takes a quarter of the memory, but many timers fire slower.
-   - Run without malloc? See test/recipes/static.c, or here.  example: reserve.c
-         status = tw_reserve(tw, UINT64_MAX); // 264 KB; no start needs more
+   - Never run out of memory? Run without malloc?            example: reserve.c
+         status = tw_reserve(tw, UINT64_MAX); // 264 KB; test/recipes/static.c
    - Simulate? Go from deadline to deadline.                 example: simulate.c
          while (tw_next_deadline(tw, &now) && now <= end)
              tw_advance_clock(tw, now); // callbacks use tw_now
@@ -120,17 +120,17 @@
    - Save timers, or set the clock back? Take them out in order, set up the
      timingwheel again, and start them in that order.            example: save.c
          while ((timer = tw_poll(tw, UINT64_MAX)) != NULL)
-             list_append(&list, timer); // tw_deadline is still there
-     Then tw_drain takes out the timers that never fire. Sort drained timers
-     stably by tick, not by deadline, or start order is lost.
+             list_append(&list, timer); // the timer's tick is tw_now(tw)
+     Drained timers lose start order unless you sort them stably by tick, with
+     all overdue ticks as one.
    - Follow a monotonic and a wall clock? Use two timingwheels.
 
    PROMISES
     1. Never early. A timer fires in the first tw_advance_clock(now) that
        reaches its tick: the deadline rounded up to a tick.
-    2. Order. Timers fire in order of tick, and within a tick in start order;
-       overdue timers fire first. Postponed timers, and timers left by an
-       exception in tw_drain, may fire anywhere within their tick.
+    2. Order. Overdue timers fire first, in start order; then timers fire in
+       order of tick, and within a tick in start order. Postponed timers, and
+       timers left by an exception in tw_drain, fire anywhere in their tick.
     3. In a callback the clock is the tick of the firing timer, not the `now` of
        the call; an overdue timer leaves the clock alone. A timer started for a
        later tick, up to that `now`, fires within the same call, in order.
@@ -154,7 +154,7 @@
        cascades early, a little in each call. The longest call grows with the
        timers that fire in it and with the time passed, not with the timers
        pending. After a sleep through the whole step before a bucket, its timers
-       move in one call. So do many timers postponed out of one tick.
+       move in one call. Many timers postponed out of one tick do so, too.
    11. Callbacks may start, cancel, postpone and move any timer, drain, and free
        the timer that fired. Inside them advance, poll, trim and destroy do
        nothing. In an implementation compiled as C++ they may throw: the call is
@@ -165,12 +165,12 @@
    tw_timer                      40            32      22
    timingwheel                1,416           760     433
    a wheel of 256, of 16   33 KB, 2,168  12 KB, 880   7 KB, 546
-   code, gcc -Os              10 KB          9 KB   28 KB
+   code, gcc -Os              10 KB          9 KB   27 KB
    n wheels serve every deadline up to wheel_size^n ticks after the clock: with
    ticks of 1 ms, two wheels of 256 serve 65 s, three 4.6 hours, eight all.
 
    CONFIGURATION, by #define before the implementation
-   TW_MALLOC(size, context)    both or neither; else malloc and free. Align for
+   TW_MALLOC(size, context)    define both, or neither for malloc. Align for
    TW_FREE(pointer, context)   uint64_t. context is alloc_context. Do not throw,
                                or use tw. A wheel: TW_WHEEL_BYTES(wheel_size)
    TW_STATIC                   static functions, in the implementing file only
@@ -179,19 +179,19 @@
    TIMINGWHEEL_THREADS (*)     the mailbox, for requests from other threads
    TW_CALL(tw, timer)          how to call a callback, which may free the timer:
                                by default (timer)->callback((tw), (timer))
-   TW_DEBUG                    aborts on a broken rule, even with NDEBUG
+   TW_DEBUG                    in the implementing file: aborts on misuse
    TW_ASSERT(expr)             judges each rule instead, without hints
    (*) Define the macro wherever this header is included.
 
-   In a library of yours, define TW_STATIC; or, for several files of a shared
-   library, TW_DEF as extern __attribute__((visibility("hidden"))). Else two
-   libraries share the functions, and TW_MALLOC, of the first one linked. A
-   public header of yours defines TW_TYPES_ONLY before it includes this header,
-   and undefines it after that. Files of two versions do not link.
+   In a library of yours, define TW_STATIC and the implementation in each file
+   that calls functions; or, in a shared library, TW_DEF as extern
+   __attribute__((visibility("hidden"))) in all files. Else two libraries share
+   the functions, and TW_MALLOC, of the first one. A public header of yours
+   defines TW_TYPES_ONLY around its include. Files of two versions do not link.
 
    THREADS
    A timingwheel belongs to one thread, and two share nothing. Other threads
-   post requests for a tw_remote, which has a timer, to a tw_mailbox. This needs
+   post requests to a tw_mailbox, each for the timer of a tw_remote. This needs
    C11 or C++11, and lock-free 64-bit atomics.
    example: mailbox.c
        tw_mailbox_init(&box, &tw, wake, NULL);
@@ -214,9 +214,9 @@
      word: the deadline of the open request, or 0. The worker sets the word
      before it posts. The worker at an answer, and the callback with
      tw_deadline(timer), exchange the deadline for 0 by compare-and-swap. Who
-     succeeds has ended the request. No cancel is needed (test/recipes/jobs.c).
+     succeeds owns the job. No cancel is needed (test/recipes/jobs.c).
    - Keep mailbox and remotes in place, because requests point to them. At the
-     end, join the threads, collect once more, then destroy the timingwheel.
+     end, join the threads, collect once more, drain and destroy.
 */
 
 /* Silences warnings about correct code. */
@@ -333,8 +333,7 @@ typedef struct tw_stats {
 
 /* Names that begin with twi_ or TWI_ are private, and so are the fields of all
  * structures from here on, unless said otherwise; compilers need the sizes. HOW
- * IT WORKS, below, explains their words: quiet tick, delay queue, large, mark,
- * hint. */
+ * IT WORKS, below, explains their words: quiet tick, delay queue, large. */
 
 /* The neighbours of a timer in its ring. A ring is a doubly linked list whose
  * ends meet in the bucket. */
@@ -352,8 +351,8 @@ struct tw_timer {
                               Read it to tell whose timer this is, and write it
                               while the timer is not pending */
     uint32_t hint;         /* address to prefetch, see "hints". With TW_DEBUG
-                              the timingwheel, in the same field: one file alone
-                              may define TW_DEBUG, and sizes must agree */
+                              the timingwheel, in the same field: all files
+                              agree on the size, also if one defines TW_DEBUG */
     uint32_t state;        /* tw_state */
 };
 
@@ -589,15 +588,15 @@ TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline);
  * round ticks cascade less and wake the loop together. tw_deadline then returns
  * the chosen time, so keep the nominal time of a periodic timer elsewhere, or
  * the choices add up to a drift. An overdue tick is chosen only if the window
- * has no other. A window without a tick acts like tw_start(earliest). Statuses
- * as tw_start; TW_EINVAL: latest < earliest. */
+ * has no other. A window without a tick acts like tw_start(earliest): the timer
+ * fires after `latest`. Statuses as tw_start; TW_EINVAL: latest < earliest. */
 TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
                            uint64_t latest);
 
 /* Sets the deadline of a pending timer, and returns TW_OK. A later deadline is
  * only stored, which needs no memory and works in tw_foreach: the timer moves
- * when the clock reaches its bucket. The same deadline changes nothing. For an
- * earlier deadline, or a timer that is due or not pending, tw_postpone acts
+ * when the clock reaches its old bucket. The same deadline changes nothing. For
+ * an earlier deadline, or a timer that is due or not pending, tw_postpone acts
  * like tw_start, and can fail like it. */
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
@@ -616,8 +615,9 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
 
 /* Moves a timer to another address: `to` gets all fields of `from`, and its
  * place in the firing order, and `from` becomes idle. A timer that is not
- * pending is only copied. `to` must be zeroed, not pending, or a byte copy. Do
- * not realloc, as both must be valid: allocate, move, free. Cannot fail. */
+ * pending is only copied. `to` must be zeroed, initialised and not pending, or
+ * a byte copy of `from`. Do not realloc, as both must be valid: allocate, move,
+ * free. Cannot fail. */
 TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to);
 
 /* Returns how long the loop may sleep at `now`, in time units: until the next
@@ -645,10 +645,10 @@ TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
  * cascaded. Returns the number fired, which may be 0 while timers are left. A
  * call stopped by the limit is unfinished: the clock stays at the last timer
  * handled, and tw_wait returns 0. The next call, limited or not, finishes the
- * unfinished call first. If its own limit ends there, its `now` is ignored. If
- * nothing is left of the limit after that, the call has begun, and handles no
- * timer. limit 0 does nothing. Costs O(1) per timer handled and per bucket
- * emptied by cancels. */
+ * unfinished call first. If the limit is reached before the unfinished call
+ * ends, the new `now` is ignored. If the limit is reached just then, the next
+ * call is unfinished in turn. limit 0 does nothing. Costs O(1) per timer
+ * handled and per bucket emptied by cancels. */
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit);
 
@@ -688,8 +688,8 @@ TW_DEF uint64_t tw_deadline(const tw_timer *timer);
 TW_DEF uint64_t tw_remaining(const tw_timer *timer, uint64_t now);
 
 /* Returns the clock in time units: `start`, or the latest `now` of a call that
- * ended. In a callback, and while a call is unfinished: the tick of the last
- * timer handled, unless overdue. */
+ * ended. In a callback, and while a call is unfinished, the clock is the tick
+ * of the last timer handled, unless overdue. */
 TW_DEF uint64_t tw_now(const timingwheel *tw);
 
 /* Returns the number of pending timers. */
@@ -800,12 +800,12 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    The number of a bucket is one digit of the tick, and one bit of the digit to
    its left, so a wheel has 2 * wheel_size buckets. They hold the *reach* of the
    wheel: the step of the next coarser wheel in which the clock is (the clock's
-   own step), and the step after. A timer stands in the finest wheel that
-   reaches the timer's tick.
+   own step), and the step after (the next step). A timer starts in the finest
+   wheel that reaches its tick.
 
    For a tick ahead by 2^i to 2^(i+1) - 1 ticks, wheel_by_bit[i] is that wheel,
-   with one exception: if a bucket of the wheel spans 2^i ticks, and the tick
-   lies in the wheel's next step, the next finer wheel reaches the tick. The
+   with one exception: if the wheel's buckets span 2^i ticks, and the tick lies
+   in the next bucket, the timer starts in the next finer wheel. The
    wheel `missing` stands for each wheel that does not exist yet. It also closes
    the ring of wheels: its `finer` is the coarsest wheel, and the `finer` of
    wheel 0 is `missing`.
@@ -813,9 +813,10 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    WORDS, besides those of the manual
 
        quiet tick      no timer of the bucket or wheel is due up to this tick; a
-                       wheel's quiet tick is its key in the delay queue
-       come up         a wheel, and its bucket of the tick after the quiet tick,
-                       come up when the clock passes the quiet tick
+                       wheel's quiet tick is its key in the delay queue (tw_dump
+                       shows the tick after)
+       come up         when the clock reaches the tick after a wheel's quiet
+                       tick, the wheel comes up, with the tick's bucket
        move down       to cascade to the next finer wheel
        large           a bucket with TWI_LARGE timers or more
        handle          to fire a timer, or to place it in another bucket
@@ -827,13 +828,15 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
       quiet tick. Cancel and postpone never touch the queue, so a wheel may come
       up without a due timer. Then only its quiet tick rises.
    3. In a coarse wheel, a bucket with at most TWI_FEW timers fires in place. A
-      bucket with more timers moves down one wheel, but a lone due timer fires.
+      bucket with more timers moves down one wheel.
    4. At the same tick the coarser wheel comes first, because its timers were
       started first: as the clock approaches a tick, new timers for the tick go
       into ever finer wheels.
-   5. A postpone only writes the deadline. A timer found in a bucket before the
-      timer's tick cascades, too: it is placed again, as if started now.
-   6. Most calls find nothing due: work_tick says so.
+   5. A postpone only writes the deadline. When the bucket comes up, a timer
+      whose tick lies outside of the bucket's step is placed again, as if
+      started now.
+   6. A timer that is overdue at its start goes to the list of the next call.
+   7. Most calls find nothing due: work_tick says so.
 
    THE LIFE OF A CALL, in pseudo-code:
 
@@ -841,16 +844,16 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
        finish the unfinished call, if there is one
        begin: target = now, this call's list += next call's list
        repeat:
-           the list is empty, and all wheels are quiet: the call is done
+           the list is empty, and all wheels are quiet up to the target: done
            the limit is reached:        the call is unfinished; stop
-           the list has a timer:        fire it
+           the list has a timer:        fire it (not due: place it again)
            else the clock moves to the tick after the least quiet tick. In the
            bucket that has come up,
+           - a timer was postponed out of its step: place it again
            - wheel 0, or a lone due timer:  fire the first timer
            - few timers:                fire the first due timer, or raise the
                                         quiet tick to before the earliest
            - many timers:               move all down one wheel
-           and, everywhere, a timer that is not due yet is placed again
        done: the clock moves to the target; large buckets move ahead
 
    MOVING DOWN KEEPS START ORDER. Timers leave a bucket from the back, and each
@@ -889,8 +892,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    8. Of two timers of one tick, the timer in the coarser wheel was started
       first, except postponed timers.
 
-   FOR SPEED ONLY. Any hint is right, and more marks than needed. work_tick and
-   ahead_tick may be too low, large_tick too high. (Moving ahead is not for
+   FOR SPEED ONLY. A wrong hint or a needless mark costs only time. work_tick
+   and ahead_tick may be too low, large_tick too high. (Moving ahead is not for
    speed, but for promise 10.)
 */
 
@@ -991,7 +994,11 @@ static void twi_print(const char *sentence, const char *function,
                 timer,                                                        \
                 "the timer looks pending, but no timer is: it is a copy of "  \
                 "a pending timer, or tw_init was called again: use tw_move, " \
-                "or destroy the timingwheel first")
+                "or destroy the timingwheel first");                          \
+    do {                                                                      \
+        if (twi_is_pending(timer))                                            \
+            TWI_RULE_LINK(tw, &(timer)->link);                                \
+    } while (0)
 /* The ring of a bucket, or a timer's place in its ring. The message names the
  * neighbour that does not link back; a timer to which none links back may be a
  * copy. */

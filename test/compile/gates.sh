@@ -1,7 +1,7 @@
 #!/bin/sh
 # gates.sh - what timingwheel.h must be before it runs: the header compiles
 # everywhere without a warning, refuses wrong uses, leaks no name, and its code
-# stays small. Reports the size of the header. Prints TAP. Run from the top of
+# stays small. Prints TAP. Run from the top of
 # the repository. A case without its tool is skipped with a warning.
 #
 # Nothing in test/compile runs timers for long. interface.sh compiles a program
@@ -344,20 +344,43 @@ long_functions() {
         "$build/functions"
 }
 
-# A report, to compare with another version: lines, lines with code, functions.
-report_sizes() {
-    gcc -fpreprocessed -dD -E -P "$header" 2>/dev/null >"$build/code"
-    awk '/^twi_/ { private++ }
-        $3 - $2 >= longest { longest = $3 - $2 + 1 }
-        END { printf "# private functions: %d; the longest function: %d " \
-            "lines\n", private, longest }' "$build/functions"
-    echo "# lines: $(wc -l <"$header"); of code: $(wc -l <"$build/code")"
+# costs COLUMN PREFIX [FLAG...]: the table COSTS of the manual is true for the
+# machine of PREFIXgcc. KB are thousands of bytes.
+costs() {
+    column=$1 tools=$2
+    shift 2
+    "${tools}gcc" -std=c99 -Os -I. "$@" -c -o "$build/object.o" \
+        "$build/implementation.c" || return
+    code=$("${tools}size" "$build/object.o" | awk 'NR == 2 { print $1 }')
+    {
+        echo '#include "timingwheel.h"'
+        awk -v n="$column" -v code="$code" '
+            function claim(holds) {
+                print "typedef char claim_" ++claims "[" holds " ? 1 : -1];"
+            }
+            /^   COSTS/ { inside = 1 }
+            !inside { next }
+            { gsub(",", "") }
+            $1 ~ /^(tw_timer|timingwheel)$/ {
+                claim("sizeof(" $1 ") == " $(n + 1))
+            }
+            sub(/^   a wheel of 256 of 16/, "") {
+                claim("(TW_WHEEL_BYTES(256) + 500UL) / 1000 == " $(3 * n - 2))
+                claim("TW_WHEEL_BYTES(16) == " $(3 * n))
+            }
+            sub(/^   code gcc -Os/, "") {
+                claim("(" code "L + 500) / 1000 == " $(2 * n - 1))
+                exit
+            }
+            END { if (claims != 5) print "#error", claims, "claims" }
+        ' "$header"
+    } >"$build/costs.c"
+    "${tools}gcc" -std=c99 -I. "$@" -c -o "$build/object.o" "$build/costs.c"
 }
 
 if have ctags && ctags --version 2>/dev/null | grep -q Universal; then
     expect_nothing 'no function over 40 lines' long_functions
     expect_nothing 'prefix of the types and functions' foreign_tags
-    report_sizes
 else
     skip 'functions of the header' 'universal-ctags is missing'
 fi
@@ -367,7 +390,20 @@ if have gcc && have objdump && [ "$(uname -m)" = x86_64 ]; then
     done
     expect 'code at -O2' bytes -O2 15500
     expect 'code at -Os' bytes -Os 11200
+    expect 'COSTS of the manual, gcc' costs 1 ''
 else
     skip 'code of the header' 'this is for gcc and objdump on x86-64'
 fi
+while read -r column tools flags; do
+    title="COSTS of the manual, ${tools}gcc"
+    # shellcheck disable=SC2086
+    if have "${tools}gcc"; then
+        expect "$title" costs "$column" "$tools" $flags
+    else
+        skip "$title" "${tools}gcc is missing"
+    fi
+done <<'END'
+2 arm-none-eabi- -mcpu=cortex-m3 -mthumb
+3 avr- -mmcu=atmega2560
+END
 tap_end

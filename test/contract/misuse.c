@@ -265,6 +265,8 @@ static const row rows[] = {
      "start a 10; tw_init 2; cancel a"},
     {&damaged, "a copy of a pending timer is cancelled",
      "start a 10, b 10; copy a h; cancel h"},
+    {&damaged, "a copy of a pending timer is postponed",
+     "start a 10, b 10; copy a h; postpone h 20"},
     {&set_up_again, "a copy is started when the timer has fired",
      "start a 10; copy a h; advance 10: a; start h 20"},
     {&into_pending, "tw_move into a pending timer",

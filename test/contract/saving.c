@@ -11,6 +11,7 @@
 #define TIMERS 150
 
 static numbered *list[TIMERS], *expected[TIMERS];
+static uint64_t left[TIMERS]; /* until the tick of list[i], when polled */
 static size_t listed;
 static uint64_t random_state;
 
@@ -98,8 +99,11 @@ static void take_out(bool polls)
     size_t pending = tw_count(&tw);
     uint64_t clock = tw_now(&tw) / tick_length, tick = 0;
     tw_timer *timer;
-    while (polls && (timer = tw_poll(&tw, UINT64_MAX)) != NULL)
+    uint64_t now = tw_now(&tw) + draw(20 * tick_length);
+    while (polls && (timer = tw_poll(&tw, UINT64_MAX)) != NULL) {
+        left[listed] = tw_now(&tw) > now ? tw_now(&tw) - now : 0;
         on_saved(&tw, timer);
+    }
     size_t polled = listed;
     CHECK(tw_drain(&tw, visit_saved, NULL) == pending - polled);
     CHECK(listed == pending);
@@ -120,15 +124,20 @@ static void take_out(bool polls)
         memcpy(list, expected, sizeof list);
 }
 
-/* Starts the list again, and compares the order in which the timers fire. */
-static void start_again(void)
+/* Starts the list again, and compares the order in which the timers fire. What
+ * was polled may start for the time that was left. */
+static void start_again(bool uses_left)
 {
     uint64_t clock = tw_now(&tw) / tick_length;
-    for (size_t i = 0; i < listed; i++)
-        CHECK(tw_start(&tw, &list[i]->timer, tw_deadline(&list[i]->timer)) ==
-              TW_OK);
+    for (size_t i = 0; i < listed; i++) {
+        uint64_t deadline = tw_deadline(&list[i]->timer);
+        if (uses_left && list[i]->tick <= UINT64_MAX / tick_length)
+            deadline = tw_after(tw_now(&tw), left[i]);
+        CHECK(tw_start(&tw, &list[i]->timer, deadline) == TW_OK);
+    }
     memcpy(expected, list, sizeof list);
-    sort_by_tick(expected, clock);
+    if (!uses_left)
+        sort_by_tick(expected, clock);
     listed = 0;
     size_t fires = tw_advance_clock(&tw, UINT64_MAX);
     CHECK(fires == listed);
@@ -141,15 +150,18 @@ static void start_again(void)
 /* The clock at which the timers start again is the same, or it is moved. */
 static const struct {
     const char *name;
-    bool polls;
+    bool polls, uses_left;
     int64_t ticks; /* by which the clock is moved */
 } rows[] = {
-    {"save: drained and sorted by tick, started again", false, 0},
-    {"save: drained and sorted by tick, the clock is set back", false, -20},
-    {"save: drained and sorted by tick, the clock is set forth", false, 20},
-    {"save: polled, started again at the same clock", true, 0},
-    {"save: polled, the clock is set back", true, -20},
-    {"save: polled, the clock is set forth", true, 20},
+    {"save: drained and sorted by tick, started again", false, false, 0},
+    {"save: drained and sorted by tick, the clock is set back", false, false,
+     -20},
+    {"save: drained and sorted by tick, the clock is set forth", false, false,
+     20},
+    {"save: polled, started again at the same clock", true, false, 0},
+    {"save: polled, the clock is set back", true, false, -20},
+    {"save: polled, the clock is set forth", true, false, 20},
+    {"save: polled, started for the time that was left", true, true, -20},
 };
 
 static void run_row(void)
@@ -166,11 +178,11 @@ static void run_row(void)
         CHECK(tw_advance_clock(&tw, 0) == 0 && tw_count(&tw) == 0);
         if (rows[tap_case_index].polls || rows[tap_case_index].ticks != 0) {
             tw_destroy(&tw);
-            config.start =
-                clock + (uint64_t)rows[tap_case_index].ticks * tick + draw(3);
+            config.start = clock + (uint64_t)rows[tap_case_index].ticks * tick +
+                           draw(tick);
             CHECK(tw_init(&tw, &config) == TW_OK);
         }
-        start_again();
+        start_again(rows[tap_case_index].uses_left);
         tear_down();
     }
 }

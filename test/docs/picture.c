@@ -43,7 +43,7 @@ static const struct frame {
     {"For timers far ahead, a coarser wheel", "is created: an overflow wheel.",
      START, 10, 11, 0, 0, 0},
     {"The delay queue has a key per wheel:",
-     "before that time no timer there is due.", KEEP, 0, 0, 0, 0, 0},
+     "before that time no timer of it is due.", KEEP, 0, 0, 0, 0, 0},
     {"The clock jumps to the least key,", "and the timer there fires.", JUMP, 0,
      0, 99, 0, 1},
     {"A timer is postponed: it gets a later",
@@ -52,10 +52,10 @@ static const struct frame {
      "the timer moves to its new bucket.", JUMP, 0, 0, 99, 1, 0},
     {"A timer is cancelled: it leaves", "at once, but the key stays.", CANCEL,
      2, 2, 0, 0, 0},
-    {"The clock passes the empty bucket:", "nothing fires, the key moves on.",
+    {"The clock comes to the empty bucket:", "nothing fires, the key moves on.",
      JUMP, 0, 0, 99, 0, 0},
-    {"The wheel turns: the clock is past 0 to 7.",
-     "These buckets now stand for 16 to 23.", JUMP, 0, 0, 99, 0, 1},
+    {"The clock goes to 9, and timer 9 fires.",
+     "Buckets 0 to 7 now stand for 16 to 23.", JUMP, 0, 0, 99, 0, 1},
     {"Now wheel 1 has the least key. Its bucket",
      "cascades: its timers move to wheel 0.", JUMP, 0, 0, 3, 3, 0},
     {"There each timer has a bucket of one", "tick, and the first timer fires.",
@@ -441,7 +441,8 @@ int main(void)
     unsigned bottom = top_of(0) + HIGH;
     printf("<svg xmlns='http://www.w3.org/2000/svg' width='720' height='%u' "
            "viewBox='0 0 720 %u'>\n<!-- drawn by test/docs/picture.c -->\n"
-           "<title>Timers in a timing wheel</title>\n<style>\n",
+           "<title>Timers in a timing wheel. (Usually a bucket with few "
+           "timers fires in place.)</title>\n<style>\n",
            bottom + 64, bottom + 64);
     printf(style, FRAMES * SECONDS);
     printf("</style>\n<defs><path id='boxes' class='boxes' d='M%d 0", LEFT);

@@ -1,6 +1,5 @@
 /* save.c - timers that outlive the process: their remaining time and payload go
  * to a file, and come back in the same order.
- *
  *     cc -std=gnu99 -O2 -Wall -Wextra save.c -o save && ./save
  * SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_IMPLEMENTATION
@@ -27,14 +26,15 @@ static void on_reminder(timingwheel *tw, tw_timer *timer)
     puts(TW_OWNER(timer, struct reminder, timer)->text);
 }
 
-/* Takes all timers out, in order: an overdue one has no time left. */
+/* Takes all timers out, in order, with the time that is left until their ticks:
+ * of two deadlines in a tick, the later one may come first. */
 static void save(timingwheel *tw, FILE *file)
 {
     uint64_t now = clock_ns();
     tw_timer *timer;
     while ((timer = tw_poll(tw, UINT64_MAX)) != NULL) {
-        uint64_t deadline = tw_deadline(timer);
-        fprintf(file, "%" PRIu64 " %s\n", deadline > now ? deadline - now : 0,
+        uint64_t tick = tw_now(tw); /* an overdue timer has no time left */
+        fprintf(file, "%" PRIu64 " %s\n", tick > now ? tick - now : 0,
                 TW_OWNER(timer, struct reminder, timer)->text);
     }
     tw_destroy(tw); /* tw_drain first, to see timers that never fire */
