@@ -126,6 +126,23 @@ expect 'two libraries with a hidden TW_DEF compile' each_its_own "$hidden" 2
 expect 'with a hidden TW_DEF, as shared libraries, each has its TW_MALLOC' \
     program so
 
+# Each file has functions of its own, and all share a timingwheel.
+static_files() {
+    printf '%s\n' '#define TW_STATIC' '#define TIMINGWHEEL_IMPLEMENTATION' \
+        '#include "timingwheel.h"' 'void begin(timingwheel *, tw_timer *);' \
+        >"$build/static.h"
+    printf '%s\n' '#include "static.h"' \
+        'void begin(timingwheel *tw, tw_timer *timer)' \
+        '{ tw_init(tw, NULL); tw_start(tw, timer, 5); }' >"$build/one.c"
+    printf '%s\n' '#include "static.h"' 'int main(void)' \
+        '{ static timingwheel tw; static tw_timer timer; begin(&tw, &timer);' \
+        'return !(tw_count(&tw) == 1 && tw_poll(&tw, 5) == &timer); }' \
+        >"$build/other.c"
+    $cc -std=c99 -Wall -Wextra -Werror -I. -I"$build" -o "$build/static" \
+        "$build/one.c" "$build/other.c" && "$build/static"
+}
+expect 'with TW_STATIC, two files share a timingwheel' static_files
+
 # Two archives with an implementation object each: of one version they link, of
 # two they do not.
 links() {
