@@ -74,7 +74,8 @@ static void share_of_the_time(void)
         set_up_with(1, 3 * step, 256, 0);
         start_crowd(left, 5 * step, 256);
         for (uint64_t calls = most; calls >= 1; calls--) {
-            CHECK(tw_advance_clock(&tw, 5 * step - step / most * calls) == 0);
+            CHECK_EQUAL(tw_advance_clock(&tw, 5 * step - step / most * calls),
+                        0);
             uint64_t now_left = 9000 - stats().cascaded;
             CHECK(left - share - now_left <= 1);
             left = now_left;
@@ -95,9 +96,9 @@ static void after_due_timers(void)
     for (size_t i = 9000; i < 9030; i++)
         start_numbered(i, due);
     uint64_t before_call = stats().cascaded;
-    CHECK(tw_advance_clock_limit(&tw, due, 30) == 30);
-    CHECK(stats().cascaded == before_call);
-    CHECK(tw_advance_clock_limit(&tw, due + 1000, 30) == 0);
+    CHECK_EQUAL(tw_advance_clock_limit(&tw, due, 30), 30);
+    CHECK_EQUAL(stats().cascaded, before_call);
+    CHECK_EQUAL(tw_advance_clock_limit(&tw, due + 1000, 30), 0);
     CHECK(stats().cascaded - before_call - 1 < 30);
     fire_all(1 << 20);
     tear_down();
@@ -110,7 +111,7 @@ static void small_bucket_stays(void)
     start_crowd(100, 1024, 256);
     for (uint64_t now = 0; now < 1024; now += 5)
         tw_advance_clock(&tw, now);
-    CHECK(stats().cascaded == 0);
+    CHECK_EQUAL(stats().cascaded, 0);
     fire_all(2000);
     tear_down();
 }

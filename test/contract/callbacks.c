@@ -24,7 +24,7 @@ static void run_callback(timingwheel *wheel, tw_timer *timer)
 {
     tw_callback *callback = timer->callback;
     CHECK(wheel == &tw && callback != NULL && !is_locked);
-    CHECK(tw_timer_state(timer) == TW_FIRED);
+    CHECK_EQUAL(tw_timer_state(timer), TW_FIRED);
     if (puts_off) {
         put_off[put_off_count++] = timer;
         return;
@@ -92,9 +92,9 @@ static void frees_its_timer(void)
     for (uint64_t i = 0; i < 300; i++) {
         tw_timer *timer = (tw_timer *)malloc(sizeof *timer);
         tw_timer_init(timer, on_fire_free);
-        CHECK(tw_start(&tw, timer, i / 3 * 100) == TW_OK);
+        CHECK_EQUAL(tw_start(&tw, timer, i / 3 * 100), TW_OK);
     }
-    CHECK(tw_advance_clock(&tw, 20000) == 300);
+    CHECK_EQUAL(tw_advance_clock(&tw, 20000), 300);
     tear_down();
 }
 
@@ -110,7 +110,7 @@ static void advances_another_wheel(void)
 {
     tw_config config = {1, 0, 0, 0, &memory};
     set_up();
-    CHECK(tw_init(&other_wheel, &config) == TW_OK);
+    CHECK_EQUAL(tw_init(&other_wheel, &config), TW_OK);
     tw_timer_init(&other_timer, NULL);
     tw_start(&other_wheel, &other_timer, 50);
     start('a', 10);
@@ -191,7 +191,7 @@ static void only_callbacks_are_called(void)
     start('y', 5);
     locked = 0;
     CHECK(tw_poll(&tw, 5) == timer_of('a') && cancel('e'));
-    CHECK(locked == 0);
+    CHECK_EQUAL(locked, 0);
     CHECK(tw_advance_clock(&tw, 6) == 3 && locked == 2);
     CHECK(strcmp(fired, "bc") == 0 && state_of('y') == TW_FIRED);
     CHECK(tw_drain(&tw, NULL, NULL) == 1 && locked == 2);
@@ -204,12 +204,12 @@ static void callbacks_are_put_off(void)
     START_EACH(0, 10, 10, 300, 301);
     puts_off = true;
     put_off_count = 0;
-    CHECK(tw_advance_clock(&tw, 5000) == 5);
+    CHECK_EQUAL(tw_advance_clock(&tw, 5000), 5);
     CHECK(put_off_count == 5 && fired_count == 0 && tw_count(&tw) == 0);
     puts_off = false;
     for (size_t i = 0; i < put_off_count; i++)
         TW_CALL(&tw, put_off[i]);
-    CHECK(strcmp(fired, "abcde") == 0);
+    CHECK_EQUAL(strcmp(fired, "abcde"), 0);
     tear_down();
 }
 

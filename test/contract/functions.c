@@ -28,12 +28,13 @@ static void init_defaults(void)
         CHECK(tw_now(&wheel) == 0 && tw_count(&wheel) == 0);
         for (uint64_t j = 0; j < 20; j++) {
             tw_timer_init(&timers[j], NULL);
-            CHECK(tw_start(&wheel, &timers[j], j * j) == TW_OK); /* no limit */
+            CHECK_EQUAL(tw_start(&wheel, &timers[j], j * j),
+                        TW_OK); /* no limit */
         }
-        CHECK(tw_advance_clock(&wheel, 100) == 11); /* a tick is one unit */
+        CHECK_EQUAL(tw_advance_clock(&wheel, 100), 11); /* a tick is one unit */
         CHECK(tw_check(&wheel));
         tw_destroy(&wheel);
-        CHECK(heap_by_default.blocks == 0);
+        CHECK_EQUAL(heap_by_default.blocks, 0);
     }
 }
 
@@ -45,7 +46,7 @@ static void bad_wheel_sizes(void)
     start('a', 5);
     for (size_t i = 0; i < LENGTH(sizes); i++) {
         tw_config config = {1, 0, sizes[i], 0, &memory};
-        CHECK(tw_init(&tw, &config) == TW_EINVAL);
+        CHECK_EQUAL(tw_init(&tw, &config), TW_EINVAL);
     }
     FIRES(5, "a");
     tear_down();
@@ -65,18 +66,18 @@ static void refuses(timingwheel *wheel)
     static const tw_stats none;
     tw_stats s;
     size_t calls = memory.calls;
-    CHECK(tw_start(wheel, &timer, 5) == TW_EINVAL);
-    CHECK(tw_start_within(wheel, &timer, 5, 9) == TW_EINVAL);
-    CHECK(tw_postpone(wheel, &timer, 5) == TW_EINVAL);
-    CHECK(tw_start_after(wheel, &timer, 5, 9) == TW_EINVAL);
-    CHECK(tw_postpone_after(wheel, &timer, 5, 9) == TW_EINVAL);
-    CHECK(tw_reserve(wheel, 5) == TW_EINVAL);
+    CHECK_EQUAL(tw_start(wheel, &timer, 5), TW_EINVAL);
+    CHECK_EQUAL(tw_start_within(wheel, &timer, 5, 9), TW_EINVAL);
+    CHECK_EQUAL(tw_postpone(wheel, &timer, 5), TW_EINVAL);
+    CHECK_EQUAL(tw_start_after(wheel, &timer, 5, 9), TW_EINVAL);
+    CHECK_EQUAL(tw_postpone_after(wheel, &timer, 5, 9), TW_EINVAL);
+    CHECK_EQUAL(tw_reserve(wheel, 5), TW_EINVAL);
     CHECK(!tw_cancel(wheel, &timer));
-    CHECK(tw_advance_clock(wheel, 5) == 0);
-    CHECK(tw_advance_clock_limit(wheel, 5, 5) == 0);
+    CHECK_EQUAL(tw_advance_clock(wheel, 5), 0);
+    CHECK_EQUAL(tw_advance_clock_limit(wheel, 5, 5), 0);
     CHECK(tw_poll(wheel, 5) == NULL);
     CHECK(!tw_next_deadline(wheel, &deadline) && deadline == 42);
-    CHECK(tw_wait(wheel, 5, 77) == 77);
+    CHECK_EQUAL(tw_wait(wheel, 5, 77), 77);
     CHECK(tw_now(wheel) == 0 && tw_count(wheel) == 0);
     CHECK(tw_foreach(wheel, visit_nobody, NULL) == 0);
     CHECK(tw_drain(wheel, visit_nobody, NULL) == 0);
@@ -84,7 +85,7 @@ static void refuses(timingwheel *wheel)
     tw_destroy(wheel);
     memset(&s, 1, sizeof s);
     tw_get_stats(wheel, &s);
-    CHECK(memcmp(&s, &none, sizeof s) == 0);
+    CHECK_EQUAL(memcmp(&s, &none, sizeof s), 0);
     CHECK(!tw_check(wheel));
     CHECK(tw_timer_state(&timer) == TW_IDLE && memory.calls == calls);
 }
@@ -97,7 +98,7 @@ static void no_wheel_refuses(void)
     START_EACH(10, 70000, 0);
     FIRES(20, "ca");
     tw_destroy(&tw); /* the wheel forgets its clock and its timers */
-    CHECK(memory.blocks == 0);
+    CHECK_EQUAL(memory.blocks, 0);
     refuses(&tw);
     memset((void *)&tw, 0, sizeof tw);
     refuses(&tw);
@@ -109,9 +110,9 @@ static void null_timer_or_result(void)
     set_up();
     static timingwheel before;
     CHECK(tw_foreach(&tw, visit_nobody, NULL) == 0);
-    CHECK(tw_reserve(&tw, 5) == TW_OK);
+    CHECK_EQUAL(tw_reserve(&tw, 5), TW_OK);
     start('a', 5);
-    CHECK(tw_wait(&tw, 0, 9) == 5);
+    CHECK_EQUAL(tw_wait(&tw, 0, 9), 5);
     memcpy((void *)&before, (void *)&tw, sizeof tw);
     CHECK(tw_start(&tw, NULL, 5) == TW_EINVAL);
     CHECK(tw_start_within(&tw, NULL, 5, 9) == TW_EINVAL);
@@ -131,7 +132,7 @@ static void null_timer_or_result(void)
     CHECK(tw_next_period(100, 10, 125, NULL) == 130);
     CHECK(tw_foreach(&tw, NULL, NULL) == 0);
     tw_get_stats(&tw, NULL);
-    CHECK(memcmp((void *)&before, (void *)&tw, sizeof tw) == 0);
+    CHECK_EQUAL(memcmp((void *)&before, (void *)&tw, sizeof tw), 0);
     /* With valid arguments, so that each argument alone makes a difference. */
     tw_move(&tw, timer_of('a'), timer_of('z'));
     tw_trim(&tw);
@@ -151,12 +152,12 @@ static void timer_initialisers(void)
     CHECK(tw_timer_state(&timer) == TW_IDLE && !tw_is_pending(&timer));
     CHECK(tw_deadline(&timer) == 0 && !tw_cancel(&tw, &timer));
     CHECK(tw_start(&tw, &timer, 5) == TW_OK && tw_poll(&tw, 5) == &timer);
-    CHECK(tw_timer_state(&one.timer) == TW_IDLE);
-    CHECK(tw_start(&tw, &one.timer, 6) == TW_OK);
+    CHECK_EQUAL(tw_timer_state(&one.timer), TW_IDLE);
+    CHECK_EQUAL(tw_start(&tw, &one.timer, 6), TW_OK);
     FIRES(6, "z");
     tw_timer_init(&one.timer, on_fire); /* a fired timer becomes idle */
-    CHECK(tw_timer_state(&one.timer) == TW_IDLE);
-    CHECK(tw_deadline(&one.timer) == 0);
+    CHECK_EQUAL(tw_timer_state(&one.timer), TW_IDLE);
+    CHECK_EQUAL(tw_deadline(&one.timer), 0);
     tear_down();
 }
 
@@ -168,8 +169,8 @@ static void relative_starts(void)
     CHECK(tw_start_after(&tw, a, 100, 30) == TW_OK && tw_deadline(a) == 130);
     CHECK(tw_postpone_after(&tw, a, 120, 30) == TW_OK && tw_deadline(a) == 150);
     CHECK(tw_postpone_after(&tw, a, 120, 5) == TW_OK && tw_deadline(a) == 125);
-    CHECK(tw_start_after(&tw, a, 1, UINT64_MAX) == TW_OK);
-    CHECK(tw_deadline(a) == UINT64_MAX);
+    CHECK_EQUAL(tw_start_after(&tw, a, 1, UINT64_MAX), TW_OK);
+    CHECK_EQUAL(tw_deadline(a), UINT64_MAX);
     CHECK(tw_cancel(&tw, a) && tw_postpone_after(&tw, a, 3, 0) == TW_OK);
     CHECK(tw_is_pending(a) && tw_deadline(a) == 3);
     FIRES(3, "a");
@@ -219,7 +220,7 @@ static void mistakes_break_no_rule(void)
     tw_timer_init(timer_of('y'), NULL);
     CHECK(start('y', 0) == TW_OK && tw_advance_clock(&tw, 1500) == 4);
     CHECK(tw_advance_clock(&tw, 1499) == 0 && tw_poll(&tw, 7) == NULL);
-    CHECK(broken_rules == broken);
+    CHECK_EQUAL(broken_rules, broken);
     CHECK(tw_start(&tw, NULL, 5) == TW_EINVAL && broken_rules > broken);
     tear_down();
 }
@@ -235,8 +236,8 @@ static void wheel_bytes(void)
     for (uint32_t size = 2; size <= 4096; size *= 2) {
         set_up_with(1, 0, size, 0);
         start('a', UINT64_MAX);
-        CHECK(stats().bytes == stats().wheels * TW_WHEEL_BYTES(size));
-        CHECK(memory.bytes == stats().bytes);
+        CHECK_EQUAL(stats().bytes, stats().wheels * TW_WHEEL_BYTES(size));
+        CHECK_EQUAL(memory.bytes, stats().bytes);
         tear_down();
     }
 }
@@ -258,8 +259,8 @@ static void wheels_of_a_horizon(void)
             for (size_t i = 0; i < LENGTH(clocks); i++) {
                 set_up_with(1, clocks[i], size, 0);
                 heap_fail(&memory, n + 1, true);
-                CHECK(start('a', clocks[i] + reach) == TW_OK);
-                CHECK(start('b', clocks[i] + 2 * reach) == TW_ENOMEM);
+                CHECK_EQUAL(start('a', clocks[i] + reach), TW_OK);
+                CHECK_EQUAL(start('b', clocks[i] + 2 * reach), TW_ENOMEM);
                 tear_down();
             }
         }
@@ -273,9 +274,9 @@ static void wheels_are_independent(void)
     heap own = {0};
     tw_config config = {5, 1000, 8, 0, &own};
     set_up();
-    CHECK(tw_init(&second, &config) == TW_OK);
+    CHECK_EQUAL(tw_init(&second, &config), TW_OK);
     start('a', 50);
-    CHECK(tw_start(&second, &timer, 2000) == TW_OK);
+    CHECK_EQUAL(tw_start(&second, &timer, 2000), TW_OK);
     CHECK(own.blocks > 0 && own.bytes != memory.bytes);
     CHECK(tw_advance_clock(&second, 1999) == 0 && tw_now(&tw) == 0);
     FIRES(50, "a");

@@ -51,14 +51,14 @@ static void static_pool(void)
                 pool_left = n * bytes;
                 memset(block, 0x5a, n * bytes + 64);
                 start('a', clock + reach);
-                CHECK(start('b', clock + 2 * reach) == TW_ENOMEM);
+                CHECK_EQUAL(start('b', clock + 2 * reach), TW_ENOMEM);
                 CHECK(pool_left == 0 || stats().wheels < n);
                 start('b', clock + reach);
                 FIRES(clock + reach, "ab");
                 for (size_t i = 0; i < offset; i++)
-                    CHECK(block[i] == 0x5a);
+                    CHECK_EQUAL(block[i], 0x5a);
                 for (size_t i = offset + n * bytes; i < n * bytes + 64; i++)
-                    CHECK(block[i] == 0x5a);
+                    CHECK_EQUAL(block[i], 0x5a);
                 tear_down();
                 pool = NULL;
             }
@@ -83,12 +83,12 @@ static void reserve_of_four_distances(void)
         uint64_t distance = span - tick + scatter(i + 1, 4 * tick);
         uint64_t now = scatter(i, 1000000007);
         set_up_with(tick, now, size, 0);
-        CHECK(tw_reserve(&tw, now + 4 * distance) == TW_OK);
+        CHECK_EQUAL(tw_reserve(&tw, now + 4 * distance), TW_OK);
         heap_fail(&memory, 1, true);
         for (uint64_t k = 0; k < 20; k++) {
             now += scatter(i + k, 3 * distance);
             tw_advance_clock(&tw, now);
-            CHECK(tw_start(&tw, &timer, now + distance) == TW_OK);
+            CHECK_EQUAL(tw_start(&tw, &timer, now + distance), TW_OK);
         }
         tear_down();
     }
@@ -108,10 +108,10 @@ static void must_start(size_t i, uint64_t deadline)
     if (status == TW_OK)
         return;
     CHECK(status == TW_ENOMEM && memory.failures > failures);
-    CHECK(memcmp(&was, &crowd[i].timer, sizeof was) == 0);
+    CHECK_EQUAL(memcmp(&was, &crowd[i].timer, sizeof was), 0);
     CHECK(tw_count(&tw) == count && tw_check(&tw));
     if (!fails_for_ever)
-        CHECK(start_numbered(i, deadline) == TW_OK);
+        CHECK_EQUAL(start_numbered(i, deadline), TW_OK);
 }
 
 /* One timer in each wheel, restarts, and all wake-ups in turn. */
@@ -153,7 +153,7 @@ static void play_postpones(void)
             if (!tw_is_pending(&crowd[at].timer))
                 must_start(at, deadline);
             else if (deadline > tw_deadline(&crowd[at].timer))
-                CHECK(postpone_numbered(at, deadline) == TW_OK);
+                CHECK_EQUAL(postpone_numbered(at, deadline), TW_OK);
         }
     }
 }
@@ -204,7 +204,7 @@ static void run_row(void)
             heap_fail(&memory, nth, fails_for_ever);
             rows[tap_case_index].play();
             has_failed = memory.failures != 0;
-            CHECK(stats().bytes == memory.bytes);
+            CHECK_EQUAL(stats().bytes, memory.bytes);
             if (i % 4 != 0)
                 heap_fail(&memory, 0, false);
             fire_all(UINT64_MAX);

@@ -30,7 +30,7 @@ static void on_saved(timingwheel *wheel, tw_timer *timer)
 static void visit_saved(tw_timer *timer, void *context)
 {
     (void)context;
-    CHECK(tw_timer_state(timer) == TW_IDLE);
+    CHECK_EQUAL(tw_timer_state(timer), TW_IDLE);
     on_saved(&tw, timer);
 }
 
@@ -82,9 +82,9 @@ static void play(uint64_t clock)
         if (i < TIMERS)
             tw_timer_init(&crowd[at].timer, on_saved);
         if (i < TIMERS || draw(2) == 0)
-            CHECK(start_numbered(at, deadline) == TW_OK);
+            CHECK_EQUAL(start_numbered(at, deadline), TW_OK);
         else if (deadline > tw_deadline(&crowd[at].timer))
-            CHECK(postpone_numbered(at, deadline) == TW_OK);
+            CHECK_EQUAL(postpone_numbered(at, deadline), TW_OK);
         listed = 0;
         if (i % TIMERS == TIMERS - 1)
             (void)tw_advance_clock_limit(&tw, clock + draw(9) * tick_length,
@@ -106,7 +106,7 @@ static void take_out(bool polls)
     }
     size_t polled = listed;
     CHECK(tw_drain(&tw, visit_saved, NULL) == pending - polled);
-    CHECK(listed == pending);
+    CHECK_EQUAL(listed, pending);
     for (size_t i = 0; i < listed; i++) {
         CHECK(tick_of(tw_deadline(&list[i]->timer)) == list[i]->tick);
         CHECK(tw_remaining(&list[i]->timer, 0) == 0);
@@ -140,7 +140,7 @@ static void start_again(bool uses_left)
         sort_by_tick(expected, clock);
     listed = 0;
     size_t fires = tw_advance_clock(&tw, UINT64_MAX);
-    CHECK(fires == listed);
+    CHECK_EQUAL(fires, listed);
     for (size_t i = 0; i < fires; i++)
         CHECK(list[i] == expected[i]);
     for (size_t i = fires; i < fires + tw_count(&tw); i++)
@@ -180,7 +180,7 @@ static void run_row(void)
             tw_destroy(&tw);
             config.start = clock + (uint64_t)rows[tap_case_index].ticks * tick +
                            draw(tick);
-            CHECK(tw_init(&tw, &config) == TW_OK);
+            CHECK_EQUAL(tw_init(&tw, &config), TW_OK);
         }
         start_again(rows[tap_case_index].uses_left);
         tear_down();

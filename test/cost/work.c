@@ -143,7 +143,7 @@ static void start(tw_timer *timer, uint64_t tick)
     bool was_pending = tw_is_pending(timer);
     size_t allocated = allocations;
     uint64_t before = blocks;
-    CHECK(tw_start(&w.tw, timer, units(tick)) == TW_OK);
+    CHECK_EQUAL(tw_start(&w.tw, timer, units(tick)), TW_OK);
     if (allocations == allocated)
         CHECK(record(STARTED, blocks - before) <= START);
     w.stale += was_pending;
@@ -173,7 +173,7 @@ static void cancel(tw_timer *timer)
 static void postpone(tw_timer *timer, uint64_t tick)
 {
     uint64_t before = blocks;
-    CHECK(tw_postpone(&w.tw, timer, units(tick)) == TW_OK);
+    CHECK_EQUAL(tw_postpone(&w.tw, timer, units(tick)), TW_OK);
     CHECK(record(POSTPONED, blocks - before) <= POSTPONE);
     w.stale++;
 }
@@ -380,7 +380,7 @@ static void set_up(uint32_t size, uint64_t tick)
     script_let('P' - 'A', step / 256);
     memory_fails = false;
     random_state = 1;
-    CHECK(tw_init(&w.tw, &config) == TW_OK);
+    CHECK_EQUAL(tw_init(&w.tw, &config), TW_OK);
 }
 
 static void tear_down(void)
@@ -466,7 +466,7 @@ static void run_million(void)
         if (now > longest)
             record(ADVANCED, blocks - before - w.callbacks);
     }
-    CHECK(tw_count(&w.tw) == TIMERS);
+    CHECK_EQUAL(tw_count(&w.tw), TIMERS);
     CHECK(w.worst[ADVANCED] <= BLOCKS(million[at].calls));
     tear_down();
     print_most();

@@ -100,7 +100,7 @@ static void list_add(struct list *list, struct connection *connection)
 static void on_idle(timingwheel *wheel, tw_timer *timer)
 {
     const uint64_t delay = 7;
-    CHECK(wheel == tw);
+    CHECK_EQUAL(wheel, tw);
 #include "close.inc"
     CHECK(server == &the_server && tw_deadline(&server->retry) == 30 + 7);
 }
@@ -119,7 +119,7 @@ static void close_in_callback(void)
 static void on_retry(timingwheel *wheel, tw_timer *timer)
 {
     static struct peer *fired_of;
-    CHECK(wheel == tw);
+    CHECK_EQUAL(wheel, tw);
 #include "array.inc"
     CHECK(r->index == 2 && (fired_of == NULL || fired_of == peer));
     fired_of = peer;
@@ -136,14 +136,14 @@ static void array(void)
     start_at_zero();
     tw_start(tw, &peer.retries[2].timer, 30);
     tw_advance_clock(tw, 30);
-    CHECK(fired == 1);
+    CHECK_EQUAL(fired, 1);
     tw_destroy(tw);
 }
 
 static void on_period(timingwheel *wheel, tw_timer *timer)
 {
     uint64_t next;
-    CHECK(wheel == tw);
+    CHECK_EQUAL(wheel, tw);
 #include "repeat.inc"
     fired++;
 }
@@ -163,7 +163,7 @@ static void repeat(void)
 
 static void release(tw_timer *timer, void *context)
 {
-    CHECK(tw_timer_state(timer) == TW_IDLE);
+    CHECK_EQUAL(tw_timer_state(timer), TW_IDLE);
     ((struct list *)context)->length++;
 }
 
@@ -190,7 +190,7 @@ static void limit(void)
 #include "limit.inc"
         CHECK(fired > 0 && fired % 500 == 0);
     }
-    CHECK(fired == 1500);
+    CHECK_EQUAL(fired, 1500);
     tw_destroy(tw);
 }
 
@@ -203,7 +203,7 @@ static void reserve(void)
     int status;
     start_at_zero();
 #include "reserve.inc"
-    CHECK(status == TW_OK);
+    CHECK_EQUAL(status, TW_OK);
     tw_get_stats(tw, &stats);
     CHECK(sizeof(void *) != 8 || stats.bytes / 1000 == 263);
     memory = heap_by_default;
@@ -218,7 +218,7 @@ static void reserve(void)
 
 static void at_once(timingwheel *wheel, tw_timer *timer)
 {
-    CHECK(tw_now(wheel) == tw_deadline(timer));
+    CHECK_EQUAL(tw_now(wheel), tw_deadline(timer));
     if (++fired < 3)
         tw_start(wheel, timer, now);
 }
@@ -251,7 +251,7 @@ static void move(void)
 
 static void dispatch(tw_timer *timer)
 {
-    CHECK(tw_timer_state(timer) == TW_FIRED);
+    CHECK_EQUAL(tw_timer_state(timer), TW_FIRED);
     fired++;
 }
 
@@ -281,7 +281,7 @@ static void save(void)
     const tw_config config = {.tick = 10};
     struct list list = {0};
     tw_timer timers[4], *timer;
-    CHECK(tw_init(tw, &config) == TW_OK);
+    CHECK_EQUAL(tw_init(tw, &config), TW_OK);
     for (int i = 0; i < 4; i++) {
         tw_timer_init(&timers[i], count);
         tw_start(tw, &timers[i], deadlines[i]);

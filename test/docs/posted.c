@@ -38,7 +38,7 @@ static void wake(void *context)
 static void on_timeout(timingwheel *tw, tw_timer *timer)
 {
     CHECK(TW_OWNER(timer, struct job, timeout.timer) == &first);
-    CHECK(tw_now(tw) == 2 * ms);
+    CHECK_EQUAL(tw_now(tw), 2 * ms);
     fired++;
 }
 
@@ -51,7 +51,7 @@ static void sleep_until_woken(uint64_t longest)
         CHECK(longest == second && wakes == 1);
     } else if (turns == 2) {
         tw_post_cancel(&box, &second_job.timeout);
-        CHECK(wakes == 2);
+        CHECK_EQUAL(wakes, 2);
     } else {
         time_ns += longest;
     }

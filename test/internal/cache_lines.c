@@ -52,7 +52,7 @@ static void buckets_fit(void)
     for (offset = 0; offset < 64; offset += sizeof(uint64_t)) {
         timingwheel tw;
         tw_init(&tw, NULL);
-        CHECK(tw_reserve(&tw, 0) == TW_OK);
+        CHECK_EQUAL(tw_reserve(&tw, 0), TW_OK);
         const twi_wheel *wheel = wheel_at(&tw, 0);
         CHECK((uintptr_t)wheel->buckets % 64 == 0);
         CHECK((size_t)((unsigned char *)wheel->buckets - block) - offset <

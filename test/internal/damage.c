@@ -25,7 +25,7 @@ static tw_timer timers[40];
 static void set_up(void)
 {
     static const tw_config config = {1, 900, 16, 0, NULL};
-    CHECK(tw_init(&tw, &config) == TW_OK);
+    CHECK_EQUAL(tw_init(&tw, &config), TW_OK);
     for (int i = 0; i < 40; i++)
         tw_timer_init(&timers[i], NULL);
     tw_start(&tw, &timers[39], 905);
@@ -35,7 +35,7 @@ static void set_up(void)
     heap_fail(&heap_by_default, 0, false);
     tw_start(&tw, &timers[38], 990);
     tw_start(&tw, &timers[37], 991);
-    CHECK(tw_advance_clock_limit(&tw, 1000, 1) == 1);
+    CHECK_EQUAL(tw_advance_clock_limit(&tw, 1000, 1), 1);
     tw_start(&tw, &timers[36], 992);
     for (uint64_t i = 0; i < 30; i++)
         tw_start(&tw, &timers[i], 1010 + i % 3);
@@ -144,7 +144,7 @@ static void wheels(void)
 static void idle_calls(void)
 {
     static const tw_config config = {1, 0, 16, 0, NULL};
-    CHECK(tw_init(&tw, &config) == TW_OK);
+    CHECK_EQUAL(tw_init(&tw, &config), TW_OK);
     tw_timer_init(&timers[0], NULL);
     tw_timer_init(&timers[1], NULL);
     tw_start(&tw, &timers[0], 3000);

@@ -36,7 +36,7 @@ static void passes_once(uint64_t step)
     tw_init(&tw, NULL);
     for (uint64_t i = 0; i < TIMERS; i++) {
         tw_timer_init(&timers[i], NULL);
-        CHECK(tw_start(&tw, &timers[i], (i + 2) * step) == TW_OK);
+        CHECK_EQUAL(tw_start(&tw, &timers[i], (i + 2) * step), TW_OK);
     }
     for (size_t i = 1; i < TIMERS; i++) /* without the first of the wheel */
         tw_cancel(&tw, &timers[i]);
@@ -44,10 +44,10 @@ static void passes_once(uint64_t step)
     searches = 0;
     size_t fired = 0;
     for (uint64_t now = step; now <= CALLS * step; now += step) {
-        CHECK(tw_start_after(&tw, &again, now - step, step) == TW_OK);
+        CHECK_EQUAL(tw_start_after(&tw, &again, now - step, step), TW_OK);
         fired += tw_advance_clock(&tw, now);
     }
-    CHECK(fired == CALLS + 1);
+    CHECK_EQUAL(fired, CALLS + 1);
     if (!CHECK(searches <= 4 * CALLS + TIMERS))
         printf("# %lu searches\n", searches);
     tw_destroy(&tw);

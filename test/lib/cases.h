@@ -136,7 +136,7 @@ static inline void fire_all(uint64_t now)
 {
     size_t pending = tw_count(&tw);
     CHECK(tw_check(&tw));
-    CHECK(tw_advance_clock(&tw, now) == pending);
+    CHECK_EQUAL(tw_advance_clock(&tw, now), pending);
     CHECK(misplaced == 0 && tw_count(&tw) == 0);
 }
 
@@ -158,7 +158,7 @@ static inline void set_up_with(uint64_t tick, uint64_t clock,
     static numbered none;
     tw_config config = {tick, clock, wheel_size, max_pending, &memory};
     memory = empty_heap;
-    CHECK(tw_init(&tw, &config) == TW_OK);
+    CHECK_EQUAL(tw_init(&tw, &config), TW_OK);
     for (int i = 0; i < 26; i++) {
         items[i] = idle;
         items[i].name = (char)('a' + i);
@@ -191,9 +191,9 @@ static inline void tear_down(void)
 {
     CHECK(tw_check(&tw));
     tw_destroy(&tw);
-    CHECK(memory.blocks == 0);
-    CHECK(memory.bytes == 0);
-    CHECK(memory.strays == 0);
+    CHECK_EQUAL(memory.blocks, 0);
+    CHECK_EQUAL(memory.bytes, 0);
+    CHECK_EQUAL(memory.strays, 0);
 }
 
 /* ------------------------------------------------------- steps of the cases */
@@ -222,7 +222,7 @@ static inline tw_state state_of(char name)
 static inline void start_each(const uint64_t *deadlines, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        CHECK(start((char)('a' + i), deadlines[i]) == TW_OK);
+        CHECK_EQUAL(start((char)('a' + i), deadlines[i]), TW_OK);
 }
 
 #define START_EACH(...)                         \

@@ -19,6 +19,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,6 +42,20 @@ static inline bool tap_check(bool passed, const char *what, const char *file,
 }
 
 #define CHECK(expr) tap_check((expr), #expr, __FILE__, __LINE__)
+
+static inline bool tap_check_equal(uint64_t got, uint64_t expected,
+                                   const char *what, const char *file, int line)
+{
+    if (!tap_check(got == expected, what, file, line))
+        printf("#   got %llu, expected %llu\n", (unsigned long long)got,
+               (unsigned long long)expected);
+    return got == expected;
+}
+
+/* For numbers: also prints the values. */
+#define CHECK_EQUAL(got, expected)                         \
+    tap_check_equal((uint64_t)(got), (uint64_t)(expected), \
+                    #got " == " #expected, __FILE__, __LINE__)
 
 static inline bool tap_is_chosen(const char *name, int argc, char **argv)
 {

@@ -338,7 +338,7 @@ static void all_at_once(void)
     for (size_t i = 0; i < PRODUCERS; i++)
         pthread_join(threads[i], NULL);
     CHECK(tw_check(&tw));
-    CHECK(seen.wrong == 0);
+    CHECK_EQUAL(seen.wrong, 0);
     printf("# %" PRIu64 " posts; %" PRIu64 " fired, %" PRIu64
            " refused at first; %" PRIu64 " turns, %" PRIu64 " sleeps, %" PRIu64
            " timers freed\n",
@@ -361,8 +361,8 @@ static void account(void)
         counts[owner[id] != NULL ? fate : 255]++;
         CHECK(owner[id] != NULL || fate == 0); /* a cancel has no end */
     }
-    CHECK(starts + atomic_load(&cancels_posted) == PRODUCERS * posts);
-    CHECK(counts[FIRED] == seen.fired);
+    CHECK_EQUAL(starts + atomic_load(&cancels_posted), PRODUCERS * posts);
+    CHECK_EQUAL(counts[FIRED], seen.fired);
     CHECK(counts[FIRED] + counts[REPLACED] + counts[MOVED] +
               counts[CANCELLED] ==
           starts);
@@ -387,7 +387,7 @@ static void cancels(void)
 
 static void wake_ups(void)
 {
-    CHECK(seen.lost == 0);
+    CHECK_EQUAL(seen.lost, 0);
     CHECK(seen.sleeps > 0);
 }
 
