@@ -51,7 +51,7 @@ merge() {
     done
     llvm-cov-19 export "$@" -instr-profile="$build/profile" \
         >"$build/coverage.json" &&
-        python3 test/coverage/report.py "$build/coverage.json" >"$build/report"
+        python3 test/coverage/gaps.py "$build/coverage.json" >"$build/report"
 }
 
 # Prints the percentages below 100, and what no test reaches.

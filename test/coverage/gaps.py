@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""report.py - how much of timingwheel.h was reached, from what llvm-cov-19
+"""gaps.py - how much of timingwheel.h was reached, from what llvm-cov-19
 exports.
 
-    test/coverage/report.py FILE
+    test/coverage/gaps.py FILE
 
 Prints `percent KIND PERCENT COVERED ALL` for regions, branches and MC/DC
 conditions, and a comment for each gap, with its line in the header. If all
