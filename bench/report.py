@@ -163,7 +163,7 @@ class Report:
                          for e, f in rivals.items()})
         if not rows:
             return []
-        said = 'Bold: the fastest, and all within its spread. '
+        said = 'Bold: the fastest, and all whose quartiles overlap its own. '
         known = self._results.machine['engines']
         said += ''.join('%s: %s. ' % (NAMES.get(e, e), known[e]['note'])
                         for e in engines if known.get(e, {}).get('note'))
@@ -210,9 +210,10 @@ class Report:
              ('recorded traffic', 'trace', 'asyncio-http', NS),
              ('all timers are due at one tick', 'burst', 1000, NS)],
             ['wheel', 'heap', 'libuv', 'timeout', 'radix'])
-        return lines[:-1] + ['*ns; medians of %d runs. Bold: the fastest, and all '
-                             'whose quartiles overlap its own. libuv includes '
-                             'a turn of its loop.*' % self._results.machine['runs']]
+        note = ('*ns; medians of %d runs. Bold: the fastest, and all whose '
+                'quartiles overlap its own. libuv includes a turn of its '
+                'loop.*' % self._results.machine['runs'])
+        return lines[:-1] + [note]
 
     def few(self):
         lines = [(w, w, size, NS) for w in ('hold', 'hold-ns', 'sparse')
@@ -297,7 +298,7 @@ class Report:
                           'Faster and slower begin where the quartiles of the '
                           'runs do not overlap.')
 
-    def write_faster(self):
+    def _write_faster(self):
         """The list of which the block `faster` is the sum."""
         path = os.path.join(self._results.folder, 'faster.tsv')
         with open(path + '.new', 'w') as out:
@@ -424,7 +425,7 @@ def publish(root):
     if not machines:
         fail('no results in ' + root)
     report = Report(machines[0], machines[1:])
-    report.write_faster()
+    report._write_faster()
     plot(machines[0], root)
     if root == RESULTS:
         for page in PAGES:

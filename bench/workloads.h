@@ -14,7 +14,7 @@
  *   engine_destroy, node_init
  *   engine_start, engine_cancel, engine_postpone
  *   engine_next                       when is the next timer due?
- *   engine_advance                    fires all timers due at a time
+ *   engine_advance                    fires all timers due up to a time
  *   engine_bytes                      memory held
  *
  * An engine may define:

@@ -15,7 +15,7 @@ static size_t broken_rules;
 
 #include "../lib/cases.h"
 
-/* ------------------------------------------ init, NULL and no wheel --- */
+/* ----------------------------------- init, NULL and no timingwheel --- */
 
 static void init_defaults(void)
 {

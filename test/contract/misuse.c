@@ -17,6 +17,11 @@
  *                         none: for NULL; on first: for the usual one
  *     start none 10       NULL in place of a timer
  *     post 10             requests the start of a remote; post_cancel; collect
+ *     start_after a 10    and postpone_after: with the clock as `now`
+ *     never_init a        a timer of any bytes; no_callback a; clear_wheel
+ *     leave_call a        its callback jumps out of the call
+ *     tw_init 48          with this wheel_size
+ *     swap_copies         `other` takes the place of `first`, now `copy`
  *
  * Here a handler of SIGABRT jumps out of the library. No case uses the
  * timingwheel afterwards, and the memory of the wheels is an array, so that
@@ -129,7 +134,7 @@ static void (*damage)(tw_timer *);
 
 /* TW_MALLOC and TW_FREE must make none of the calls. Callbacks and visitors
  * must make none of the REFUSED calls from the second on. The first two are
- * allowed without a wheel, if the timer is not pending. */
+ * allowed before tw_init and after tw_destroy, if the timer is not pending. */
 static const char *const calls[] = {
     "cancel a",           "destroy",        "advance 20",
     "limit 5 20",         "poll 20",        "trim",
@@ -164,7 +169,7 @@ static void leave_call(timingwheel *wheel, tw_timer *timer)
  * NULL: there is no line. A row runs once per damage or per call, or once. */
 typedef struct kind {
     const char *words;
-    int marks;          /* the sum of the marks */
+    int marks;          /* TIMER, HINT, both or 0 */
     size_t runs, first; /* `first`: in `calls` */
 } kind;
 

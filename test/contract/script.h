@@ -40,7 +40,8 @@
  * leaves its timer alone, and that all memory is given back.
  *
  * Include this file in one C or C++ file. A program with more commands, like
- * mailbox.c, misuse.c and work.c, defines SCRIPT_MORE, and has script_more.
+ * mailbox.c, misuse.c and work.c, defines SCRIPT_MORE, SCRIPT_TIMER,
+ * SCRIPT_TIMER_INIT and SCRIPT_TIMERS, and has script_more.
  * scripts.c also calls script_more with "case" when a case begins, and "end".
  *
  * SPDX-License-Identifier: MIT

@@ -1,8 +1,8 @@
 /* your_loop.c - runs the loop that README.md shows under "Your loop", in real
  * time: 300 timers of 5 ms, and events so often that the loop wakes in every
  * part of a millisecond. A clock of its own, in nanoseconds, measures that no
- * timer is early. After the last event the loop must sleep until timers are due.
- * examples.sh writes the lines of the loop to your_loop.inc.
+ * timer is early. After the last event the loop must sleep until a timer is
+ * due. examples.sh writes the lines of the loop to your_loop.inc.
  *
  * SPDX-License-Identifier: MIT
  */

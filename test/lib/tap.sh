@@ -2,6 +2,7 @@
 # tap.sh - the test harness of the shell scripts: TAP on standard output.
 #
 #     . test/lib/tap.sh
+#     build=.build/name; mkdir -p "$build" # expect writes there
 #     expect "two and two are four" test $((2 + 2)) = 4
 #     tap_end
 #

@@ -38,12 +38,13 @@ LOOKALIKES = [row.split() for row in '''
     own end began
     earliest second
     fired cascaded
-    clock_tick busy_tick ahead_tick
+    clock_tick work_tick ahead_tick
     clock_time target_time
-    queue_tick large_tick
+    quiet_tick large_tick
     bucket_mask size_bits
-    TWI_DRAINED TWI_OVERDUE TWI_LATE TWI_NO_MEMORY
-    TWI_DESTROYED TWI_ALLOCATING TWI_VISITING TWI_LIVE TWI_DRAINING
+    TWI_THIS_CALL TWI_NEXT_CALL TWI_NO_MEMORY
+    TWI_DESTROYED TWI_ALLOCATING TWI_VISITING TWI_LIVE
+    TWI_DRAINING TWI_ADVANCING
     TW_OK TW_EINVAL TW_ENOMEM TW_EFULL TW_EBUSY
     TW_PENDING TW_IDLE TW_FIRED TW_CANCELLED
     UINT64_MAX 0
@@ -56,7 +57,7 @@ TOKEN = re.compile(
     r'(?P<number>0[xX][0-9a-fA-F]+[uUlL]*|\d+[uUlL]*)|(?P<name>[A-Za-z_]\w*)|'
     r'(?P<operator>->|<<=|>>=|\+\+|--|<<|>>|[-+*/%&|^<>=!]=|&&|\|\||.)', re.S)
 
-# The comparison of a minimum or maximum: equal numbers may be chosen either way.
+# The comparison of a minimum or maximum: of equal numbers each may be chosen.
 MINIMUM = re.compile(r'([\w.>-]+) ([<>]) ([\w.>-]+)\s\? \1\s: \3\b')
 
 NAME = re.compile(r'[A-Za-z_]\w*')
@@ -101,9 +102,9 @@ class Maker:
         self.mutants = []
 
     def functions(self):
-        """Yields (name, type, start, end, parameters) of each function body. clang-format
-        sets the braces of functions, and of nothing else, at the beginning of
-        a line."""
+        """Yields (name, type, start, end, parameters) of each function body.
+        clang-format sets the braces of functions, and of nothing else, at the
+        beginning of a line."""
         for match in re.finditer(r'\n\{\n', self.source):
             start = match.start() + 1
             end = self.source.index('\n}', start) + 2
@@ -317,6 +318,8 @@ class Maker:
 
 
 def mutants_of(header):
+    for name in sum(LOOKALIKES, []):
+        assert re.search(r'\b%s\b' % name, header), name + ' is not there'
     return Maker(header).make()
 
 

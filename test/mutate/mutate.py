@@ -13,7 +13,7 @@
 #           programs.
 #   same    if gcc -O2 and g++ -O2 make the same code as before, the mutant does
 #           not count.
-#   late    scripts that count instructions and blocks; then the sanitizers.
+#   late    work.sh, which counts basic blocks; then the sanitizers.
 #
 # A swap of statements is compared with gcc first, because most of the swaps
 # that change nothing change the code of tcc.

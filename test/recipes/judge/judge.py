@@ -318,10 +318,10 @@ def try_run(folder, runs, judge, options, odd):
     options.pop('also')
     arguments = options.pop('arguments', '')
     for _ in range(3):
-        if 'PORT' in arguments:
-            with socket.create_server(('127.0.0.1', 0)) as free:
-                arguments = ' %d 500 1000' % free.getsockname()[1]
-        command = runs.split()[0] + arguments if arguments else runs
+        with socket.create_server(('127.0.0.1', 0)) as free:
+            port = str(free.getsockname()[1])
+        command = runs.split()[0] + arguments.replace('PORT', port) \
+            if arguments else runs
         faults, soft, sentence = judge(Run(folder, command, odd), **options)
         if faults or not soft:
             break

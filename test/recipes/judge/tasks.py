@@ -9,7 +9,7 @@ import time
 
 
 def wait_for(run, pattern):
-    """Returns when a line came that matches, or None after 10 s."""
+    """Returns the time of the first line that matches; None after 10 s."""
     end = time.monotonic() + 10
     while time.monotonic() < end and run.program.poll() is None:
         for at, text in list(run.lines):
