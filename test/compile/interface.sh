@@ -52,22 +52,26 @@ functions_without_a_place() {
     changes=$(sed -n '/^\/\* CHANGES/,/^   2.1/p' timingwheel.h | words)
     random=$(cat test/search/operations.h test/search/rounds.h \
         test/threads/stress.c | words)
-    cases=$(cat test/contract/*.[ch] test/contract/*.cpp | tr -d '\n' |
-        tr ';' '\n' | grep -v NULL | words)
-    # Statements with NULL, and the body of refuses(), which is called with it.
-    null=$(cd test/contract && for file in functions misuse inspection \
-        mailbox; do
-        tr -d '\n' <$file.c | tr ';' '\n' | grep NULL
-        sed -n '/ refuses(/,/^}/p' $file.c
-    done | words)
+    called=$(sed -n '/^static int calls(/,$p' test/compile/interface.c | words)
+    # Statements without NULL, and statements with NULL. The body of refuses()
+    # is called with NULL.
+    (cd test/contract && for file in *.c *.h *.cpp; do
+        sed '/ refuses(/,/^}/d' "$file" | tr -d '\n' | tr ';' '\n'
+    done) >"$build/statements"
+    cases=$(grep -v NULL "$build/statements" | words)
+    null=$({
+        grep NULL "$build/statements"
+        sed -n '/ refuses(/,/^}/p' test/contract/functions.c
+    } | words)
     while read -r name since; do
         if [ "$since" = new ]; then
             echo "$name: add it to test/compile/functions.txt, with the version"
             since=$version
         fi
-        missing "$cases" 'write a case in test/contract'
-        missing "$interface" \
-            'declare it in test/compile/interface.c, and call it in calls()'
+        missing "$cases" 'write a case in a C file of test/contract, or give
+script.h a word for it'
+        missing "$interface" 'declare it in test/compile/interface.c'
+        missing "$called" 'call it in calls() of test/compile/interface.c'
         missing "$null tw_after tw_strerror " \
             'add a row with NULL to test/contract/functions.c or misuse.c'
         missing "$random tw_dump tw_next_period tw_strerror " \
@@ -76,11 +80,24 @@ with the last row of rounds.h'
         [ "$since" = 2.0 ] && continue
         missing "$changes" 'add a line to CHANGES in timingwheel.h'
         [ "$(printf '%s\n' "$since" "$version" | sort -V | tail -n 1)" = \
-            "$version" ] || echo "$name: set the version in timingwheel.h:" \
-            'line 1, TIMINGWHEEL_H twice, TW_VERSION_MINOR, tw_init'
+            "$version" ] || echo "$name: set TW_VERSION_MINOR in timingwheel.h"
     done <<END
 $(cat test/compile/functions.txt "$build/new")
 END
+}
+
+# The version stands in six places. Prints those with another version.
+other_versions() {
+    version=$(awk '$2 ~ /^TW_VERSION_/ { printf "%s%s", dot, $3; dot = "." }' \
+        timingwheel.h)
+    number=$(echo "$version" | awk -F. '{ print $1 * 10000 + $2 * 100 + $3 }')
+    for place in "^/. timingwheel.h - v$version - " \
+        "defined(TIMINGWHEEL_H) && TIMINGWHEEL_H + 0 != $number\$" \
+        "^#define TIMINGWHEEL_H $number\$" \
+        "^#define tw_init tw_init_$(echo "$version" | tr . _)\$" \
+        "^   $version  20[0-9-]*  "; do
+        grep -q "$place" timingwheel.h || echo "timingwheel.h lacks: $place"
+    done
 }
 
 # words: prints each name of a function in the input, between spaces.
@@ -95,6 +112,7 @@ missing() {
 
 expect_nothing 'each function is in every place where one must be' \
     functions_without_a_place
+expect_nothing 'the version is the same in six places' other_versions
 have g++ || skip 'the header and every name as C++11' 'g++ is missing'
 if have g++; then
     expect 'g++, the header without a warning' \

@@ -169,15 +169,6 @@ both() {
         grep -q 'two versions of timingwheel.h' "$build/said"
 }
 expect 'a file that includes two versions is an error' both
-one_version() {
-    number=$(echo "$version" | awk -F. '{ print $1 * 10000 + $2 * 100 + $3 }')
-    grep -q "v$version - timers" timingwheel.h &&
-        grep -qx "#define tw_init tw_init_$(echo "$version" | tr . _)" \
-            timingwheel.h && [ "$(grep -c "$number" timingwheel.h)" = 2 ]
-}
-version=$(awk '$2 ~ /^TW_VERSION_/ { printf "%s%s", dot, $3; dot = "." }' \
-    timingwheel.h)
-expect "title, tw_init and the guard have the version $version" one_version
 
 shadowed() {
     printf '%s\n' '#define TIMINGWHEEL_IMPLEMENTATION' \
