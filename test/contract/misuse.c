@@ -568,6 +568,7 @@ static void damaged_timer_is_named(void)
         {"start a 10, b 10; damage a; start_after c 10", 0},
         {"start a 10, b 10; damage b; cancel a", 1},
         {"start a 10, b 10; copy a h; cancel h", 7},
+        {"start a 10, b 10; move a b", 1},
         {"visitor: start f 20 = TW_EBUSY; damage b\nstart a 10, b 10; foreach",
          999},
     };

@@ -1,6 +1,6 @@
 # mutants.py - makes the mutants of timingwheel.h. A mutant is the header with
-# one small mistake in a function body or in a constant TWI_NAME. Called
-# directly, the script prints all mutants:
+# one small mistake in a function body. Called directly, the script prints all
+# mutants:
 #
 #     python3 test/mutate/mutants.py [HEADER]
 #
@@ -58,7 +58,8 @@ TOKEN = re.compile(
     r'(?P<operator>->|<<=|>>=|\+\+|--|<<|>>|[-+*/%&|^<>=!]=|&&|\|\||.)', re.S)
 
 # The comparison of a minimum or maximum: of equal numbers each may be chosen.
-MINIMUM = re.compile(r'([\w.>-]+) ([<>]) ([\w.>-]+)\s\? \1\s: \3\b')
+MINIMUM = re.compile(r'([\w.>-]+) ([<>]) ([\w.>-]+)(\s\? \1\s: \3\b|'
+                     r'\)\s+\3 = \1;)')
 
 NAME = re.compile(r'[A-Za-z_]\w*')
 ASSIGNMENT = re.compile(r'\+\+|--|=|([-+*/%&|^]|<<|>>)=')
@@ -208,10 +209,30 @@ class Maker:
                 self.change(first, mark - 1, '!(?)')
         return last
 
+    def members(self, name, seen):
+        """Returns the members that a function names, with all functions that
+        it calls; None if it calls what is not here."""
+        if name in seen:
+            return set()
+        if name not in self.bodies or re.search(r'\)\[', self.bodies[name]):
+            return None
+        found = set(re.findall(r'(?:->|\.)(\w+)', self.bodies[name]))
+        found = {'.' + member for member in found}
+        for called in re.findall(r'\b(\w+)\(', self.bodies[name]):
+            if called in ('if', 'for', 'while', 'sizeof', 'return') or \
+                    called.isupper():
+                continue
+            more = self.members(called, seen | {name})
+            if more is None:
+                return None
+            found |= more
+        return found
+
     def effects(self, first, last):
         """Returns the names that a statement changes, all its names, and
         whether it reads more; None if it may do anything. A dot stands before
-        the name of a member."""
+        the name of a member. A function may change all members that it
+        names."""
         words, changes = self.words[first:last + 1], set()
         names = [('.' if k and words[k - 1] in ('->', '.') else '') + word
                  for k, word in enumerate(words)]
@@ -219,7 +240,11 @@ class Maker:
         for k, word in enumerate(words if not is_rule else []):
             if word == '(' and k and NAME.fullmatch(words[k - 1]) and \
                     words[k - 1] not in ('sizeof', 'UINT64_C'):
-                return None
+                called = self.members(words[k - 1], set())
+                if called is None:
+                    return None
+                changes |= called
+                names += called
             if word in ('++', '--') and NAME.fullmatch(words[k + 1]):
                 k += 2
                 while words[k] in ('->', '.'):
@@ -281,12 +306,13 @@ class Maker:
                 i, last, is_body = end + 1, this, False
 
     def make(self):
-        types, self.same_type, self.begin = {}, {}, {}
-        for name, result, start, _, parameters in self.functions():
+        types, self.same_type, self.begin, self.bodies = {}, {}, {}, {}
+        for name, result, start, end, parameters in self.functions():
             result = re.sub(r'static|inline|TW_DEF|TWI_\w+| ', '', result)
             self.same_type[name] = types.setdefault((result, parameters), [])
             self.same_type[name].append(name)
             self.begin[name] = start
+            self.bodies[name] = self.source[start:end]
         for self.function, self.type, start, end, _ in self.functions():
             if ONLY_SPEED.search(self.function):
                 continue
@@ -295,10 +321,6 @@ class Maker:
                            if m.lastgroup != 'space']
             self.words = [token[1] for token in self.tokens]
             self.change_body()
-        for match in re.finditer(r'# *define (TWI_[A-Z_]+) +(\d+)\b',
-                                 self.header):
-            self.function, self.operator = match.group(1), 'token'
-            self.change_token('number', match.group(2), *match.span(2))
         return self.named()
 
     def named(self):
