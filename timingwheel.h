@@ -1055,6 +1055,13 @@ static void twi_print(const char *sentence, const char *function,
 #define TWI_UNLIKELY(expr) (expr)
 #endif
 
+/* False for a bound that would wrap, on small machines. */
+#if SIZE_MAX < UINT64_MAX
+#define TWI_CAN_GROW(bound) ((bound) != SIZE_MAX)
+#else
+#define TWI_CAN_GROW(bound) 1
+#endif
+
 /* Marks a function in which unsigned numbers wrap on purpose. */
 #if defined(__clang__)
 #define TWI_WRAPS __attribute__((no_sanitize("integer")))
@@ -1500,8 +1507,7 @@ static inline void twi_put(timingwheel *tw, tw_timer *timer, twi_wheel *wheel,
     uint64_t quiet = tick - 1;
     twi_insert(tw, timer, bucket, at_front);
     wheel->marks[index / 64] |= UINT64_C(1) << index % 64;
-    /* 64 bits never wrap. */
-    bucket->at_most += SIZE_MAX == UINT64_MAX || bucket->at_most != SIZE_MAX;
+    bucket->at_most += TWI_CAN_GROW(bucket->at_most);
     bucket->quiet_tick =
         quiet < bucket->quiet_tick ? quiet : bucket->quiet_tick;
     if (TWI_UNLIKELY(quiet < wheel->quiet_tick) ||
