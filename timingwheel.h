@@ -2129,7 +2129,7 @@ TW_DEF uint64_t tw_remaining(const tw_timer *timer, uint64_t now)
 
 TW_DEF const char *tw_strerror(int status)
 {
-    static const char sentences[][72] = {
+    static const char sentences[][70] = {
         "Done.",
         "NULL, a value out of range, or destroyed: see the function's comment.",
         "No memory for a wheel: enlarge the heap or pool, or tw_reserve early.",

@@ -239,7 +239,8 @@ class Maker:
         is_rule = words[0].startswith('TWI_RULE')
         for k, word in enumerate(words if not is_rule else []):
             if word == '(' and k and NAME.fullmatch(words[k - 1]) and \
-                    words[k - 1] not in ('sizeof', 'UINT64_C'):
+                    words[k - 1] not in ('sizeof', 'UINT64_C', 'TWI_CAN_GROW',
+                                         'TW_WHEEL_BYTES'):
                 called = self.members(words[k - 1], set())
                 if called is None:
                     return None
