@@ -442,8 +442,8 @@ struct timingwheel {
     /* Clock and counters */
     uint64_t clock_tick; /* the clock */
     uint64_t clock_time; /* `now` of the last call that ended, or `start` */
-    uint64_t work_tick;  /* before this tick a call only moves the clock;
-                                  0: the call has to look */
+    uint64_t work_tick;  /* before this tick a call only moves the clock; 0:
+                            the call has to look */
     size_t count;        /* timers pending */
     uint64_t fired;      /* timers fired since tw_init */
     uint64_t cascaded;   /* timers cascaded since tw_init */
@@ -1182,7 +1182,8 @@ static void twi_append_ring(const timingwheel *tw, twi_bucket *from,
 #define TWI_HINT_OF(address) \
     ((uint32_t)((uintptr_t)(address) >> 3 & UINT32_MAX))
 
-/* A macro, because gcc -Os takes such a function for one without effect. */
+/* A macro, because gcc -Os takes such a function for one without effect. The
+ * builtin is there if TWI_HIGHEST_BIT is. */
 #if TWI_HINTS != 0 && !defined(TW_DEBUG) && defined(TWI_HIGHEST_BIT)
 #define TWI_PREFETCH_HINT(timer)                                 \
     __builtin_prefetch((void *)((uintptr_t)(timer) >> 35 << 35 | \

@@ -32,11 +32,8 @@ run_one() {
     status=$?
     rm "$said.pid"
     [ $status != 124 ] || : >"$1/is_late"
-    used=$(times | awk -F '[ms ]+' 'NR == 2 {
-        printf "%.1f", $1 * 60 + $2 + $3 * 60 + $4 }')
     awk -f test/lib/judge.awk -v name="${line%% *}" -v status=$status \
-        -v seconds=$(($(date +%s) - began)) -v used="$used" \
-        -v result="$said.result" "$said"
+        -v seconds=$(($(date +%s) - began)) -v result="$said.result" "$said"
 }
 
 if [ "${1:-}" = --one ]; then

@@ -1,8 +1,8 @@
 #!/bin/sh
 # gates.sh - what timingwheel.h must be before it runs: the header compiles
 # everywhere without a warning, refuses wrong uses, leaks no name, and its code
-# stays small. Prints TAP. Run from the top of
-# the repository. A case without its tool is skipped with a warning.
+# stays small. Prints TAP. Run from the top of the repository. A case without
+# its tool is skipped with a warning.
 #
 # Nothing in test/compile runs timers for long. interface.sh compiles a program
 # of version 2.0.0, and lint.sh checks the text of all files: format, warnings,

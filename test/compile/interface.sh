@@ -15,6 +15,9 @@ warnings='-Wall -Wextra -Wpedantic -Wconversion -Werror'
 mkdir -p "$build"
 write_subjects
 
+version=$(awk '$2 ~ /^TW_VERSION_/ { printf "%s%s", dot, $3; dot = "." }' \
+    timingwheel.h)
+
 # header SUBJECT...: compiles the ways to include the header, as C++11.
 header() {
     for subject; do
@@ -38,8 +41,6 @@ program() {
 functions_without_a_place() {
     sed -n 's/^TW_DEF .*[ *]\(tw_[a-z_]*\)(.*/\1/p' timingwheel.h | sort -u \
         >"$build/declared"
-    version=$(awk '$2 ~ /^TW_VERSION_M/ { printf "%s%s", dot, $3; dot = "." }' \
-        timingwheel.h)
     sort -u test/compile/functions.txt | sed 's/ .*//' >"$build/known"
     comm -13 "$build/declared" "$build/known" |
         sed 's|$|: version 2 keeps every function|'
@@ -88,8 +89,6 @@ END
 
 # The version stands in six places. Prints those with another version.
 other_versions() {
-    version=$(awk '$2 ~ /^TW_VERSION_/ { printf "%s%s", dot, $3; dot = "." }' \
-        timingwheel.h)
     number=$(echo "$version" | awk -F. '{ print $1 * 10000 + $2 * 100 + $3 }')
     for place in "^/. timingwheel.h - v$version - " \
         "defined(TIMINGWHEEL_H) && TIMINGWHEEL_H + 0 != $number\$" \

@@ -1,6 +1,6 @@
 # judge.awk - reads what one command of run.sh has printed. Prints a line for
 # the command. Writes the number of passed cases and the failed cases to the
-# file RESULT. Variables: name, status, seconds, used, result. The environment
+# file RESULT. Variables: name, status, seconds, result. The environment
 # has COMMAND and LIMIT. A line `# case: NAME` says which case comes.
 #
 # SPDX-License-Identifier: MIT
@@ -77,6 +77,5 @@ END {
         fail("ran " ran + 0 " of " plan " cases", "")
     printf "%-4s %5d cases %5d s  %s\n", failed ? "FAIL" : "ok", ran, \
         seconds, name
-    printf "count %d %d %s %d\n%s%s", passed, skipped, used, seconds, skips, \
-        failures >result
+    printf "count %d %d\n%s%s", passed, skipped, skips, failures >result
 }

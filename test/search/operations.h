@@ -383,15 +383,23 @@ static bool check_status(int status, uint32_t id, uint64_t deadline)
     return true;
 }
 
+/* Calls `at` with a deadline, or `after` with the same time as a delay. */
+static int call_either(int (*at)(timingwheel *, tw_timer *, uint64_t),
+                       int (*after)(timingwheel *, tw_timer *, uint64_t,
+                                    uint64_t),
+                       uint32_t id, uint64_t deadline)
+{
+    uint64_t now = run.oracle.now;
+    return deadline % 3 == 0 && deadline >= now
+               ? after(&run.tw, timer_of(id), now, deadline - now)
+               : at(&run.tw, timer_of(id), deadline);
+}
+
 static void start(uint32_t id, uint64_t deadline)
 {
     trace("start", id, deadline, 0);
     allow_allocations(levels());
-    uint64_t now = run.oracle.now;
-    int status =
-        deadline % 3 == 0 && deadline >= now
-            ? tw_start_after(&run.tw, timer_of(id), now, deadline - now)
-            : tw_start(&run.tw, timer_of(id), deadline);
+    int status = call_either(tw_start, tw_start_after, id, deadline);
     if (check_status(status, id, deadline))
         oracle_start(&run.oracle, id, deadline);
 }
@@ -412,11 +420,7 @@ static inline void postpone(uint32_t id, uint64_t deadline)
     bool writes = oracle_postpones(&run.oracle, id, deadline);
     trace("postpone", id, deadline, writes);
     allow_allocations(writes ? 0 : levels());
-    uint64_t now = run.oracle.now;
-    int status =
-        deadline % 3 == 0 && deadline >= now
-            ? tw_postpone_after(&run.tw, timer_of(id), now, deadline - now)
-            : tw_postpone(&run.tw, timer_of(id), deadline);
+    int status = call_either(tw_postpone, tw_postpone_after, id, deadline);
     if (check_status(status, id, deadline))
         oracle_postpone(&run.oracle, id, deadline);
     check_timer(id);

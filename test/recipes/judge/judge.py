@@ -318,10 +318,11 @@ def try_run(folder, runs, judge, options, odd):
     options.pop('also')
     arguments = options.pop('arguments', '')
     for _ in range(3):
-        with socket.create_server(('127.0.0.1', 0)) as free:
-            port = str(free.getsockname()[1])
-        command = runs.split()[0] + arguments.replace('PORT', port) \
-            if arguments else runs
+        command = runs.split()[0] + arguments if arguments else runs
+        if 'PORT' in arguments:
+            with socket.create_server(('127.0.0.1', 0)) as free:
+                port = str(free.getsockname()[1])
+            command = command.replace('PORT', port)
         faults, soft, sentence = judge(Run(folder, command, odd), **options)
         if faults or not soft:
             break
