@@ -1,4 +1,4 @@
-/* timingwheel.h - v2.2.0 - timers for event loops, in one header
+/* timingwheel.h - v2.3.0 - timers for event loops, in one header
 
    A hierarchical timing wheel: starting, cancelling and postponing take
    constant time, and timers fire in order, never early, however many wait.
@@ -187,7 +187,10 @@
    that calls functions; or, in a shared library, TW_DEF as extern
    __attribute__((visibility("hidden"))) in all files. Else two libraries share
    the functions, and TW_MALLOC, of the first one. A public header of yours
-   defines TW_TYPES_ONLY around its include. Files of two versions do not link.
+   defines TW_TYPES_ONLY around its include, else each file that includes it
+   needs an implementation. With gcc, clang and tcc the implementation must be
+   of the same version, or the file does not link. Files from before 2.3.0 may
+   link, so compile them again.
 
    THREADS
    A timingwheel belongs to one thread, and two share nothing. Other threads
@@ -222,6 +225,7 @@
 /* Silences warnings about correct code. */
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes"
 #pragma GCC diagnostic ignored "-Winline"
 #pragma GCC diagnostic ignored "-Wpadded"
 #pragma GCC diagnostic ignored "-Wshadow"
@@ -233,12 +237,12 @@
 #endif
 #endif
 
-#if defined(TIMINGWHEEL_H) && TIMINGWHEEL_H + 0 != 20200
+#if defined(TIMINGWHEEL_H) && TIMINGWHEEL_H + 0 != 20300
 #error "two versions of timingwheel.h in one file: keep one of them"
 #endif
 
 #ifndef TIMINGWHEEL_H
-#define TIMINGWHEEL_H 20200
+#define TIMINGWHEEL_H 20300
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -266,10 +270,11 @@ extern "C++" { /* this header may be included inside extern "C" */
 #endif /* TIMINGWHEEL_THREADS */
 
 #define TW_VERSION_MAJOR 2
-#define TW_VERSION_MINOR 2
+#define TW_VERSION_MINOR 3
 #define TW_VERSION_PATCH 0
-/* In object files tw_init has this name: files of two versions do not link. */
-#define tw_init tw_init_2_2_0
+/* The implementation defines a function of this name, and each file that
+ * declares functions refers to it: files of two versions do not link. */
+#define TWI_VERSION timingwheel_h_2_3_0
 
 #ifdef __cplusplus
 extern "C" {
@@ -546,6 +551,33 @@ struct tw_mailbox {
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+#ifndef TW_STATIC
+#if defined(__GNUC__) || defined(__clang__)
+#define TWI_KEPT __attribute__((used, retain)) /* even by --gc-sections */
+#else
+#define TWI_KEPT
+#endif
+TW_DEF void TWI_VERSION(void);
+static void (*const twi_version)(void) TWI_KEPT = TWI_VERSION;
+
+/* All files of one version share this symbol. Of two versions, each defines it,
+ * and the linker names the sections. (Not for clang, whose -flto would find two
+ * definitions in any two files.) */
+#if defined(__ELF__) && defined(__GNUC__) && !defined(__clang__)
+#define TWI_TEXT_OF(macro) #macro
+#define TWI_TEXT(macro) TWI_TEXT_OF(macro)
+#define TWI_SECTION "." TWI_TEXT(TWI_VERSION)
+__asm__(".ifndef .L" TWI_SECTION "\n" /* -flto joins files */
+        ".set .L" TWI_SECTION ", 0\n"
+        ".pushsection " TWI_SECTION ",\"G\",%progbits," TWI_SECTION ",comdat\n"
+        ".globl timingwheel_h_in_two_versions\n"
+        ".hidden timingwheel_h_in_two_versions\n"
+        "timingwheel_h_in_two_versions:\n"
+        ".popsection\n"
+        ".endif");
+#endif
+#endif /* TW_STATIC */
 
 /* Sets up `tw`, which may be uninitialised memory, and returns TW_OK. `config`
  * NULL means all defaults. Do not move or copy `tw`: its lists point into it.
@@ -2128,6 +2160,12 @@ TW_DEF uint64_t tw_remaining(const tw_timer *timer, uint64_t now)
                                                          : 0;
 }
 
+#ifndef TWI_STATIC
+TW_DEF void TWI_VERSION(void)
+{
+}
+#endif
+
 TW_DEF const char *tw_strerror(int status)
 {
     static const char sentences[][70] = {
@@ -2486,6 +2524,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 
 /* CHANGES
 
+   2.3.0  2026-11-28  Names in object files are those of the source. A file that
+                      declares functions needs an implementation of its version.
    2.2.0  2026-11-27  tw_start_after, tw_postpone_after, TW_WHEEL_BYTES. Hints
                       of TW_DEBUG, which names timers and callbacks. Files of
                       two versions do not link. Shorter longest calls: buckets

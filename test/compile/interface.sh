@@ -93,7 +93,7 @@ other_versions() {
     for place in "^/. timingwheel.h - v$version - " \
         "defined(TIMINGWHEEL_H) && TIMINGWHEEL_H + 0 != $number\$" \
         "^#define TIMINGWHEEL_H $number\$" \
-        "^#define tw_init tw_init_$(echo "$version" | tr . _)\$" \
+        "^#define TWI_VERSION timingwheel_h_$(echo "$version" | tr . _)\$" \
         "^   $version  20[0-9-]*  "; do
         grep -q "$place" timingwheel.h || echo "timingwheel.h lacks: $place"
     done

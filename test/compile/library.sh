@@ -1,181 +1,182 @@
 #!/bin/sh
 # library.sh - the header inside libraries: each way that the manual names to
-# embed it is built and run, as archives and as shared libraries, and two
-# versions in one program do not link. Prints TAP. Run from the top of the
-# repository. CC chooses the compiler.
+# embed it is built and run, as archives and as shared libraries; names in
+# object files are those of the source; files of two versions do not link.
+# Prints TAP. Run from the top of the repository. CC chooses the compiler. A
+# case without its compiler is skipped with a warning.
 #
 # SPDX-License-Identifier: MIT
 set -u
 build=.build/library
 . test/lib/tap.sh
 rm -rf "$build"
-mkdir -p "$build/next"
+mkdir -p "$build/now" "$build/next" "$build/old"
 cc=${CC:-cc}
 
-# A later version: other numbers, and a longer timingwheel.
+# Three versions, each in a folder. `next` has other numbers, and a longer
+# timingwheel. `old` is what a linker sees of an implementation before 2.3.0:
+# the names of functions.
+version=$(sed -n 's/^#define TWI_VERSION //p' timingwheel.h)
+cp timingwheel.h "$build/now"
 sed -e 's/^\(#define TW_VERSION_MINOR\) .*/\1 99/' \
-    -e 's/^\(#define tw_init\) .*/\1 tw_init_2_99_0/' \
+    -e 's/^\(#define TWI_VERSION\) .*/\1 timingwheel_h_2_99_0/' \
     -e 's/^\(#define TIMINGWHEEL_H\) .*/\1 29900/' \
     -e 's/\(TIMINGWHEEL_H + 0 !=\) .*/\1 29900/' \
     -e 's/^    const char \*called;.*/&\n    char longer[56];/' \
     timingwheel.h >"$build/next/timingwheel.h"
+for folder in now next; do
+    printf '#define TIMINGWHEEL_IMPLEMENTATION\n#include "timingwheel.h"\n' \
+        >"$build/$folder/all.c"
+done
+functions=$(sed 's/ .*//' test/compile/functions.txt)
+c_linkage='#ifdef __cplusplus\nextern "C"\n#endif\n'
+# shellcheck disable=SC2059,SC2086
+printf "${c_linkage}void %s(void) {}\n" $functions tw_init_2_2_0 \
+    >"$build/old/all.c"
 
-# source_of NAME LINES: a library whose TW_MALLOC counts into NAME_allocations.
-# LINES stand before its include of the header.
-source_of() {
-    name=$1
-    cat >"$build/$name.h" <<END
-#define TW_TYPES_ONLY
-#include "timingwheel.h"
-#undef TW_TYPES_ONLY
-struct $name { timingwheel timers; tw_timer timer; };
-int ${name}_run(struct $name *object);
-extern int ${name}_allocations;
-END
-    cat >"$build/$name-use.c" <<END
-$2
-#include "timingwheel.h"
-#include "$name.h"
-static void on_timer(timingwheel *tw, tw_timer *timer)
-{
-    (void)tw, (void)timer;
-}
-int ${name}_run(struct $name *object)
-{
-    tw_init(&object->timers, NULL);
-    tw_timer_init(&object->timer, on_timer);
-    tw_start(&object->timers, &object->timer, 5);
-    int fired = (int)tw_advance_clock(&object->timers, 5);
-    tw_destroy(&object->timers);
-    return fired;
-}
-END
-    cat >"$build/$name-own.c" <<END
-#include <stdlib.h>
-int ${name}_allocations;
-#define TW_MALLOC(size, context) \\
-    ((void)(context), ${name}_allocations++, malloc(size))
-#define TW_FREE(pointer, context) ((void)(context), free(pointer))
-#define TIMINGWHEEL_IMPLEMENTATION
-END
-}
-
-# objects NAME FOLDER COUNT: compiles the library with the header of FOLDER, as
-# one object, or as two, of which one is the implementation.
-objects() {
-    if [ "$3" = 1 ]; then
-        cat "$build/$1-own.c" "$build/$1-use.c" >"$build/$1-all.c"
-        set -- "$1" "$2" "$1-all.c"
-    else
-        echo '#include "timingwheel.h"' >>"$build/$1-own.c"
-        (echo "$hidden"; cat "$build/$1-own.c") >"$build/$1-impl.c"
-        set -- "$1" "$2" "$1-use.c" "$1-impl.c"
-    fi
+# library NAME FOLDER FLAG...: library.c with the header of the folder, as an
+# archive and as a shared library, of one object (with -DUSES) or of two.
+library() {
     name=$1 folder=$2
     shift 2
-    for source; do
-        $cc -std=c99 -fPIC -Wall -Wextra -Werror -I"$folder" -I"$build" \
-            -c -o "$build/${source%.c}.o" "$build/$source" || return
-    done
-    rm -f "$build/lib$name.a"
-    # shellcheck disable=SC2046
-    set -- $(printf "$build/%s.o " $(printf '%s\n' "$@" | sed 's/\.c$//'))
-    ar rc "$build/lib$name.a" "$@" &&
-        $cc -shared -o "$build/lib$name.so" "$@"
+    rm -f "$build/$name"-*.o "$build/lib$name.a"
+    case $* in
+    *-DUSES*) object_of whole "$@" ;;
+    *) object_of uses -DUSES "$@" && object_of own -DIMPLEMENTS "$@" ;;
+    esac && ar rc "$build/lib$name.a" "$build/$name"-*.o &&
+        $cc -shared -o "$build/lib$name.so" "$build/$name"-*.o
+}
+object_of() {
+    object=$build/$name-$1.o
+    shift
+    $cc -std=c99 -fPIC -Wall -Wextra -Werror "-I$build/$folder" "-DNAME=$name" \
+        "$@" -c -o "$object" test/compile/library.c
 }
 
-cat >"$build/main.c" <<'END'
-#include "a.h"
-#include "b.h"
-#include "timingwheel.h" /* the user's own include still declares functions */
-#include <stdio.h>
-int main(void)
-{
-    struct a a;
-    struct b b;
-    int fired = a_run(&a) + b_run(&b);
-    printf("%d fired, %d and %d allocations, %d\n", fired, a_allocations,
-           b_allocations, (int)tw_after(1, 2));
-    return 0;
+# embeds KIND VERSION FLAG...: libraries a, and b of the version, in a program
+# with an implementation of its own.
+embeds() {
+    kind=$1 b=$2
+    shift 2
+    library a now "$@" && library b "$b" "$@" &&
+        $cc -std=c99 -o "$build/main" test/compile/libraries.c \
+            "$build/now/all.c" "$build/liba.$kind" "$build/libb.$kind" \
+            "-Wl,-rpath,$PWD/$build" && "$build/main"
 }
+static='-DTW_STATIC -DUSES -DIMPLEMENTS'
+hidden='-DTW_DEF=extern __attribute__((visibility("hidden")))'
+for b in now next; do
+    # shellcheck disable=SC2086
+    expect "archives with TW_STATIC, versions now and $b" embeds a $b $static
+    # shellcheck disable=SC2086
+    expect "shared libraries with TW_STATIC, now and $b" embeds so $b $static
+    expect "shared libraries, hidden TW_DEF, now and $b" embeds so $b "$hidden"
+done
+shown() {
+    nm --dynamic "$build/liba.so" >"$build/nm"
+    grep -q ' T a_run$' "$build/nm" || echo 'a_run is missing'
+    grep 'tw_\|timingwheel' "$build/nm" || :
+}
+expect_nothing 'a shared library shows no name with a hidden TW_DEF' shown
+
+# ------------------------------------------------------------------- names ---
+
+# lacks FLAG...: functions of a shared library whose names nm does not show.
+lacks() {
+    $cc -shared -fPIC -DTIMINGWHEEL_THREADS -o "$build/libtw.so" \
+        "$build/now/all.c" && nm "$@" "$build/libtw.so" >"$build/nm"
+    for name in $functions "$version"; do
+        grep " T $name\$" "$build/nm" >"$build/found" || echo "$name"
+    done
+}
+expect_nothing 'nm shows the names of the source' lacks
+expect_nothing 'dlsym finds the names of the source' lacks --dynamic
+
+# refused NAME COMMAND...: fails, and says the name.
+refused() {
+    name=$1
+    shift
+    if "$@" >"$build/refused" 2>&1; then
+        echo "links with another version: $*"
+        return 1
+    fi
+    cat "$build/refused" && grep -q "$name" "$build/refused"
+}
+
+# links_alone FLAG...: a file that sees the header, without an implementation.
+links_alone() {
+    printf '#include "timingwheel.h"\nint main(void) { return 0; }\n' \
+        >"$build/now/alone.c"
+    $cc "$@" -o "$build/alone" "$build/now/alone.c"
+}
+expect 'a file of this version alone is refused' refused "$version" links_alone
+expect 'a file with types only refers to nothing' links_alone -DTW_TYPES_ONLY
+expect 'a file with TW_STATIC refers to nothing' links_alone -DTW_STATIC
+
+# ---------------------------------------------------------------- versions ---
+
+# Whatever function a file refers to, an older implementation is refused.
+each_function() {
+    $cc -c -o "$build/old.o" "$build/old/all.c" || return
+    for name in $functions; do
+        # shellcheck disable=SC2086
+        refused "$version" $cc -DTIMINGWHEEL_THREADS -DCALLED="$name" \
+            -o "$build/caller" test/compile/caller.c "$build/old.o" || return
+    done
+}
+expect 'an older implementation is refused, whatever a file calls' each_function
+
+# one_version SAYS COMPILER FLAG...: `next` is refused with the text SAYS.
+one_version() {
+    says=$1
+    shift
+    set -- "$@" -w -DCALLED=tw_start -o "$build/caller" test/compile/caller.c
+    "$@" "$build/now/all.c" && refused "$says" "$@" "$build/next/all.c" &&
+        refused "$version" "$@" "$build/old/all.c"
+}
+
+# What the linker says, the compiler and its flags.
+own="undefined.*$version"
+both="timingwheel_h_2_99_0.*multiple.*timingwheel_h_in_two_versions.*$version"
+while read -r says compiler flags; do
+    case $says in own) says=$own ;; both) says=$both ;; esac
+    title="one version, $compiler $flags"
+    if have "$compiler"; then
+        # shellcheck disable=SC2086
+        expect "$title" one_version "$says" $compiler $flags
+    else
+        skip "$title" "$compiler is missing"
+    fi
+done <<'END'
+both gcc -Os
+both g++ -x c++
+both gcc -Os -ffunction-sections -fdata-sections -Wl,--gc-sections
+both gcc -static -s
+timingwheel_h_in_two_versions gcc -Os -flto
+timingwheel_h_in_two_versions gcc -Os -flto -Wl,--gc-sections
+own clang -Os -ffunction-sections -Wl,--gc-sections
+own clang++ -x c++
+own clang -flto
+own clang -fuse-ld=lld -Wl,--gc-sections
+own tcc
+own avr-gcc -mmcu=atmega2560 -Os
+both arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb --specs=nosys.specs
+own x86_64-w64-mingw32-gcc
 END
 
-# program KIND: both libraries in one program, with its own implementation.
-program() {
-    echo '#define TIMINGWHEEL_IMPLEMENTATION' >"$build/user.c"
-    echo '#include "timingwheel.h"' >>"$build/user.c"
-    libraries="$build/liba.$1 $build/libb.$1"
-    # shellcheck disable=SC2086
-    $cc -std=c99 -I. -I"$build" -o "$build/main" "$build/main.c" \
-        "$build/user.c" $libraries -Wl,-rpath,"$PWD/$build" || return
-    "$build/main" | tee "$build/main.said"
-    [ "$(cat "$build/main.said")" = '2 fired, 1 and 1 allocations, 3' ]
-}
-
-hidden='#define TW_DEF extern __attribute__((visibility("hidden")))'
-each_its_own() {
-    source_of a "$1" && source_of b "$1" && objects a . "$2" &&
-        objects b . "$2"
-}
-expect 'two libraries with TW_STATIC compile' \
-    each_its_own '#define TW_STATIC
-#define TIMINGWHEEL_IMPLEMENTATION' 1
-expect 'with TW_STATIC, as archives, each has its TW_MALLOC' program a
-expect 'with TW_STATIC, as shared libraries, each has its TW_MALLOC' program so
-expect 'two libraries with a hidden TW_DEF compile' each_its_own "$hidden" 2
-expect 'with a hidden TW_DEF, as shared libraries, each has its TW_MALLOC' \
-    program so
-
-# Each file has functions of its own, and all share a timingwheel.
-static_files() {
-    printf '%s\n' '#define TW_STATIC' '#define TIMINGWHEEL_IMPLEMENTATION' \
-        '#include "timingwheel.h"' 'void begin(timingwheel *, tw_timer *);' \
-        >"$build/static.h"
-    printf '%s\n' '#include "static.h"' \
-        'void begin(timingwheel *tw, tw_timer *timer)' \
-        '{ tw_init(tw, NULL); tw_start(tw, timer, 5); }' >"$build/one.c"
-    printf '%s\n' '#include "static.h"' 'int main(void)' \
-        '{ static timingwheel tw; static tw_timer timer; begin(&tw, &timer);' \
-        'return !(tw_count(&tw) == 1 && tw_poll(&tw, 5) == &timer); }' \
-        >"$build/other.c"
-    $cc -std=c99 -Wall -Wextra -Werror -I. -I"$build" -o "$build/static" \
-        "$build/one.c" "$build/other.c" && "$build/static"
-}
-expect 'with TW_STATIC, two files share a timingwheel' static_files
-
-# Two archives with an implementation object each: of one version they link, of
-# two they do not.
-links() {
-    hidden=''
-    printf '%s\n' '#include "a.h"' '#include "b.h"' \
-        'static struct a a; static struct b b;' \
-        'int main(void) { return a_run(&a) + b_run(&b) - 2; }' >"$build/two.c"
-    source_of a '' && source_of b '' && objects a . 2 && objects b "$1" 2 &&
-        $cc -std=c99 -I. -I"$build" -o "$build/two" "$build/two.c" \
-            "$build/liba.a" "$build/libb.a" && "$build/two"
-}
-two_versions_fail() {
-    ! links "$build/next" >"$build/link" 2>&1 || return
-    grep -q 'multiple definition\|duplicate symbol\|tw_init_2_99_0' \
-        "$build/link"
-}
-expect 'two archives of one version link' links .
-expect 'two archives of two versions do not link' two_versions_fail
-
 both() {
-    printf '#include "../../timingwheel.h"\n#include "next/timingwheel.h"\n' \
+    printf '#include "now/timingwheel.h"\n#include "next/timingwheel.h"\n' \
         >"$build/both.c"
-    ! $cc -c -o "$build/both.o" "$build/both.c" >"$build/said" 2>&1 &&
-        grep -q 'two versions of timingwheel.h' "$build/said"
+    # shellcheck disable=SC2086
+    refused 'two versions of timingwheel.h' $cc -c -o "$build/both.o" \
+        "$build/both.c"
 }
 expect 'a file that includes two versions is an error' both
 
 shadowed() {
-    printf '%s\n' '#define TIMINGWHEEL_IMPLEMENTATION' \
-        '#include "timingwheel.h"' \
-        'int after(int x) { int y = x; { int x = y; return x; } }' \
-        >"$build/shadow.c"
-    $cc -std=c99 -I. -Wshadow -c -o "$build/shadow.o" "$build/shadow.c" 2>&1 |
+    echo 'int after(int x) { int y = x; { int x = y; return x; } }' |
+        cat "$build/now/all.c" - >"$build/now/shadow.c"
+    $cc -std=c99 -Wshadow -c -o "$build/shadow.o" "$build/now/shadow.c" 2>&1 |
         grep -q Wshadow
 }
 expect 'behind the header, the compiler warns again' shadowed

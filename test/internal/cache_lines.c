@@ -64,9 +64,17 @@ static void buckets_fit(void)
     }
 }
 
+/* For test/coverage. Linkers judge the function: test/compile/library.sh. */
+static void version_is_called(void)
+{
+    twi_version();
+    CHECK(twi_version == TWI_VERSION);
+}
+
 static const tap_case cases[] = {
     {"a bucket is one cache line, in the memory of the wheel", buckets_fit},
     {"posters and collector use different cache lines", lines_apart},
+    {"a file refers to the function of its version", version_is_called},
 };
 
 TAP_MAIN(cases)
