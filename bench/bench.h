@@ -31,8 +31,9 @@ typedef enum bench_workload {
     BENCH_POST_64,
     BENCH_POST_1024,
     BENCH_CALLS_MINUTE,
-    BENCH_CALLS_HOUR,
     BENCH_CALLS_IDLE,
+    BENCH_CALLS_HOUR,
+    BENCH_CALLS_10_MINUTES,
     BENCH_WORKLOADS
 } bench_workload;
 
@@ -114,7 +115,6 @@ typedef struct bench_engine {
     const char *name;
     const char *what;
     const char *version; /* of its library; empty: part of the bench */
-    const char *note;    /* what a reader of its figures must know, or empty */
     size_t (*most)(bench_workload workload);    /* see workloads.h */
     bench_function *workloads[BENCH_WORKLOADS]; /* all except calls-* */
     const bench_calls *calls;

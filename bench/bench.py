@@ -4,9 +4,10 @@
 engine, in turns. Prints a row per cell: the medians of the runs, and * at the
 fastest and at all within its spread, the quartiles of the runs.
 
-Without an option: a choice of cells in five minutes, written to .build/bench.
-With --publish: all cells in half an hour, written to .build/bench, then copied
-to bench/results; report.py then makes the tables and plots of the pages.
+Without an option: a choice of cells in four minutes, written to .build/bench.
+With --publish: all cells of the pages in a quarter of an hour, written to
+.build/bench, then copied to bench/results; report.py then makes the tables and
+plots of the pages.
 `make bench` and `make bench-publish` build the bench and call this program."""
 
 import argparse
@@ -29,26 +30,18 @@ import report  # noqa: E402
 TIMERS = '.build/bench/timers'
 WORK = '.build/bench'
 LEAST_RUNS = 5  # where a table is published
+MOST_LOAD = 0.7  # of the last minute, in which this program was compiled
 ALL_CORES = getattr(os, 'sched_getaffinity', lambda _: set())(0)
 ONE_CORE = set(sorted(ALL_CORES)[-1:])
 
-# The cells: inputs of each workload. A size is left out where it shows nothing
-# that the others do not show.
-MANY = [100, 1000, 10000, 100000, 1000000]
-FEW = [100, 1000, 10000, 100000]
-THREE = [100, 1000, 100000]
-PUBLISHED = {
-    'hold': MANY, 'hold-ns': FEW, 'expire': THREE, 'restart': MANY,
-    'keepalive': MANY, 'postpone': MANY, 'cancel': MANY, 'startstop': THREE,
-    'burst': THREE, 'sparse': FEW, 'idle': THREE, 'trace': report.TRACES,
-    'post-64': [1, 2, 4], 'post-1024': [1, 2, 4],
-    'calls-minute': [1000, 100000, 1000000], 'calls-hour': [1000000],
-    'calls-idle': [1000, 1000000]}
+PACED_TIMERS = 1000000  # of calls-hour and calls-10-minutes
+
+# The cells of a run without --publish, on every engine.
 QUICK = {
     'hold': [100, 1000, 100000, 1000000], 'hold-ns': [1000],
-    'restart': [1000, 1000000], 'keepalive': [1000, 100000],
-    'postpone': [1000, 100000], 'burst': [1000], 'sparse': [1000],
-    'idle': [1000], 'trace': report.TRACES, 'calls-minute': [100000]}
+    'restart': [1000, 1000000], 'postpone': [1000, 100000], 'burst': [1000],
+    'sparse': [1000], 'idle': [1000], 'trace': ['asyncio-http', 'http-proxy'],
+    'calls-minute': [100000]}
 
 # The figures of cells.tsv, as the program `timers` prints them.
 FIGURES = [report.NS, 'ns, start', 'ns, expire', 'ns, cancel', 'ns, pass',
@@ -73,6 +66,11 @@ def pin(cores):
 
 # ----------------------------------------------------------------- cells ---
 
+def is_paced(workload):
+    """The input is the pace of the loop, not a number of timers."""
+    return workload in ('calls-hour', 'calls-10-minutes')
+
+
 def listed(option):
     done = subprocess.run([TIMERS, option], check=True, text=True,
                           stdout=subprocess.PIPE)
@@ -81,18 +79,20 @@ def listed(option):
 
 def grid(args, engines):
     """The cells: workload, input, and the engines that can run it."""
-    for workload, inputs in (PUBLISHED if args.publish or args.workloads
-                             else QUICK).items():
+    wanted = report.cells() if args.publish or args.workloads else {
+        (w, str(size)): list(engines) for w in QUICK for size in QUICK[w]}
+    if args.workloads and args.sizes:
+        wanted = {(w, size): list(engines)
+                  for w in args.workloads for size in args.sizes}
+    for (workload, size), names in wanted.items():
         if args.workloads and workload not in args.workloads:
             continue
-        if workload != 'trace' and args.sizes:
-            inputs = args.sizes
-        for size in inputs:
-            timers = size if isinstance(size, int) else 1
-            able = [e for e in engines
-                    if int(engines[e][workload]) >= timers]
-            if able:
-                yield workload, size, able
+        timers = PACED_TIMERS if is_paced(workload) else \
+            int(size) if size.isdigit() else 1
+        able = [e for e in engines
+                if e in names and int(engines[e][workload]) >= timers]
+        if able:
+            yield workload, size, able
 
 
 # ------------------------------------------------------------------ runs ---
@@ -109,11 +109,7 @@ def timers(arguments):
             figures = runs[line.split()[0]] = {}
             continue
         label, value = re.match(r'  (\S.*?) {2,}(\S+)', line).groups()
-        if label.startswith('waiting, '):
-            waiting = runs.setdefault('waiting', {})
-            waiting[label.replace('waiting', 'call')] = float(value)
-        else:
-            figures[label] = value if label == 'checksum' else float(value)
+        figures[label] = value if label == 'checksum' else float(value)
     return runs
 
 
@@ -125,11 +121,11 @@ def measure(cell, args):
     if args.rounds:
         options += ['--rounds', str(args.rounds)]
     what = 'bench/traces/%s.txt.gz' % size if workload == 'trace' else size
-    together = workload in report.CALLS  # the engines of one process
+    together = report.is_calls(workload)  # the engines of one process
     runs = {}
-    for _ in range(args.runs):
+    for _ in range(report.runs_of(workload, args.runs)):
         for some in [','.join(engines)] if together else engines:
-            for engine, figures in timers([some, workload, str(what)] +
+            for engine, figures in timers([some, workload, what] +
                                           options).items():
                 runs.setdefault(engine, []).append(figures)
     sums = {run.get('checksum') for of in runs.values() for run in of} - {None}
@@ -138,7 +134,7 @@ def measure(cell, args):
                     (workload, size))
     rows = []
     for engine, of in runs.items():
-        row = {'workload': workload, 'input': str(size), 'engine': engine,
+        row = {'workload': workload, 'input': size, 'engine': engine,
                'checksum': of[0].get('checksum')}
         for name in FIGURES:
             values = [run[name] for run in of if name in run]
@@ -184,7 +180,7 @@ def processes():
     cells = []
     for name, arguments in PROCESSES:
         commands = ['%s %s %s' % (TIMERS, engine, arguments)
-                    for engine in ('wheel', 'heap')]
+                    for engine in (report.OURS, 'heap')]
         with tempfile.NamedTemporaryFile() as export:
             subprocess.run(HYPERFINE + ['--style', 'none', '--export-json',
                                         export.name] + commands, check=True)
@@ -236,11 +232,11 @@ def machine(args, engines):
                              platform.release().split('-')[0]),
         'compiler': compiler.splitlines()[0],
         'flags': os.environ.get('CFLAGS', '-O2'),
-        'version': engines.get('wheel', {}).get('version', 'left out'),
-        'engines': {name: {k: engine[k] for k in ('version', 'note')}
+        'version': engines.get(report.OURS, {}).get('version', 'left out'),
+        'engines': {name: {'version': engine['version']}
                     for name, engine in engines.items()},
         'date': time.strftime('%Y-%m-%d %H:%M'),
-        'seed': args.seed, 'runs': args.runs}
+        'load': '%.2f' % args.load, 'seed': args.seed, 'runs': args.runs}
 
 
 def folder_of(processor):
@@ -250,6 +246,14 @@ def folder_of(processor):
 
 
 # ------------------------------------------------------------------ main ---
+
+def warn_of_load(args):
+    """Before a run, and again where its last figures are read."""
+    if args.load > MOST_LOAD:
+        print('bench: the machine was busy (a load of %.1f) when the run '
+              'began: the figures are too high, and differ from run to run' %
+              args.load, file=sys.stderr)
+
 
 class Table:
     """Prints a row per cell while the bench runs."""
@@ -262,7 +266,7 @@ class Table:
         if workload == self.workload:
             return
         self.workload = workload
-        unit = 'us of the calls' if workload in report.CALLS else 'ns'
+        unit = 'us of the calls' if report.is_calls(workload) else 'ns'
         print('\n%s: %s (%s)' % (workload, self.about[workload], unit))
         print(' ' * 12 + ''.join(' %*s' % (self.width(e), e)
                                  for e in engines))
@@ -273,14 +277,15 @@ class Table:
 
     def row(self, size, rows):
         figures = [(report.NS, '', 1)]
-        if self.workload in report.CALLS:
+        if report.is_calls(self.workload):
             figures = [('call, ' + q, ' ' + q, 1e-3)
-                       for q in report.QUANTILES[1:]]
+                       for q in report.QUANTILES[1:]
+                       if q == 'max' or not is_paced(self.workload)]
         for name, suffix, scale in figures:
-            found = {row['engine']: row[name] for row in rows
-                     if name in row and row['engine'] != 'waiting'}
+            found = {row['engine']: row[name] for row in rows if name in row}
             best = report.leaders(found, report.clock_of(name))
-            line = '%-12s' % (report.short(size) + suffix)
+            paces = report.PACES if is_paced(self.workload) else {}
+            line = '%-12s' % (paces.get(size, report.short(size)) + suffix)
             for e in self.engines:
                 shown = ''
                 if e in found:
@@ -312,9 +317,12 @@ def run(args, engines):
     with open(os.path.join(folder, 'machine.json'), 'w') as out:
         json.dump(machine(args, engines), out, indent=1)
         out.write('\n')
-    print('\nMedians of %d runs; * the fastest, and all within its spread.' %
-          args.runs)
-    print(report.spread_of(spreads))
+    print('\nMedians of %d runs (calls-*: %d); * the fastest, and all within '
+          'its spread.\n%s\nThe figures: %s/cells.tsv; how to read them: '
+          'bench/README.md' %
+          (args.runs, report.runs_of('calls-', args.runs),
+           report.spread_of(spreads), folder))
+    warn_of_load(args)
     return folder
 
 
@@ -347,8 +355,8 @@ def main():
     add('--runs', type=int, help='default: 3, and %d to publish' % LEAST_RUNS)
     add('--seed', type=int, default=1)
     add('--rounds', type=int, help='other rounds than the default')
-    add('--sizes', type=int, nargs='+')
-    add('--workloads', nargs='+', choices=PUBLISHED)
+    add('--workloads', nargs='+')
+    add('--sizes', nargs='+', help='of --workloads, on every engine')
     add('--engines', nargs='+')
     add('--results', metavar='FOLDER', default=report.RESULTS,
         help='publish there, which changes no page')
@@ -360,17 +368,19 @@ def main():
             args.workloads or args.engines):
         report.fail('what is published is complete: use --results FOLDER')
     engines = {}
-    for name, version, note, *most in listed('--engines'):
+    for name, version, *most in listed('--engines'):
         if not args.engines or name in args.engines:
             engines[name] = dict(each.split('=') for each in most)
-            engines[name].update(version=version, note=note)
-    # This library stands first, and prints the waiting of calls-*.
-    engines = dict(sorted(engines.items(), key=lambda e: e[0] != 'wheel'))
+            engines[name]['version'] = version
+    # This library stands first.
+    engines = dict(sorted(engines.items(), key=lambda e: e[0] != report.OURS))
     if args.publish and args.results == report.RESULTS:
         try:
             os.nice(-20)
         except OSError:
             print('bench: no right to nice -n -20', file=sys.stderr)
+    args.load = os.getloadavg()[0]
+    warn_of_load(args)
     try:
         folder = run(args, engines)
         if args.publish:

@@ -43,9 +43,7 @@ try() {
     fi
 }
 
-# libev last, because libev defines functions of libevent too.
-for file in $(printf '%s\n' bench/engines/*.c | grep -v /libev.c) \
-    bench/engines/libev.c; do
+for file in bench/engines/*.c; do
     needs=$(line needs "$file")
     if [ -z "$needs" ]; then
         echo "$file"

@@ -19,16 +19,76 @@ import tempfile
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RESULTS = 'bench/results'
 PAGES = ['README.md', 'bench/README.md']
-TRACES = ['asyncio-http', 'http-proxy']
-CALLS = ['calls-minute', 'calls-hour', 'calls-idle']
 QUANTILES = ['p50', 'p99', 'p99.9', 'max']
-NS = 'ns per operation'
+NS, MAX = 'ns per operation', 'call, max'
 CLOCK_NS = 50  # what the clock of calls-* cannot tell apart
-MOST_APART = 1.2  # two machines agree if their ratios differ by less
+PACES = {'1': '1 ms', '1000': '1 s', '60000': '1 min'}
+OURS = 'timingwheel.h'
 
-NAMES = {'wheel': 'timingwheel.h', 'plain': 'plain heap',
-         'rbtree': 'red-black tree', 'list': 'hashed wheel',
-         'timeout': 'timeout.c'}
+
+def is_calls(workload):
+    return workload.startswith('calls-')
+
+
+def runs_of(workload, runs):
+    """Single calls are timed in two passes, and in fewer runs."""
+    return (runs + 1) // 2 if is_calls(workload) else runs
+
+
+def lines(workloads, sizes, figure=NS, suffix=''):
+    """Lines of a table: name, workload, size, figure."""
+    return [(w + suffix, w, str(s), figure) for w in workloads for s in sizes]
+
+
+# What the pages show, and so what is measured: the first heading of a table,
+# its lines, its engines.
+TABLES = {
+    'six': ('ns per operation', [
+        ('fire and start again', 'hold', '10000', NS),
+        ('the same', 'hold', '1000000', NS),
+        ('a call, 99.9 %', 'calls-minute', '100000',
+         'call, p99.9'),
+        ('cancel and start again', 'restart', '1000000', NS),
+        ('recorded traffic', 'trace', 'asyncio-http', NS),
+        ('all due at one tick', 'burst', '1000', NS)],
+            [OURS, 'heap', 'tree', 'libuv', 'radix-heap']),
+    'many': ('workload', lines(['hold', 'hold-ns'], [10000]) +
+             lines(['hold'], [1000000]) + lines(['expire'], [100000]),
+             [OURS, 'heap', 'tree', 'libuv', 'timeout.c', 'radix-heap']),
+    'few': ('workload', lines(['hold', 'hold-ns', 'sparse'], [100]) +
+            lines(['sparse'], [10000]) +
+            lines(['startstop', 'burst', 'idle'], [1000]) +
+            lines(['trace'], ['asyncio-http', 'http-proxy']),
+            [OURS, 'heap', 'tree', 'radix-heap']),
+    'restarts': ('workload',
+                 lines(['restart', 'keepalive', 'cancel'], [1000, 1000000]),
+                 [OURS, 'heap', 'tree', 'libuv', 'timeout.c', 'radix-heap',
+                  'hashed-wheel']),
+    'postpones': ('workload', lines(['postpone'], [1000, 1000000]),
+                  [OURS, 'heap', 'tree', 'libuv', 'timeout.c', 'radix-heap',
+                   'hashed-wheel']),
+    'calls': ('us',
+              lines(['calls-minute'], [1000], 'call, p99.9', ', p99.9') + sum(
+                  [lines([w], [1000000], 'call, ' + q, ', ' + q)
+                   for w in ('calls-minute', 'calls-idle')
+                   for q in QUANTILES[1:]], []),
+              [OURS, 'heap', 'plain-heap', 'timeout.c', 'radix-heap']),
+    'pace': ('the longest call',
+             lines(['calls-hour', 'calls-10-minutes'], PACES, MAX),
+             [OURS, 'heap'])}
+PLOT = (lines(['hold'], [100, 1000, 10000, 100000, 1000000]),
+        [OURS, 'heap', 'timeout.c', 'libuv'])
+THREADS = (lines(['post-64', 'post-1024'], [2, 4]), ['mailbox', 'mutex'])
+
+
+def cells():
+    """What is measured: the engines of each workload and input."""
+    wanted = {}
+    for part in [PLOT, THREADS] + [t[1:] for t in TABLES.values()]:
+        for _, workload, size, _ in part[0]:
+            found = wanted.setdefault((workload, size), [])
+            found += [e for e in part[1] if e not in found]
+    return wanted
 
 
 def fail(message):
@@ -44,31 +104,18 @@ class Results:
     def __init__(self, folder):
         self.folder = folder
         self.rows = {}
-        with open(os.path.join(folder, 'cells.tsv'), newline='') as lines:
-            for row in csv.DictReader(lines, delimiter='\t'):
+        with open(os.path.join(folder, 'cells.tsv'), newline='') as rows:
+            for row in csv.DictReader(rows, delimiter='\t'):
                 key = row['workload'], row['input'], row['engine']
                 self.rows[key] = {
                     name: ([float(v) for v in value.split()] * 3)[:3]
                     for name, value in row.items() if value != '-' and
                     name not in ('workload', 'input', 'engine', 'checksum')}
-        with open(os.path.join(folder, 'machine.json')) as lines:
-            self.machine = json.load(lines)
+        with open(os.path.join(folder, 'machine.json')) as text_of:
+            self.machine = json.load(text_of)
 
     def figure(self, workload, size, engine, name=NS):
-        return self.rows.get((workload, str(size), engine), {}).get(name)
-
-    def cells(self):
-        """Each workload and input, once, in the order of the file."""
-        return list(dict.fromkeys(key[:2] for key in self.rows))
-
-    def inputs(self, workload):
-        return [size for kind, size in self.cells() if kind == workload]
-
-    def engines(self, workload, size, name=NS):
-        """The figure of each engine of a cell."""
-        return {key[2]: row[name] for key, row in self.rows.items()
-                if key[:2] == (workload, size) and name in row and
-                key[2] != 'waiting'}
+        return self.rows.get((workload, size, engine), {}).get(name)
 
 
 def all_machines(root):
@@ -97,8 +144,8 @@ def leaders(figures, clock=0):
 # ------------------------------------------------------------------ text ---
 
 def short(size):
-    if not str(size).isdigit() or int(size) < 1000:
-        return str(size)
+    if not size.isdigit() or int(size) < 1000:
+        return size
     size = int(size)
     return '%d k' % (size // 1000) if size < 1000000 else '%d M' % (
         size // 1000000)
@@ -107,6 +154,13 @@ def short(size):
 def text(value):
     return '%.2f' % value if value < 1 else '%.1f' % value if value < 10 \
         else format(round(value), ',')
+
+
+def duration(ns):
+    """Two digits and a unit: 25 us."""
+    for unit, scale in ('ns', 1), ('us', 1e3), ('ms', 1e6), ('s', 1e9):
+        if float('%.2g' % (ns / scale)) < 1000 or unit == 's':
+            return '%g %s' % (float('%.2g' % (ns / scale)), unit)
 
 
 def table(head, rows, align='--:|'):
@@ -121,8 +175,7 @@ def spread_of(figures):
                    for name, f in figures.items() if f[0] > 0)
     if not apart or apart[-1][0] == 0:
         return 'The runs do not differ.'
-    return ('Between the quartiles of the runs: %.0f %% of the median in half '
-            'of the cells, at most %.0f %% (%s).' %
+    return ('Spread: %.0f %% in half of the cells, at most %.0f %% (%s).' %
             (100 * statistics.median(a for a, _ in apart), 100 * apart[-1][0],
              apart[-1][1]))
 
@@ -130,45 +183,57 @@ def spread_of(figures):
 # ---------------------------------------------------------------- blocks ---
 
 class Report:
-    """Each method without an underscore is a block of a page."""
+    """Each method without an underscore is a block of a page, and so is each
+    name in TABLES."""
 
-    def __init__(self, results, others):
+    def __init__(self, results):
         self._results = results
-        self._others = others
 
-    def _note(self, sentence):
-        return ['', '*%s %s*' % ('Medians of %d runs.' %
-                                 self._results.machine['runs'], sentence)]
+    def _note(self, workloads, sentence):
+        runs = {runs_of(w, self._results.machine['runs']) for w in workloads}
+        return ['', '*Medians of %s runs. %s*' % (
+            ' to '.join(str(r) for r in sorted(runs)), sentence)]
 
-    def _compare(self, head, lines, engines, scale=1):
-        """A line per cell, a column per engine. `lines` are name, workload,
-        size and figure."""
+    def _engines(self, of, engines):
+        return [e for e in engines
+                if any(self._results.figure(w, s, e, f) for _, w, s, f in of)]
+
+    def _compare(self, name):
+        """A line per cell, a column per engine."""
+        head, of, engines = TABLES[name]
+        engines = self._engines(of, engines)
         rows, seen = [], {}
-        engines = [e for e in engines if any(
-            self._results.figure(w, s, e, f) for _, w, s, f in lines)]
-        for name, workload, size, figure in lines:
+        for label, workload, size, figure in of:
             found = {e: self._results.figure(workload, size, e, figure)
                      for e in engines}
             found = {e: f for e, f in found.items() if f is not None}
-            rivals = {e: f for e, f in found.items() if e != 'waiting'}
-            if not rivals:
+            if not found:
                 continue
-            best = leaders(rivals, clock_of(figure))
+            best = leaders(found, clock_of(figure))
+            scale = 1e-3 if head == 'us' else 1
             shown = [text(found[e][0] * scale) if e in found else ''
                      for e in engines]
-            rows.append([name, short(size)] +
+            rows.append([label, short(size)] +
                         ['**%s**' % t if e in best else t
                          for e, t in zip(engines, shown)])
-            seen.update({'%s %s, %s' % (name, short(size), NAMES.get(e, e)): f
-                         for e, f in rivals.items()})
-        if not rows:
-            return []
-        said = 'Bold: the fastest, and all whose quartiles overlap its own. '
-        known = self._results.machine['engines']
-        said += ''.join('%s: %s. ' % (NAMES.get(e, e), known[e]['note'])
-                        for e in engines if known.get(e, {}).get('note'))
-        return (table(head + [NAMES.get(e, e) for e in engines], rows) +
-                self._note(said + spread_of(seen)))
+            seen.update({'%s %s, %s' % (label, short(size), e): f
+                         for e, f in found.items()})
+        return table([head, 'timers'] + engines, rows) + self._note(
+            [w for _, w, _, _ in of], spread_of(seen))
+
+    def six(self):
+        """The short table of README.md."""
+        names = {'tree': 'red-black tree (nginx)',
+                 'radix-heap |': 'radix heap (Seastar) |'}
+        m = self._results.machine
+        made = self._compare('six')
+        made[0] = ' | '.join(names.get(n, n) for n in made[0].split(' | '))
+        made[-1] = ('*%s, %s %s. Bold: the fastest, and all within its spread. '
+                    'libuv includes a turn of its loop.*' % (
+                        m['processor'].split(' (')[0], re.sub(
+                            r'^.*\) (\d+)\..*', r'gcc \1', m['compiler']),
+                        m['flags']))
+        return made
 
     def machine(self):
         m = self._results.machine
@@ -177,173 +242,78 @@ class Report:
             ' of a virtual machine' * m['virtual'], m['caches']),
                  m['system'], '%s, %s' % (m['compiler'], m['flags']),
                  'timingwheel.h ' + m['version'],
-                 '%s, seed %d, medians of %d runs' % (m['date'], m['seed'],
-                                                      m['runs'])]
-        engines = ['%s %s' % (NAMES.get(e, e), engine['version'])
+                 '%s, seed %d, a load of %s' % (m['date'], m['seed'],
+                                                m.get('load', 'unknown'))]
+        engines = ['%s %s' % (e, engine['version'])
                    for e, engine in m['engines'].items() if engine['version']
-                   and e not in ('wheel', 'mailbox', 'mutex')]
-        return ['; '.join(parts) + '.', 'Engines: %s.' % ', '.join(engines)]
+                   and e not in (OURS, 'mailbox', 'mutex')]
+        return ['; '.join(parts) + '. Also: %s.' % ', '.join(engines)]
 
-    def summary(self):
-        lines = [(name, workload, size, NS)
-                 for name, workload in (('a timer fires and starts again',
-                                         'hold'),
-                                        ('cancel and start again', 'restart'),
-                                        ('postpone', 'postpone'))
-                 for size in (1000, 1000000)]
-        lines += [('recorded traffic', 'trace', t, NS) for t in TRACES]
-        lines += [('%s of %s' % (q, w), w, 1000000, 'call, ' + q)
-                  for q in ('p99.9', 'max') for w in CALLS]
-        return self._compare(['ns per operation', 'timers'], lines,
-                             ['wheel', 'heap', 'libuv', 'timeout', 'radix'])
+    def pace(self):
+        """The longest call, a column per pace of the loop."""
+        _, of, engines = TABLES['pace']
+        rows, seen = [], {}
+        for workload, delays in (('calls-hour', 'up to an hour'),
+                                 ('calls-10-minutes', '10 to 11 minutes')):
+            for engine in self._engines(of, engines):
+                found = {p: self._results.figure(workload, p, engine, MAX)
+                         for p in PACES}
+                rows.append([delays, engine] + [
+                    duration(f[0]) if f else '' for f in found.values()])
+                seen.update({'%s, %s' % (delays, PACES[p]): f
+                             for p, f in found.items() if f})
+        return table(['delays', 'longest call of'] + [
+            'a call each ' + p for p in PACES.values()], rows) + self._note(
+                ['calls-hour'], 'A million timers. ' + spread_of(seen))
 
-    def six(self):
-        """The short table of README.md."""
-        lines = self._compare(
-            ['ns per operation', 'timers'],
-            [('a timer fires and starts again, clock in ns', 'hold-ns', 10000,
-              NS),
-             ('the same, clock in ticks', 'hold', 1000000, NS),
-             ('99.9 % of calls of 1 ms take at most', 'calls-minute', 100000,
-              'call, p99.9'),
-             ('cancel and start again', 'restart', 1000000, NS),
-             ('recorded traffic', 'trace', 'asyncio-http', NS),
-             ('all timers are due at one tick', 'burst', 1000, NS)],
-            ['wheel', 'heap', 'libuv', 'timeout', 'radix'])
-        note = ('*ns; medians of %d runs. Bold: the fastest, and all whose '
-                'quartiles overlap its own. libuv includes a turn of its '
-                'loop.*' % self._results.machine['runs'])
-        return lines[:-1] + [note]
+    def longest(self):
+        """The same for README.md, in a sentence."""
+        found = [self._results.figure(w, p, OURS, MAX)
+                 for w in ('calls-hour', 'calls-10-minutes') for p in PACES]
+        if None in found:
+            return []
+        return ['With a million timers due within an hour, the longest call '
+                'takes %s if the loop wakes each millisecond, %s each second, '
+                '%s each minute; with delays of 10 to 11 minutes, the unkind '
+                'case: %s, %s, %s.' % tuple(duration(f[0]) for f in found)]
 
-    def few(self):
-        lines = [(w, w, size, NS) for w in ('hold', 'hold-ns', 'sparse')
-                 for size in (100, 10000)]
-        lines += [(w, w, 1000, NS) for w in ('startstop', 'burst', 'idle')]
-        lines += [('trace', 'trace', t, NS) for t in TRACES]
-        return self._compare(['workload', 'timers'], lines,
-                             ['wheel', 'heap', 'rbtree', 'radix'])
-
-    def restarts(self):
-        return self._compare(
-            ['workload', 'timers'],
-            [(w, w, size, NS)
-             for w in ('restart', 'keepalive', 'postpone', 'cancel')
-             for size in (1000, 1000000)],
-            ['wheel', 'heap', 'rbtree', 'timeout', 'radix', 'libuv'])
-
-    def calls(self):
-        return self._compare(
-            ['us', 'timers'],
-            [('calls-minute, p99.9', 'calls-minute', 1000, 'call, p99.9')] +
-            [('%s, %s' % (w, q), w, 1000000, 'call, ' + q)
-             for w in CALLS for q in QUANTILES[1:]
-             if (w, q) != ('calls-idle', 'p99')],
-            ['wheel', 'heap', 'plain', 'timeout', 'radix', 'waiting'], 1e-3)
+    def memory(self):
+        """Bytes per timer, with the timer itself."""
+        rows, sizes = [], [line[2] for line in PLOT[0]]
+        for engine in OURS, 'heap', 'timeout.c':
+            found = [self._results.figure('hold', s, engine, 'bytes per timer')
+                     for s in sizes]
+            if any(found):
+                rows.append([engine] + [text(f[0]) if f else '' for f in found])
+        return table(['bytes per timer'] + ['%s timers' % short(s)
+                                            for s in sizes], rows)
 
     def threads(self):
         rows, seen = [], {}
-        for workload in 'post-64', 'post-1024':
-            for size in self._results.inputs(workload)[1:]:
-                row = [workload, size]
-                for name in 'ns, wall', NS, 'ns, loop':
-                    for engine in 'mailbox', 'mutex':
-                        f = self._results.figure(workload, size, engine, name)
-                        row.append('' if f is None else text(
-                            1e3 / f[0] if name == 'ns, wall' else f[0]))
-                        if f is not None:
-                            seen['%s %s, %s' % (workload, size, engine)] = f
-                rows.append(row)
-        if not rows:
-            return []
+        for _, workload, size, _ in THREADS[0]:
+            row = [workload, size]
+            for name in 'ns, wall', NS, 'ns, loop':
+                for engine in THREADS[1]:
+                    f = self._results.figure(workload, size, engine, name)
+                    row.append('' if f is None else text(
+                        1e3 / f[0] if name == 'ns, wall' else f[0]))
+                    if f is not None:
+                        seen['%s %s, %s' % (workload, size, engine)] = f
+            rows.append(row)
         return table(['workload', 'threads', 'million posts/s: mailbox',
                       'mutex', 'ns of a post: mailbox', 'mutex',
                       'ns of the loop: mailbox', 'mutex'], rows) + self._note(
-                          'The threads and the loop share %d processors. %s' %
+                          ['post-64'], 'The threads and the loop share '
+                          '%d processors. %s' %
                           (self._results.machine['processors'],
                            spread_of(seen)))
-
-    def _rivals(self):
-        """Each figure of another engine, beside that of this library."""
-        for workload, size in self._results.cells():
-            names = ['call, ' + q for q in QUANTILES] if workload in CALLS \
-                else [NS]
-            for name in names:
-                figures = self._results.engines(workload, size, name)
-                ours = figures.pop('wheel', None)
-                for engine, theirs in figures.items():
-                    if ours:
-                        yield workload, size, name, engine, theirs, ours
-
-    def faster(self):
-        """Per engine: in how many figures it is faster than this library."""
-        rows = {}
-        for workload, size, name, engine, theirs, ours in self._rivals():
-            row = rows.setdefault(engine, {'all': 0, 'faster': 0, 'slower': 0,
-                                           'most': (0, ''), 'where': {}})
-            row['all'] += 1
-            row['slower'] += is_faster(ours, theirs, clock_of(name))
-            if is_faster(theirs, ours, clock_of(name)):
-                row['faster'] += 1
-                row['most'] = max(row['most'], (ours[0] / theirs[0], '%s %s' % (
-                    workload, short(size))))
-                row['where'][workload] = True
-        lines = [[NAMES.get(e, e), str(row['all']), str(row['faster']),
-                  str(row['slower']), '%.1f times (%s)' % row['most'],
-                  ', '.join(row['where'])]
-                 for e, row in sorted(rows.items(),
-                                      key=lambda item: -item[1]['faster'])
-                 if row['faster']][:5]
-        return table(['engine', 'figures', 'faster', 'slower', 'by at most',
-                      'where faster'], lines) + self._note(
-                          'Faster and slower begin where the quartiles of the '
-                          'runs do not overlap.')
-
-    def _write_faster(self):
-        """The list of which the block `faster` is the sum."""
-        path = os.path.join(self._results.folder, 'faster.tsv')
-        with open(path + '.new', 'w') as out:
-            print('workload', 'input', 'figure', 'engine', 'ns',
-                  'ns of timingwheel.h', sep='\t', file=out)
-            for *cell, theirs, ours in self._rivals():
-                if is_faster(theirs, ours, clock_of(cell[2])):
-                    print(*cell, '%.6g' % theirs[0], '%.6g' % ours[0],
-                          sep='\t', file=out)
-        os.replace(path + '.new', path)
-
-    def machines(self):
-        """The cells where two machines disagree about the heap."""
-        lines = [] if self._others else ['Only one machine has results.']
-        for other in self._others:
-            rows = []
-            for workload, size in self._results.cells():
-                name = 'call, p99.9' if workload in CALLS else NS
-                ratios = []
-                for results in self._results, other:
-                    wheel = results.figure(workload, size, 'wheel', name)
-                    heap = results.figure(workload, size, 'heap', name)
-                    if wheel and heap and heap[0] > 0:
-                        ratios.append(wheel[0] / heap[0])
-                if len(ratios) == 2 and min(ratios) > 0 and \
-                        max(ratios) / min(ratios) > MOST_APART:
-                    cell = '%s: %.2f, %.2f' % (short(size), *ratios)
-                    if rows and rows[-1][0] == workload:
-                        rows[-1][1] += '; ' + cell
-                    else:
-                        rows.append([workload, cell])
-            heads = ['%s (version %s)' % (r.machine['processor'],
-                                          r.machine['version'])
-                     for r in (self._results, other)]
-            lines += table(['workload', 'timers: %s; %s' % tuple(heads)], rows,
-                           '---|') + ['', '*%s: the 99.9th percentile.*' %
-                                      ', '.join(CALLS)]
-        return lines
 
     def processes(self):
         path = os.path.join(self._results.folder, 'processes.json')
         if not os.path.exists(path):
             return []
-        with open(path) as lines:
-            measured = json.load(lines)
+        with open(path) as measured_by:
+            measured = json.load(measured_by)
         rows = []
         for cell in measured['cells']:
             ours, heap = cell['results']
@@ -357,21 +327,23 @@ class Report:
                 ['%.2f ± %.2f' % (ratio, spread),
                  '%.1f %%' % (100 * max(ours['setup'], heap['setup']))])
         return ['    %s \\' % measured['hyperfine'],
-                "        '.build/bench/timers wheel WORKLOAD' "
-                "'.build/bench/timers heap WORKLOAD'", ''] + table(
-                    ['', 'WORKLOAD', 'wheel', 'heap', 'heap / wheel',
+                "        '.build/bench/timers %s WORKLOAD' "
+                "'.build/bench/timers heap WORKLOAD'" % OURS, ''] + table(
+                    ['', 'WORKLOAD', OURS, 'heap', 'heap / ' + OURS,
                      'set-up'], rows)
 
     def block(self, name):
         if name.startswith('_') or not hasattr(self, name):
-            fail('no block is called ' + name)
+            if name not in TABLES:
+                fail('no block is called ' + name)
+            return self._compare(name)
         return getattr(self, name)()
 
 
 def write(report, path):
     """Puts new blocks between the markers of a page."""
-    with open(path) as lines:
-        old = lines.read()
+    with open(path) as page:
+        old = page.read()
     new = re.sub(
         r'(<!-- begin (\w+) -->\n).*?(<!-- end \2 -->)',
         lambda m: m[1] + '\n'.join(report.block(m[2]) + ['']) + m[3], old,
@@ -387,21 +359,20 @@ def plot(results, folder):
     if not shutil.which('gnuplot'):
         print('bench: no plots, because gnuplot is missing', file=sys.stderr)
         return
-    engines = [e for e in ('wheel', 'heap', 'timeout', 'libuv')
-               if any(results.figure('hold', s, e)
-                      for s in results.inputs('hold'))]
+    engines = [e for e in PLOT[1] if any(
+        results.figure(w, s, e) for _, w, s, _ in PLOT[0])]
     if not engines:
         return
     with tempfile.NamedTemporaryFile('w') as data:
-        for size in results.inputs('hold'):
-            values = [results.figure('hold', size, e) for e in engines]
+        for _, workload, size, _ in PLOT[0]:
+            values = [results.figure(workload, size, e) for e in engines]
             print(size, *[v[0] if v else 'NaN' for v in values], file=data)
         data.flush()
         for theme in 'light', 'dark':
             path = os.path.join(folder, 'hold-%s.svg' % theme)
             done = subprocess.run(
                 ['gnuplot', '-c', 'bench/plot.gp', data.name, path + '.new',
-                 theme, ' '.join(NAMES.get(e, e) for e in engines)])
+                 theme, ' '.join(engines)])
             if done.returncode != 0:
                 print('bench: gnuplot failed', file=sys.stderr)
                 return
@@ -410,9 +381,9 @@ def plot(results, folder):
 
 def check(results):
     """A heap wakes its loop exactly when a timer is due."""
-    for workload, size in results.cells():
-        ours = results.figure(workload, size, 'wheel', 'wake-ups')
-        heap = results.figure(workload, size, 'plain', 'wake-ups')
+    for workload, size in cells():
+        ours = results.figure(workload, size, OURS, 'wake-ups')
+        heap = results.figure(workload, size, 'heap', 'wake-ups')
         if workload in ('hold', 'hold-ns', 'expire', 'burst', 'sparse') and \
                 ours and heap and ours[0] > heap[0]:
             fail('%s %s: the wheel wakes its loop more often' %
@@ -424,32 +395,24 @@ def publish(root):
     machines = all_machines(root)
     if not machines:
         fail('no results in ' + root)
-    report = Report(machines[0], machines[1:])
-    report._write_faster()
     plot(machines[0], root)
     if root == RESULTS:
         for page in PAGES:
-            write(report, page)
+            write(Report(machines[0]), page)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     add = parser.add_argument
-    add('--compare', action='store_true',
-        help='print the cells in which two machines disagree, and nothing else')
     add('--print', metavar='BLOCK', nargs='+', help='print these blocks')
     add('--results', default=RESULTS, help='default: ' + RESULTS)
     args = parser.parse_args()
     os.chdir(TOP)
-    if not args.compare and not args.print:
+    if not args.print:
         publish(args.results)
         return
-    machines = all_machines(args.results)
-    if not machines:
-        fail('no results in ' + args.results)
-    report = Report(machines[0], machines[1:])
-    for name in args.print or ['machines']:
-        print(*report.block(name), sep='\n')
+    for name in args.print:
+        print(*Report(all_machines(args.results)[0]).block(name), sep='\n')
 
 
 if __name__ == '__main__':

@@ -10,6 +10,9 @@ set -u
 folder=.build/bench
 [ ! -e $folder/sources/ext/timeouts/timeout.c ] || exit 0
 mkdir -p $folder
+[ -n "${OFFLINE:-}" ] ||
+    echo "bench: fetches 21 MB for timeout.c, once: Debian's list of source" \
+        "packages, and that of tor; OFFLINE=1 refuses that" >&2
 if ! test/hosts/get-sources.sh $folder/tor tor >$folder/sources.log 2>&1 ||
     ! [ -e "$(echo $folder/tor/tor-*/src/ext/timeouts/timeout.c)" ]; then
     echo "bench: no source package of tor, see $folder/sources.log" >&2

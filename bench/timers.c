@@ -7,6 +7,7 @@
  *     timers ENGINE WORKLOAD N [OPTION...]
  *     timers ENGINE trace FILE [OPTION...]
  *     timers ENGINE[,ENGINE...] calls-... N [OPTION...]
+ *     timers ENGINE[,ENGINE...] calls-hour|calls-10-minutes PACE [OPTION...]
  *     timers mailbox|mutex post-... THREADS [OPTION...]
  */
 #define _POSIX_C_SOURCE 200809L
@@ -28,27 +29,27 @@ static const struct {
     uint64_t few, many, shortest, longest;
     const char *what;
 } workloads[BENCH_WORKLOADS] = {
-    [BENCH_HOLD] = {"hold", 2000000, 2000000, 1, 60000,
+    [BENCH_HOLD] = {"hold", 2000000, 1000000, 1, 60000,
         "a timer fires and starts again"},
     [BENCH_HOLD_NS] = {"hold-ns", 2000000, 1000000, 1, 60000,
         "as hold, the clock in ns, ticks of 1 ms"},
     [BENCH_EXPIRE] = {"expire", 2000000, 1000000, 1, 60000,
         "a timer starts and fires, in random memory order"},
-    [BENCH_RESTART] = {"restart", 2000000, 2000000, 1, 60000,
+    [BENCH_RESTART] = {"restart", 2000000, 1000000, 1, 60000,
         "cancel a random timer and start it again"},
-    [BENCH_KEEPALIVE] = {"keepalive", 2000000, 2000000, 90000, 90000,
+    [BENCH_KEEPALIVE] = {"keepalive", 2000000, 1000000, 90000, 90000,
         "as restart, every delay 90 s"},
-    [BENCH_POSTPONE] = {"postpone", 4000000, 2000000, 1, 60000,
+    [BENCH_POSTPONE] = {"postpone", 4000000, 1000000, 1, 60000,
         "postpone a random timer"},
     [BENCH_CANCEL] = {"cancel", 2000000, 1000000, 1, 60000,
         "cancel a random timer"},
-    [BENCH_STARTSTOP] = {"startstop", 2000000, 2000000, 1, 60000,
+    [BENCH_STARTSTOP] = {"startstop", 2000000, 1000000, 1, 60000,
         "start and cancel one more timer"},
     [BENCH_BURST] = {"burst", 4000000, 1000000, 1, 60000,
         "a timer starts and fires, all in one tick"},
     [BENCH_SPARSE] = {"sparse", 2000000, 1000000, 1, 60000,
         "as hold, ticks of 1 ns, delays from 1 us to 1 h"},
-    [BENCH_IDLE] = {"idle", 2000000, 2000000, 1, 60000,
+    [BENCH_IDLE] = {"idle", 2000000, 1000000, 1, 60000,
         "a turn of the loop, no timer is due"},
     [BENCH_TRACE] = {"trace", 5000000, 5000000, 1, 60000,
         "a call of a recorded program"},
@@ -56,30 +57,31 @@ static const struct {
         "a start or cancel by one of N threads, 64 requests at once"},
     [BENCH_POST_1024] = {"post-1024", 1, 1, 1, 60000,
         "the same with 1,024 requests at once"},
-    [BENCH_CALLS_MINUTE] = {"calls-minute", 120000, 60000, 1, 60000,
+    [BENCH_CALLS_MINUTE] = {"calls-minute", 60000, 60000, 1, 60000,
         "a call moves the clock by 1 ms, delays up to a minute"},
-    [BENCH_CALLS_HOUR] = {"calls-hour", 3600000, 3600000, 1, 3600000,
-        "the same with delays up to an hour"},
     [BENCH_CALLS_IDLE] = {"calls-idle", 300000, 300000, 1, 300000,
         "the same with timeouts of 5 min that packets postpone"},
+    [BENCH_CALLS_HOUR] = {"calls-hour", 3600000, 3600000, 1, 3600000,
+        "a million timers, delays up to an hour; a call moves the clock by N ms"},
+    [BENCH_CALLS_10_MINUTES] = {"calls-10-minutes", 3600000, 3600000, 600000,
+        660000, "the same with delays of 10 to 11 minutes"},
 };
 // clang-format on
 
 #define MOST_ENGINES 32
 #define MOST_OBJECT 4096 /* bytes of an object */
 #define CALLS_PASSES 2
+#define PACED_TIMERS 1000000 /* where N is the pace of the loop */
 
 typedef struct options {
     const bench_engine *engines[MOST_ENGINES];
     size_t engine_count; /* above 1 in the workloads calls-* only */
     bench_workload workload;
     const char *input; /* N, or the file of a trace */
-    uint64_t n;
+    uint64_t n; /* timers, threads, or ticks by which a call moves the clock */
     uint64_t seed;
     uint64_t rounds;
     uint64_t object;
-    uint64_t pace;
-    uint64_t shortest, longest; /* 0: those of the workload */
 } options;
 
 /* ------------------------------------------------------------ arguments --- */
@@ -92,26 +94,30 @@ static void usage(FILE *out)
     fputs("usage: timers ENGINE WORKLOAD N [OPTION...]\n"
           "       timers ENGINE trace FILE [OPTION...]\n"
           "       timers ENGINE[,ENGINE...] calls-... N [OPTION...]\n"
+          "       timers ENGINE[,ENGINE...] calls-hour|calls-10-minutes PACE\n"
           "       timers mailbox|mutex post-... THREADS [OPTION...]\n"
           "       timers --engines|--workloads\n\n"
           "options:\n"
           "  --seed S      other random numbers\n"
           "  --rounds R    a round is N operations\n"
-          "  --object B    B bytes per object with a timer, instead of 64\n"
-          "  --pace T      calls-*: a call moves the clock by T ticks\n"
-          "  --shortest T, --longest T    other delays, in ticks\n\n"
+          "  --object B    B bytes per object with a timer, instead of 64\n\n"
           "engines:\n",
           out);
     for (engine = bench_engines; engine; engine = engine->next)
-        fprintf(out, "  %-10s %s\n", engine->name, engine->what);
+        fprintf(out, "  %-13s %s\n", engine->name, engine->what);
     fputs("\nworkloads:\n", out);
     for (i = 0; i < BENCH_WORKLOADS; i++)
-        fprintf(out, "  %-13s %s\n", workloads[i].name, workloads[i].what);
+        fprintf(out, "  %-16s %s\n", workloads[i].name, workloads[i].what);
 }
 
 static bool is_calls(bench_workload workload)
 {
     return workload >= BENCH_CALLS_MINUTE;
+}
+
+static bool is_paced(bench_workload workload)
+{
+    return workload >= BENCH_CALLS_HOUR;
 }
 
 /* The most timers with which an engine runs a workload; 0: it cannot. */
@@ -123,15 +129,15 @@ static size_t most_of(const bench_engine *engine, bench_workload workload)
     return has_it ? engine->most(workload) : 0;
 }
 
-/* Prints a line per engine, for bench.py: name, version and note, and the most
- * timers of each workload, with tabs between them. */
+/* Prints a line per engine, for bench.py: name and version, and the most timers
+ * of each workload, with tabs between them. */
 static void list_engines(void)
 {
     const bench_engine *engine;
     size_t i;
 
     for (engine = bench_engines; engine; engine = engine->next) {
-        printf("%s\t%s\t%s", engine->name, engine->version, engine->note);
+        printf("%s\t%s", engine->name, engine->version);
         for (i = 0; i < BENCH_WORKLOADS; i++)
             printf("\t%s=%zu", workloads[i].name,
                    most_of(engine, (bench_workload)i));
@@ -234,12 +240,6 @@ static void parse_option(options *o, int *i, int argc, char **argv)
         o->rounds = number(argv[*i], 1, UINT32_MAX);
     else if (strcmp(name, "--object") == 0)
         o->object = number(argv[*i], 0, MOST_OBJECT);
-    else if (strcmp(name, "--pace") == 0)
-        o->pace = number(argv[*i], 1, 1000000);
-    else if (strcmp(name, "--shortest") == 0)
-        o->shortest = number(argv[*i], 1, UINT32_MAX);
-    else if (strcmp(name, "--longest") == 0)
-        o->longest = number(argv[*i], 1, UINT32_MAX);
     else
         refuse("unknown option", name);
 }
@@ -270,7 +270,7 @@ static options parse(int argc, char **argv)
     options o = {0};
     int i;
 
-    o.seed = o.pace = 1;
+    o.seed = 1;
     parse_alone(argc, argv);
     parse_engines(&o, argv[1]);
     o.workload = workload_named(argv[2]);
@@ -278,6 +278,8 @@ static options parse(int argc, char **argv)
     o.input = argv[3];
     if (o.workload != BENCH_TRACE)
         o.n = number(argv[3], 1, UINT32_MAX - 1);
+    if (is_paced(o.workload) && o.n > workloads[o.workload].longest)
+        refuse("the pace is above the longest delay", argv[3]);
     for (i = 4; i < argc; i++)
         parse_option(&o, &i, argc, argv);
     return o;
@@ -302,41 +304,14 @@ static void print_phases(const bench_result *r)
                r->phases[i].counted ? "" : "  (not counted)");
 }
 
-static void print_quantiles(const char *what, const double *quantiles)
+static void print_quantiles(const double *quantiles)
 {
     static const char *const names[BENCH_QUANTILES] = {"p50", "p99", "p99.9",
                                                        "max"};
     size_t i;
 
     for (i = 0; i < BENCH_QUANTILES; i++)
-        printf("  %s, %-*s %12.0f\n", what, 17 - (int)strlen(what), names[i],
-               quantiles[i]);
-}
-
-/* Prints the noise of the machine, for comparison: how long loops take that
- * only wait until `ns` have passed. As in calls-*, each is the least of
- * CALLS_PASSES. */
-static void print_waiting(size_t count, double ns)
-{
-    uint32_t *samples = bench_alloc(count * sizeof(*samples));
-    double quantiles[BENCH_QUANTILES] = {0};
-    size_t i, pass;
-
-    for (i = 0; i < count; i++) {
-        samples[i] = UINT32_MAX;
-        for (pass = 0; pass < CALLS_PASSES; pass++) {
-            uint64_t began = bench_wall_time(), took;
-
-            do
-                took = bench_wall_time() - began;
-            while ((double)took < ns);
-            if (took < samples[i])
-                samples[i] = (uint32_t)took;
-        }
-    }
-    bench_quantiles(samples, count, quantiles);
-    print_quantiles("waiting", quantiles);
-    free(samples);
+        printf("  call, %-13s %12.0f\n", names[i], quantiles[i]);
 }
 
 /* Returns true if the run was in order. */
@@ -356,9 +331,7 @@ static bool report(const options *o, const bench_engine *engine,
         printf("  bytes in the timer  %12zu\n", r->timer_size);
     }
     if (r->calls > 0)
-        print_quantiles("call", r->quantiles);
-    if (r->calls > 0 && is_calls(o->workload) && engine == o->engines[0])
-        print_waiting(r->calls, r->quantiles[0]);
+        print_quantiles(r->quantiles);
     if (r->checksum != 0)
         printf("  checksum        %016" PRIx64 "\n", r->checksum);
     if (r->failure != NULL)
@@ -379,6 +352,7 @@ static uint64_t default_rounds(bench_workload workload, uint64_t size)
 }
 
 /* With a trace, n is the number of its timers, and a round is all calls. In
+ * calls-* a round is the longest delay, however fast the clock moves. In
  * calls-idle every timer is postponed once in 10,000 ticks on average. */
 static bench_job make_job(const options *o, const bench_trace *trace)
 {
@@ -388,13 +362,15 @@ static bench_job make_job(const options *o, const bench_trace *trace)
     job.n = trace != NULL ? trace->timers : (size_t)o->n;
     job.seed = o->seed;
     job.tick = o->workload == BENCH_HOLD_NS ? BENCH_NS_PER_TICK : 1;
-    job.shortest = o->shortest ? o->shortest : workloads[o->workload].shortest;
-    job.longest = o->longest ? o->longest : workloads[o->workload].longest;
-    if (job.shortest > job.longest)
-        refuse("no delay is in this range", "--shortest");
-    job.pace = o->pace;
+    job.shortest = workloads[o->workload].shortest;
+    job.longest = workloads[o->workload].longest;
+    job.pace = 1;
+    if (is_paced(o->workload)) {
+        job.n = PACED_TIMERS;
+        job.pace = o->n;
+    }
     if (is_calls(o->workload))
-        size = job.longest / job.pace;
+        size = job.longest;
     job.packets = 0;
     if (o->workload == BENCH_CALLS_IDLE)
         job.packets = o->n > 10000 ? o->n / 10000 : 1;

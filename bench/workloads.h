@@ -20,7 +20,6 @@
  * An engine may define:
  *
  *   ENGINE_VERSION    the version of its library, a string
- *   ENGINE_NOTE       what a reader of its figures must know
  *   ENGINE_HAS_MOST   engine_most(workload) exists: the most timers that a run
  *                     can have, or that do not take minutes; 0: the engine
  *                     cannot run the workload
@@ -28,8 +27,6 @@
  *   ENGINE_HAS_LOOP   the engine is an event loop. Its clock is run.now (see
  *                     loop.c), and its memory is unknown: there is no
  *                     engine_bytes.
- *   ENGINE_HAS_SLEEP  the loop sleeps by itself: there is engine_sleep instead
- *                     of engine_next. The program cannot run hold-ns and trace.
  *
  * All engines see the same timers, calls and random numbers. Each timer has
  * random numbers of its own, and the checksum is a sum. So the result does not
@@ -260,17 +257,11 @@ static void startstop_for(uint64_t operations)
 
 static inline uint64_t engine_wait(engine *e, uint64_t now, uint64_t longest)
 {
-#ifdef ENGINE_HAS_SLEEP
-    (void)e; /* the turn itself asks how long to sleep */
-    (void)now;
-    return longest;
-#else
     uint64_t deadline;
 
     if (!engine_next(e, &deadline) || deadline > now + longest)
         return longest;
     return deadline > now ? deadline - now : 0;
-#endif
 }
 
 #endif
@@ -279,10 +270,6 @@ static inline uint64_t engine_wait(engine *e, uint64_t now, uint64_t longest)
  * timer is pending. */
 static inline bool sleep_to_next(void)
 {
-#ifdef ENGINE_HAS_SLEEP
-    run.wakeups++;
-    return engine_sleep(&run.engine);
-#else
     uint64_t deadline;
 
     if (!engine_next(&run.engine, &deadline))
@@ -292,20 +279,17 @@ static inline bool sleep_to_next(void)
     run.wakeups++;
     engine_advance(&run.engine, run.now);
     return true;
-#endif
 }
 
 /* Moves the clock by one tick, because packets keep the loop awake. Counts a
  * wake-up if a timer is due. */
 static inline void move_one_tick(void)
 {
-    run.now++;
-#ifndef ENGINE_HAS_SLEEP
     uint64_t deadline;
 
+    run.now++;
     if (engine_next(&run.engine, &deadline) && deadline <= run.now)
         run.wakeups++;
-#endif
     engine_advance(&run.engine, run.now);
 }
 
@@ -587,11 +571,6 @@ static void workload_sparse(const bench_job *job, bench_result *result)
     finish(result);
 }
 
-#ifdef ENGINE_HAS_SLEEP
-#define workload_hold_ns NULL
-#define workload_trace NULL
-#else
-
 /* Fires the timers due up to a moment, each at its time. Then moves the clock
  * to the moment, because a call of the trace woke the loop. */
 static inline void move_to(uint64_t moment)
@@ -704,8 +683,6 @@ static void workload_trace(const bench_job *job, bench_result *result)
     finish(result);
 }
 
-#endif
-
 /* cancel: starts n timers in a random order, and cancels all in another random
  * order. Starting does not count. Then the clock passes all deadlines, which
  * counts, because some engines leave work of a cancel to that moment. */
@@ -761,10 +738,6 @@ static void workload_cancel(const bench_job *job, bench_result *result)
 #define ENGINE_VERSION ""
 #endif
 
-#ifndef ENGINE_NOTE
-#define ENGINE_NOTE ""
-#endif
-
 #ifndef ENGINE_HAS_MOST
 
 static size_t engine_most(bench_workload workload)
@@ -778,7 +751,6 @@ static size_t engine_most(bench_workload workload)
 static bench_engine bench_this_engine = {
     .name = ENGINE_NAME,
     .what = ENGINE_WHAT,
-    .note = ENGINE_NOTE,
     .most = engine_most,
     .calls = &calls_table,
     .workloads =

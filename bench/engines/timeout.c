@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeout.c - the engine "timeout": timeout.c by William Ahern, a hierarchical
- * timing wheel of linked lists with 64 buckets per wheel. The source is part of
- * Debian's source package of tor; `make bench` unpacks the source. The
- * settings are those of Tor: five wheels (2^30 ticks), no intervals.
+ * timeout.c - the engine "timeout.c": the library of this name by William Ahern, a
+ * hierarchical timing wheel of linked lists with 64 buckets per wheel. `make
+ * bench` takes the source from Debian's source package of tor. The settings are
+ * those of Tor: five wheels (2^30 ticks), no intervals.
  *
  * Every timeout is absolute. The timers of a tick fire in no particular order.
  *
@@ -33,10 +33,9 @@ struct timeout_cb_t {
 
 #include <ext/timeouts/timeout.c>
 
-#define ENGINE_NAME "timeout"
-#define ENGINE_WHAT "timeout.c, the wheel of linked lists in Tor"
+#define ENGINE_NAME "timeout.c"
+#define ENGINE_WHAT "wheels of 64 linked lists, as in Tor"
 #define ENGINE_VERSION BENCH_TEXT(TIMEOUT_V_REL)
-#define ENGINE_NOTE "with the settings of Tor: five wheels of 64 buckets"
 #define ENGINE_HAS_MOST 1
 
 /* A timer beyond the five wheels goes round once per 2^30 ticks. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * radix.c - the engine "radix": one linked list per power of two, as in
- * Seastar's timer_set. The structure is a monotone radix heap.
+ * radix-heap.c - the engine "radix-heap": a monotone radix heap, which has one
+ * linked list per power of two, as Seastar's timer_set.
  *
  * The engine remembers `last`, the time of the last expiry. A timer is in the
  * list of the highest bit in which its deadline differs from `last`. So all
@@ -46,7 +46,7 @@ struct engine {
     size_t count;
 };
 
-#define ENGINE_NAME "radix"
+#define ENGINE_NAME "radix-heap"
 #define ENGINE_WHAT "a list per power of two, as in Seastar"
 
 static inline void engine_init(engine *e, uint64_t tick)

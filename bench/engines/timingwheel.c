@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * wheel.c - the engine "wheel": timingwheel.h itself.
+ * timingwheel.c - the engine "timingwheel.h": this library.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -13,8 +13,8 @@
 typedef timingwheel engine;
 typedef tw_timer node;
 
-#define ENGINE_NAME "wheel"
-#define ENGINE_WHAT "timingwheel.h"
+#define ENGINE_NAME "timingwheel.h"
+#define ENGINE_WHAT "this library"
 #define ENGINE_VERSION           \
     BENCH_TEXT(TW_VERSION_MAJOR) \
     "." BENCH_TEXT(TW_VERSION_MINOR) "." BENCH_TEXT(TW_VERSION_PATCH)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * rbtree.c - the engine "rbtree": a red-black tree whose nodes are the timers,
+ * tree.c - the engine "tree": a red-black tree whose nodes are the timers,
  * as in nginx. The tree is <bsd/sys/tree.h> of libbsd. The address decides the
  * order of timers with one deadline.
  *
@@ -32,7 +32,7 @@ struct engine {
     tree timers;
 };
 
-#define ENGINE_NAME "rbtree"
+#define ENGINE_NAME "tree"
 #define ENGINE_WHAT "red-black tree of libbsd, as in nginx"
 #define ENGINE_HAS_MOST 1
 
