@@ -1,8 +1,9 @@
-/* your_loop.c - runs the loop that README.md shows under "Your loop", in real
- * time: 300 timers of 5 ms, and events so often that the loop wakes in every
- * part of a millisecond. A clock of its own, in nanoseconds, measures that no
- * timer is early. After the last event the loop must sleep until a timer is
- * due. examples.sh writes the lines of the loop to your_loop.inc.
+/* your_loop.c - runs the fragments of README.md, the loop in real time. A
+ * clock of its own, in nanoseconds, measures that no timer is early: 300 timers
+ * of 5 ms start in bursts, each after work of 0.2 ms. After the last event the
+ * loop must sleep until a timer is due. Then data comes while the loop stalls,
+ * and beats the timeout. examples.sh writes the lines of the loop to
+ * your_loop.inc, and compiles this file as C and as C++.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,83 +12,139 @@
 #include "../../timingwheel.h"
 
 #include "../../test/lib/tap.h"
-#include <setjmp.h>
 #include <time.h>
 
-enum { TIMERS = 300 };
+#define MS UINT64_C(1000000)
+enum { TIMERS = 300, BURST = 5 };
+
+struct connection {
+    tw_timer idle;
+    uint64_t started;
+    bool has_data;
+};
 
 struct epoll_event {
-    struct connection {
-        tw_timer timer;
-        uint64_t started;
-    } * connection;
+    struct connection *connection;
 };
 
 static timingwheel tw;
-static struct connection connections[TIMERS];
-static unsigned started, fired, early, sleeps;
-static jmp_buf end;
+static struct connection connections[TIMERS], quiet;
+static int started, early, sleeps, closed;
+static bool is_stalled;
 
-static uint64_t full_clock(void)
+static uint64_t clock_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* The clock of the loop. Notes when it was read: a delay counts from there. */
-static uint64_t last_reading;
-static uint64_t clock_ns(void)
+static void work(uint64_t ns)
 {
-    return last_reading = full_clock();
+    for (uint64_t until = clock_ns() + ns; clock_ns() < until;)
+        continue;
 }
 
-static void on_timer(timingwheel *wheel, tw_timer *timer)
-{
-    const struct connection *c = TW_OWNER(timer, struct connection, timer);
-    (void)wheel;
-    early += full_clock() - c->started < 5000000;
-    fired++;
-}
+static int epoll_wait(int epoll, struct epoll_event *events, int room,
+                      int wait);
+static void handle(const struct epoll_event *event);
+static bool read_data(struct connection *c);
+static void close_connection(const struct connection *c);
+#include "your_loop.inc"
 
-static void handle(const struct epoll_event *event, uint64_t now)
-{
-    tw_timer_init(&event->connection->timer, on_timer);
-    event->connection->started = last_reading;
-    CHECK(tw_start_after(&tw, &event->connection->timer, now, 5000000) ==
-          TW_OK);
-}
-
-/* An event after 0.37 ms, however long the loop would sleep. Then no event. */
+/* A burst of events after 0.37 ms, then none. While `quiet` waits for data, the
+ * loop stalls past the timeout, and the data comes without an event. */
 static int epoll_wait(int epoll, struct epoll_event *events, int room, int wait)
 {
-    CHECK(epoll == 0 && room == 64 && wait >= 0);
-    if (fired == TIMERS)
-        longjmp(end, 1);
-    uint64_t sleep = started < TIMERS ? 370000 : (uint64_t)wait * 1000000;
-    sleeps += started == TIMERS;
-    for (uint64_t until = full_clock() + sleep; full_clock() < until;)
-        continue;
-    if (started == TIMERS)
+    CHECK(epoll == 0 && room >= BURST && wait >= 0);
+    if (is_stalled) {
+        quiet.has_data = true;
+        work(10 * MS);
         return 0;
-    events[0].connection = &connections[started++];
-    return 1;
+    }
+    if (started == TIMERS) {
+        sleeps++;
+        work((uint64_t)wait * MS);
+        return 0;
+    }
+    work(370000);
+    for (int i = 0; i < BURST; i++)
+        events[i].connection = &connections[started++];
+    return BURST;
+}
+
+static void handle(const struct epoll_event *event)
+{
+    work(200000);
+    tw_timer_init(&event->connection->idle, on_idle);
+    event->connection->started = clock_ns();
+    start(&event->connection->idle, 5 * MS);
+}
+
+static bool read_data(struct connection *c)
+{
+    bool has_data = c->has_data;
+    c->has_data = false;
+    if (has_data)
+        start(&c->idle, 5 * MS);
+    return has_data;
+}
+
+static void close_connection(const struct connection *c)
+{
+    early += clock_ns() - c->started < 5 * MS;
+    closed++;
+}
+
+static void begin(void)
+{
+    tw_config config = {MS, clock_ns(), 0, 0, NULL};
+    CHECK_EQUAL(tw_init(&tw, &config), TW_OK);
+    closed = sleeps = 0;
 }
 
 static void none_is_early(void)
 {
     struct epoll_event events[64];
-    const int epoll = 0;
-    if (setjmp(end) == 0) {
-#include "your_loop.inc"
-    }
+    begin();
+    while (closed < TIMERS)
+        turn(0, events);
     if (!CHECK(early == 0 && sleeps <= 10))
-        printf("# %u of %u timers are early, the loop slept %u times\n", early,
-               fired, sleeps);
+        printf("# %d of %d timers are early, the loop slept %d times\n", early,
+               closed, sleeps);
+    tw_destroy(&tw);
+}
+
+static void data_beats_timeout(void)
+{
+    struct epoll_event events[64], first = {&quiet};
+    begin();
+    handle(&first);
+    is_stalled = true;
+    turn(0, events);
+    CHECK(closed == 0 && tw_is_pending(&quiet.idle));
+    is_stalled = false;
+    while (tw_count(&tw) > 0)
+        turn(0, events);
+    CHECK_EQUAL(closed, 1);
+    tw_destroy(&tw);
+}
+
+static void first_lines(void)
+{
+    const uint64_t SECOND = 1000 * MS;
+    struct connection *c = &quiet;
+    uint64_t now, wait;
+    begin();
+    now = clock_ns();
+#include "first_lines.inc"
+    CHECK(wait == SECOND && tw_is_pending(&c->idle));
     tw_destroy(&tw);
 }
 
 static const tap_case cases[] = {
-    {"the loop of README.md: no timer is early, and it sleeps", none_is_early}};
+    {"the first lines of README.md", first_lines},
+    {"the loop of README.md: no timer is early, and it sleeps", none_is_early},
+    {"the loop of README.md: data beats a timeout", data_beats_timeout}};
 
 TAP_MAIN(cases)
