@@ -6,13 +6,8 @@
  * timer, the program runs everything again, cancels the timer, and looks for
  * the bucket that has lost one. check() compares the captions with the run: a
  * false caption ends the program.
- *
- * A picture has no room for many timers, so here every bucket cascades. Usually
- * a coarse bucket with few timers fires them in place, to save the move.
- *
- * SPDX-License-Identifier: MIT
  */
-#define TWI_FEW 0 /* every bucket cascades */
+#define TWI_FEW 0 /* every bucket cascades: there is no room for many timers */
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
 
@@ -24,46 +19,41 @@
 
 enum { SIZE = 8, BUCKETS = 2 * SIZE, WHEELS = 3, NO_KEY = 9999 };
 
-static const unsigned deadlines[] = {3,  4,  6,  9,  18,  21,
+static const unsigned deadlines[] = {3,  6,  4,  9,  18,  21,
                                      23, 35, 36, 50, 300, 310};
 enum { TIMERS = sizeof(deadlines) / sizeof(deadlines[0]), LATER = 29 };
+enum { BEFORE = 2 }; /* timers that stand there from the beginning */
 
 static const struct frame {
     const char *caption, *second_line;
-    enum { START, KEEP, JUMP, POSTPONE, CANCEL } action;
+    enum { START, EXPLAIN, JUMP, POSTPONE, CANCEL } action;
     unsigned first, last;         /* the timers of START, POSTPONE, CANCEL */
     unsigned limit, moves, fires; /* a JUMP: its limit and effect */
 } frames[] = {
-    {"A coloured box is a timer: it calls", "your code at the time on the box.",
-     START, 0, 9, 0, 0, 0},
-    {"Timers wait in buckets. Wheel 0 has one",
-     "per tick; the clock is at the pink one.", KEEP, 0, 0, 0, 0, 0},
-    {"Wheel 1 holds later timers:", "each of its buckets spans 8 ticks.", KEEP,
-     0, 0, 0, 0, 0},
+    {"A coloured box is a timer: it calls your code", "at the time on the box.",
+     START, 2, 3, 0, 0, 0},
+    {"Wheel 0 has a bucket for each tick. Later timers",
+     "wait in wheel 1: a bucket for 8 ticks.", START, 4, 9, 0, 0, 0},
     {"For timers far ahead, a coarser wheel", "is created: an overflow wheel.",
      START, 10, 11, 0, 0, 0},
-    {"The delay queue has a key per wheel:",
-     "before that time no timer of it is due.", KEEP, 0, 0, 0, 0, 0},
-    {"The clock jumps to the least key,", "and the timer there fires.", JUMP, 0,
+    {"The delay queue has a key for each wheel:",
+     "none of its timers is due before.", EXPLAIN, 1, 0, 0, 0, 0},
+    {"The clock jumps to the least key,", "and the timer there fires.", JUMP, 1,
      0, 99, 0, 1},
-    {"A timer is postponed: it gets a later",
-     "deadline, and stays where it is.", POSTPONE, 1, 1, 0, 0, 0},
-    {"When the clock comes to the old bucket,",
-     "the timer moves to its new bucket.", JUMP, 0, 0, 99, 1, 0},
-    {"A timer is cancelled: it leaves", "at once, but the key stays.", CANCEL,
+    {"Timer 4 is postponed to 29:", "it stays where it is for now.", POSTPONE,
      2, 2, 0, 0, 0},
+    {"The clock comes to the old bucket,",
+     "and the timer moves to its new one.", JUMP, 1, 0, 99, 1, 0},
+    {"Timer 6 is cancelled: it leaves at once,", "but the key stays.", CANCEL,
+     1, 1, 0, 0, 0},
     {"The clock comes to the empty bucket:", "nothing fires, the key moves on.",
-     JUMP, 0, 0, 99, 0, 0},
-    {"The clock goes to 9, and timer 9 fires.",
-     "Buckets 0 to 7 now stand for 16 to 23.", JUMP, 0, 0, 99, 0, 1},
-    {"Now wheel 1 has the least key. Its bucket",
-     "cascades: its timers move to wheel 0.", JUMP, 0, 0, 3, 3, 0},
-    {"There each timer has a bucket of one", "tick, and the first timer fires.",
-     JUMP, 0, 0, 99, 0, 1},
-    {"The clock jumps again: between two", "keys there is nothing to do.", JUMP,
-     0, 0, 99, 0, 1},
-    {"However many timers wait, a program", "sleeps until the least key.", KEEP,
-     0, 0, 0, 0, 0},
+     JUMP, 1, 0, 99, 0, 0},
+    {"The clock has passed buckets 0 to 7, so they",
+     "are used again: they now stand for 16 to 23.", JUMP, 1, 0, 99, 0, 1},
+    {"Wheel 1 has the least key: its bucket cascades",
+     "to wheel 0. (So few timers usually fire in place.)", JUMP, 1, 0, 3, 3, 0},
+    {"Each timer has a bucket of one tick now. The first",
+     "fires, and the program sleeps until the next.", JUMP, 1, 0, 99, 0, 1},
 };
 enum { FRAMES = sizeof(frames) / sizeof(frames[0]) };
 
@@ -142,6 +132,8 @@ static moment run(unsigned count, tw_timer *without)
     EXPECT(tw_init(&tw, &config) == TW_OK);
     for (unsigned i = 0; i < TIMERS; i++)
         tw_timer_init(&timers[i], on_timer);
+    for (unsigned i = 0; i < BEFORE; i++)
+        EXPECT(tw_start(&tw, &timers[i], deadlines[i]) == TW_OK);
     for (unsigned i = 0; i < count; i++)
         act(&tw, &frames[i]);
     EXPECT(without == NULL || tw_cancel(&tw, without));
@@ -207,13 +199,13 @@ static void check(const struct frame *f, const moment *before,
     for (unsigned i = 0; i < TIMERS; i++) {
         const struct place *was = &before->timers[i], *is = &after->timers[i];
         unsigned wheel = is->bucket / BUCKETS;
-        bool is_named = f->action != JUMP && i >= f->first && i <= f->last;
+        bool is_named = i >= f->first && i <= f->last;
         if (f->action == CANCEL && is_named)
             EXPECT(after->count[was->bucket] == 0);
         if (is->state != TW_PENDING)
             continue;
         if (f->action == START && is_named)
-            EXPECT(before->wheels == 0 || wheel == before->wheels);
+            EXPECT(wheel == (f == frames ? 0 : before->wheels));
         if (is->deadline < earliest[wheel])
             earliest[wheel] = is->deadline;
         unsigned past = is->deadline - tick_of(after, is->bucket);
@@ -238,9 +230,9 @@ static void check(const struct frame *f, const moment *before,
 
 /* ---------------------------------------------------------- the drawing --- */
 
-/* A frame has ten tenths. Captions change at 0, timers move from 3 to 6. */
-enum { SECONDS = 3, TENTHS = 10, CHANGE = 3, MOVED = 6 };
-enum { END = FRAMES * TENTHS, QUEUE = 4 };
+/* A frame has ten tenths. Captions change at 0, the rest from 3 to 6. */
+enum { TENTHS = 10, CHANGE = 3, MOVED = 6 };
+enum { END = FRAMES * TENTHS, QUEUE = 4 }; /* when the queue is explained */
 enum { LEFT = 6, BOX = 36, HIGH = 70, CHIP = 22, KEY = 655 };
 
 static unsigned top_of(unsigned wheel)
@@ -253,212 +245,180 @@ static void print_time(unsigned tenths)
     printf("%u.%02u%%", tenths * 100 / END, tenths * 10000 / END % 100);
 }
 
-/* Writes a part of the picture at a moment. */
-typedef void part(char *to, const moment *m, unsigned number);
-
-/* Prints the elements of a part, which take turns: from `change` in a frame,
- * but in the first frame at once. The attribute opacity is for readers who want
- * no motion. */
-static void print_part(part *write, unsigned number, unsigned change)
+/* Begins a group that is seen from one time to another. The attribute opacity
+ * is for readers who want no motion: they see the end. */
+static void print_turn(unsigned from, unsigned until)
 {
-    char is[2000] = "", next[2000] = "";
-    write(next, moments, number);
-    for (unsigned i = 0, from = 0, until; i <= FRAMES; i++) {
-        strcpy(is, next);
-        if (i < FRAMES)
-            write(next, &moments[i + 1], number);
-        if (i < FRAMES && strcmp(is, next) == 0)
-            continue;
-        until = i == 0 ? 0 : i < FRAMES ? i * TENTHS + change : END;
-        if (from != until) {
-            printf("<style>@keyframes s%u_%u{0%%{opacity:0}", from, until);
-            print_time(from);
-            printf("{opacity:1}");
-            print_time(until);
-            printf("{opacity:%d}}</style>\n<g class='turn' opacity='%d' "
-                   "style='animation-name:s%u_%u'>%s</g>\n",
-                   until == END, until == END, from, until, is);
-        }
-        from = until;
-    }
+    printf("<style>@keyframes s%u_%u{0%%{opacity:0}", from, until);
+    print_time(from);
+    printf("{opacity:1}");
+    print_time(until);
+    printf("{opacity:%d}}</style>\n<g class='turn' opacity='%d' "
+           "style='animation-name:s%u_%u'>\n",
+           until == END, until == END, from, until);
 }
 
-static void write_caption(char *to, const moment *m, unsigned y)
+/* The boxes, the box of the clock, the first tick of each bucket. */
+static void print_wheel(const moment *m, unsigned wheel)
 {
-    const struct frame *f = &frames[m == moments ? 0 : m - moments - 1];
-    sprintf(to,
-            "<text x='%d' y='%u' class='big'>%s</text>"
-            "<text x='%d' y='%u' class='big'>%s</text>",
-            LEFT, y, f->caption, LEFT, y + 31, f->second_line);
-}
-
-static void write_clock(char *to, const moment *m, unsigned y)
-{
-    sprintf(to, "<text x='%d' y='%u' class='big mark'>clock %u</text>", LEFT, y,
-            m->clock);
-}
-
-/* The delay queue appears just before the frame that explains it. */
-static void write_queue(char *to, const moment *m, unsigned y)
-{
-    *to = '\0';
-    if (m - moments >= QUEUE)
-        sprintf(to, "<text x='%d' y='%u' class='mid'>delay queue</text>", KEY,
-                y);
-}
-
-/* A wheel: the boxes, the box of the clock, the first tick of each bucket. */
-static void write_wheel(char *to, const moment *m, unsigned wheel)
-{
-    unsigned top = top_of(wheel);
-    *to = '\0';
-    if (wheel >= m->wheels)
-        return;
-    to += sprintf(to,
-                  "<rect x='%u' y='%u' width='%d' height='%d' class='hand'/>"
-                  "<use href='#boxes' y='%u'/><text x='%d' y='%u'>"
-                  "wheel %u, %u tick%s per bucket</text>\n",
-                  LEFT + m->clock / step_of(wheel) % BUCKETS * BOX, top, BOX,
-                  HIGH, top, LEFT, top - 9, wheel, step_of(wheel),
-                  wheel == 0 ? "" : "s");
+    unsigned top = top_of(wheel), step = step_of(wheel);
+    printf("<rect x='%u' y='%u' width='%d' height='%d' class='hand'/>"
+           "<use href='#boxes' y='%u'/>"
+           "<text x='%d' y='%u'>wheel %u, %u tick%s per bucket</text>\n",
+           LEFT + m->clock / step % BUCKETS * BOX, top, BOX, HIGH, top, LEFT,
+           top - 9, wheel, step, wheel == 0 ? "" : "s");
+    printf("<g class='tick'>");
     for (unsigned i = 0; i < BUCKETS; i++) {
         unsigned tick = tick_of(m, wheel * BUCKETS + i);
-        bool past = tick + step_of(wheel) <= m->clock;
-        to += sprintf(to, "<text x='%u' y='%u' class='mid tick%s'>%u</text>",
-                      LEFT + BOX * i + BOX / 2, top + HIGH + 18,
-                      past ? " past" : "", tick);
+        printf("<text x='%u' y='%u'%s>%u</text>", LEFT + BOX * i + BOX / 2,
+               top + HIGH + 18, tick + step <= m->clock ? " class='past'" : "",
+               tick);
     }
+    printf("</g>\n");
 }
 
-static void write_key(char *to, const moment *m, unsigned wheel)
+static void print_key(const moment *m, unsigned wheel)
 {
-    char key[20] = "none";
     unsigned top = top_of(wheel);
     bool least = wheel == least_of(m);
-    if (m->key[wheel] != NO_KEY)
-        sprintf(key, "%u", m->key[wheel]);
-    sprintf(to,
-            "<rect x='%d' y='%u' width='118' height='%d' class='%s'/>"
-            "<text x='%d' y='%u' class='big mid'>%s</text>"
-            "<text x='%d' y='%u' class='mid %s'>%s</text>",
-            KEY - 59, top, HIGH, least ? "ring" : "key", KEY, top + 33, key,
-            KEY, top + HIGH - 12, least ? "mark" : "",
-            least ? "least key" : "key");
-    if (m - moments < QUEUE)
-        *to = '\0';
+    printf("<rect x='%d' y='%u' width='118' height='%d' class='%s'/>"
+           "<text x='%d' y='%u' class='big mid'>",
+           KEY - 59, top, HIGH, least ? "least" : "key", KEY, top + 33);
+    printf(m->key[wheel] == NO_KEY ? "none" : "%u", m->key[wheel]);
+    printf("</text><text x='%d' y='%u' class='mid %s'>%skey</text>\n", KEY,
+           top + HIGH - 12, least ? "mark" : "", least ? "least " : "");
 }
 
-static void write_deadline(char *to, const moment *m, unsigned i)
+/* What stands still from the change in a frame to the next change. */
+static void print_moment(unsigned i)
 {
-    sprintf(to, "<text x='16' y='16' class='number'>%u</text>",
-            m->timers[i].deadline);
+    const moment *m = &moments[i];
+    print_turn(i == 0 ? 0 : (i - 1) * TENTHS + CHANGE,
+               i == FRAMES ? END : i * TENTHS + CHANGE);
+    printf("<text x='%d' y='106' class='big mark'>clock %u</text>", LEFT,
+           m->clock);
+    for (unsigned wheel = 0; wheel < m->wheels; wheel++)
+        print_wheel(m, wheel);
+    for (unsigned wheel = 0; i >= QUEUE && wheel < m->wheels; wheel++)
+        print_key(m, wheel);
+    if (i >= QUEUE)
+        printf("<text x='%d' y='106' class='mid'>delay queue</text>", KEY);
+    printf("</g>\n");
 }
 
-/* A ring round a timer that changes in the frame. */
-static void write_ring(char *to, const moment *m, unsigned i)
+static void print_caption(unsigned i)
 {
-    bool changes =
-        m != moments && m[-1].timers[i].state != TW_IDLE &&
-        memcmp(&m->timers[i], &m[-1].timers[i], sizeof(struct place)) != 0;
-    strcpy(to,
-           changes ? "<rect width='32' height='20' rx='4' class='ring'/>" : "");
+    print_turn(i * TENTHS, (i + 1) * TENTHS);
+    printf("<text x='%d' y='30' class='big'>%s</text>"
+           "<text x='%d' y='61' class='big'>%s</text></g>\n",
+           LEFT, frames[i].caption, LEFT, frames[i].second_line);
 }
 
-/* The place of a timer in the picture. Hidden timers stand where they will
- * start, or where they were cancelled. */
-typedef struct spot {
-    unsigned x, y, seen;
-} spot;
-
-static spot spot_of(const moment *m, unsigned i)
+/* Prints the place of a timer. Hidden timers stand where they will start, or
+ * where they were cancelled. */
+static void print_place(const moment *m, unsigned i, bool ring)
 {
+    bool is_seen =
+        m->timers[i].state != TW_IDLE && m->timers[i].state != TW_CANCELLED;
+    while (m->timers[i].state == TW_IDLE)
+        m++;
+    while (m->timers[i].state == TW_CANCELLED)
+        m--;
     const struct place *timer = &m->timers[i];
-    spot at = {LEFT + 70 + BOX * timer->order, top_of(0) + HIGH + 34, 1};
-    if (timer->state == TW_IDLE || timer->state == TW_CANCELLED) {
-        at = spot_of(timer->state == TW_IDLE ? m + 1 : m - 1, i);
-        at.seen = 0;
-    } else if (timer->state == TW_PENDING) {
-        at.x = LEFT + 2 + BOX * (timer->bucket % BUCKETS);
-        at.y = top_of(timer->bucket / BUCKETS) + HIGH - CHIP;
+    unsigned x = LEFT + 70 + BOX * timer->order, y = top_of(0) + HIGH + 34;
+    if (timer->state == TW_PENDING) {
+        x = LEFT + 2 + BOX * (timer->bucket % BUCKETS);
+        y = top_of(timer->bucket / BUCKETS) + HIGH - CHIP;
         for (unsigned lower = 0; lower < i; lower++)
             if (m->timers[lower].state == TW_PENDING &&
                 m->timers[lower].bucket == timer->bucket)
-                at.y -= CHIP;
+                y -= CHIP;
     }
-    return at;
+    printf("transform:translate(%upx,%upx);opacity:%d;stroke-width:%d", x, y,
+           is_seen, 3 * ring);
 }
 
-static void print_spot(spot at)
+static void print_step(unsigned time, const moment *m, unsigned i, bool ring)
 {
-    printf("{transform:translate(%upx,%upx);opacity:%u}", at.x, at.y, at.seen);
+    print_time(time);
+    printf("{");
+    print_place(m, i, ring);
+    printf("}");
 }
 
+/* A timer moves where a frame changes it, with a ring if it was there. */
 static void print_timer(unsigned i)
 {
-    spot at = spot_of(moments, i);
-    printf("<style>@keyframes t%u{0%%", i);
-    print_spot(at);
+    printf("<style>@keyframes t%u{", i);
+    print_step(0, moments, i, false);
     for (unsigned f = 0; f < FRAMES; f++) {
-        spot next = spot_of(&moments[f + 1], i);
-        if (memcmp(&at, &next, sizeof(at)) == 0)
+        const moment *m = &moments[f];
+        bool ring = m->timers[i].state != TW_IDLE;
+        if (memcmp(&m[0].timers[i], &m[1].timers[i], sizeof(struct place)) == 0)
             continue;
-        print_time(f * TENTHS + CHANGE);
-        print_spot(at);
-        print_time(f * TENTHS + MOVED);
-        print_spot(at = next);
+        print_step(f * TENTHS, m, i, false);
+        print_step(f * TENTHS + CHANGE, m, i, ring);
+        print_step(f * TENTHS + MOVED, m + 1, i, ring);
+        print_step(f * TENTHS + TENTHS, m + 1, i, false);
     }
-    printf("}</style>\n<g transform='translate(%u %u)' opacity='%u' "
-           "style='animation-name:t%u'>\n"
-           "<rect width='32' height='20' rx='4' fill='hsl(%u,75%%,78%%)'/>\n",
-           at.x, at.y, at.seen, i, 30 * i);
-    print_part(write_deadline, i, CHANGE);
-    print_part(write_ring, i, 0);
+    printf("}</style>\n<g class='timer' style='animation-name:t%u;", i);
+    print_place(&moments[FRAMES], i, false);
+    printf("'><rect width='32' height='20' rx='4' "
+           "fill='hsl(%u,75%%,78%%)'/>\n",
+           30 * i);
+    for (unsigned k = 0, from = 0; k <= FRAMES; k++) {
+        unsigned deadline = moments[k].timers[i].deadline;
+        unsigned until = k == FRAMES ? END : k * TENTHS + CHANGE;
+        if (k < FRAMES && deadline == moments[k + 1].timers[i].deadline)
+            continue;
+        print_turn(from, until);
+        printf("<text x='16' y='16' class='number'>%u</text></g>\n", deadline);
+        from = until;
+    }
     printf("</g>\n");
 }
 
 static const char style[] =
-    "text{font:17px Arial,Helvetica,sans-serif;fill:#1f2328}.paper{fill:#fff}\n"
-    ".hand{fill:#d01c7d;opacity:.2}.mark,.bar{fill:#d01c7d}\n"
-    ".ring{stroke:#d01c7d;stroke-width:3}.key,.boxes{stroke:#818b98}\n"
+    "text{font:17px Arial,Helvetica,sans-serif;fill:#1f2328;stroke:none}\n"
+    ".paper{fill:#fff}.hand{fill:#d01c7d;opacity:.2}.mark,.bar{fill:#d01c7d}\n"
+    ".least,.timer{stroke:#d01c7d}.key,.boxes{stroke:#818b98}\n"
     "@media(prefers-color-scheme:dark){text{fill:#e6edf3}\n"
     ".paper{fill:#0d1117}.hand,.mark,.bar{fill:#ff6ac1}\n"
-    ".ring{stroke:#ff6ac1}}\n"
-    ".ring,.key,.boxes{fill:none}.big{font-size:26px;font-weight:bold}\n"
-    ".number,.tick{font-size:16px}.number{fill:#1f2328;font-weight:bold}\n"
-    ".number,.mid{text-anchor:middle}.past{opacity:.4}\n"
-    "g,.bar{animation-duration:%us;animation-iteration-count:infinite}\n"
+    ".least,.timer{stroke:#ff6ac1}}\n"
+    ".least,.key,.boxes{fill:none}.least{stroke-width:3}\n"
+    ".big{font-size:26px;font-weight:bold}.past{opacity:.4}\n"
+    ".number,.tick text{font-size:16px}\n"
+    ".number{fill:#1f2328;font-weight:bold}\n"
+    ".number,.mid,.tick{text-anchor:middle}\n"
+    ".turn,.timer,.bar{animation-duration:30s;"
+    "animation-iteration-count:infinite}\n"
     ".turn{animation-timing-function:step-end}\n"
     ".bar{animation-name:bar;animation-timing-function:linear}\n"
-    "@keyframes bar{0%%{transform:scaleX(0)}}\n"
+    "@keyframes bar{0%{transform:scaleX(0)}}\n"
     "@media(prefers-reduced-motion:reduce){*{animation:none!important}}\n";
 
 int main(void)
 {
+    unsigned bottom = top_of(0) + HIGH;
     for (unsigned i = 0; i <= FRAMES; i++)
         moments[i] = run(i, NULL);
     for (unsigned i = 0; i < FRAMES; i++)
         check(&frames[i], &moments[i], &moments[i + 1]);
-    unsigned bottom = top_of(0) + HIGH;
     printf("<svg xmlns='http://www.w3.org/2000/svg' width='720' height='%u' "
            "viewBox='0 0 720 %u'>\n<!-- drawn by test/docs/picture.c -->\n"
-           "<title>Timers in a timing wheel. (Usually a bucket with few "
-           "timers fires in place.)</title>\n<style>\n",
-           bottom + 64, bottom + 64);
-    printf(style, FRAMES * SECONDS);
-    printf("</style>\n<defs><path id='boxes' class='boxes' d='M%d 0", LEFT);
+           "<title>Timers in a timing wheel</title>\n<style>\n%s</style>\n"
+           "<defs><path id='boxes' class='boxes' d='M%d 0",
+           bottom + 64, bottom + 64, style, LEFT);
     for (int i = 0; i < BUCKETS; i++)
         printf("v%dh%dv-%dh-%dm%d 0", HIGH, BOX, HIGH, BOX, BOX);
     printf("'/></defs>\n<rect width='720' height='%u' class='paper'/>\n"
            "<rect y='74' width='720' height='3' class='bar'/>\n"
            "<text x='%d' y='%u'>fired:</text>\n",
            bottom + 64, LEFT, bottom + 50);
-    print_part(write_caption, 30, 0);
-    print_part(write_clock, 106, CHANGE);
-    print_part(write_queue, 106, MOVED);
-    for (unsigned wheel = 0; wheel < WHEELS; wheel++) {
-        print_part(write_wheel, wheel, CHANGE);
-        print_part(write_key, wheel, MOVED);
-    }
+    for (unsigned i = 0; i < FRAMES; i++)
+        print_caption(i);
+    for (unsigned i = 0; i <= FRAMES; i++)
+        print_moment(i);
     for (unsigned i = 0; i < TIMERS; i++)
         print_timer(i);
     printf("</svg>\n");
