@@ -6,9 +6,8 @@
 # choose the compiler.
 #
 # test/docs tests what the documents show. Beside this script, install.sh tests
-# the ways to install, and picture.sh draws the picture of the README. Other
-# programs run the examples that are no programs: manual.c, posted.c,
-# your_loop.c.
+# the ways to install, and picture.sh draws the picture of the README. Two
+# programs have the examples that are no programs: manual.c and your_loop.c.
 #
 # These are examples:
 #
@@ -76,10 +75,13 @@ expected() {
     sed -n 's|.*// prints "\(.*\)"$|\1|p' "$1"
 }
 
-compile() { # FILE
+# compile FILE: a wrong argument is an error.
+compile() {
+    strict=
+    [ "${1%.c}" = "$1" ] || strict=-Werror=incompatible-pointer-types # no C++
     # shellcheck disable=SC2086
     test/lib/compile.sh "$build/$(basename "${1%.*}")" "$1" "${CC:-cc}" \
-        ${CFLAGS:--O2 -Wall -Wextra} -I. -I"$build"
+        ${CFLAGS:--O2 -Wall -Wextra} $strict -I. -I"$build"
 }
 
 # runs NAME: the program ends well, and prints what is expected.
@@ -162,7 +164,7 @@ all_broken_links() {
 extract_readme
 extract_header
 expect_nothing 'every link leads to a file' all_broken_links
-expect_nothing 'every fragment is run' not_included
+expect_nothing 'every fragment is compiled' not_included
 expect 'README.md and the manual have examples' \
     test -f "$build/readme-1.c" -a -f "$build/synopsis.c"
 for example in "$build"/readme-1.c "$build"/synopsis.c; do
