@@ -228,6 +228,7 @@ class Report:
         m = self._results.machine
         made = self._compare('six')
         made[0] = ' | '.join(names.get(n, n) for n in made[0].split(' | '))
+        made = [line.replace('| asyncio-http |', '| – |') for line in made]
         made[-1] = ('*%s, %s %s. Bold: the fastest, and all within its spread.*'
                     % (
                         m['processor'].split(' (')[0], re.sub(
