@@ -115,7 +115,7 @@
              list_append(&list, timer); // the timer's tick is tw_now(tw)
          tw_drain(tw, append, &list);
    - Follow two clocks? Use two timingwheels: callbacks of one may poll another.
-   - Use another language? Build a shared library (add -o and a name). It has all
+   - Use another language? Build a shared library (and add -o NAME): it has all
      functions by their names, none inlined. COSTS has the sizes of structs.
          cc -O2 -shared -fPIC -DTIMINGWHEEL_IMPLEMENTATION -x c timingwheel.h
 

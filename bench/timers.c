@@ -62,7 +62,7 @@ static const struct {
     [BENCH_CALLS_IDLE] = {"calls-idle", 300000, 300000, 1, 300000,
         "the same with timeouts of 5 min that packets postpone"},
     [BENCH_CALLS_HOUR] = {"calls-hour", 3600000, 3600000, 1, 3600000,
-        "a million timers, delays up to an hour; a call moves the clock by N ms"},
+        "a million timers, delays up to an hour, a call each N ms"},
     [BENCH_CALLS_10_MINUTES] = {"calls-10-minutes", 3600000, 3600000, 600000,
         660000, "the same with delays of 10 to 11 minutes"},
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * hashed-wheel.c - the engine "hashed-wheel": 512 linked lists. Each timer counts
- * the turns of the wheel that are left, as in Netty. The clock visits every
- * bucket on its way, and a loop on this engine wakes at every tick.
+ * hashed-wheel.c - the engine "hashed-wheel": 512 linked lists. Each timer
+ * counts the turns of the wheel that are left, as in Netty. The clock visits
+ * every bucket on its way, and a loop on this engine wakes at every tick.
  */
 #define _POSIX_C_SOURCE 200809L
 

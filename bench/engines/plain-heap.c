@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * plain-heap.c - the engine "plain-heap": the heap of heap.h, where to postpone a
- * timer is to move the entry at once.
+ * plain-heap.c - the engine "plain-heap": the heap of heap.h, where to postpone
+ * a timer is to move the entry at once.
  */
 #define _POSIX_C_SOURCE 200809L
 

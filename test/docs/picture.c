@@ -6,6 +6,8 @@
  * timer, the program runs everything again, cancels the timer, and looks for
  * the bucket that has lost one. check() compares the captions with the run: a
  * false caption ends the program.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #define TWI_FEW 0 /* every bucket cascades: there is no room for many timers */
 #define TIMINGWHEEL_IMPLEMENTATION
