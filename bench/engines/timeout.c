@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeout.c - the engine "timeout.c": the library of this name by William Ahern,
- * a hierarchical timing wheel of linked lists with 64 buckets per wheel. `make
- * bench` takes the source from Debian's source package of tor. The settings are
- * those of Tor: five wheels (2^30 ticks), no intervals.
+ * timeout.c - the engine "timeout.c": the library of this name by William
+ * Ahern, a hierarchical timing wheel of linked lists with 64 buckets per wheel.
+ * `make bench` takes the source from Debian's source package of tor. The
+ * settings are those of Tor: five wheels (2^30 ticks), no intervals.
  *
  * Every timeout is absolute. The timers of a tick fire in no particular order.
  *
