@@ -43,7 +43,7 @@
        tw_config config = {.tick = 1000000, .start = clock_ns()}; // 1 ms
        tw_init(tw, &config);
        for (;;) {
-           wait_for_events(tw_wait(tw, clock_ns(), second)); // a second
+           wait_for_events(tw_wait(tw, clock_ns(), 1000000000)); // at most 1 s
            tw_advance_clock(tw, clock_ns()); // fires all due timers
            handle_events(); // tw_start_after(tw, timer, clock_ns(), delay)
        }
@@ -83,7 +83,7 @@
          c->closed = true; // cancel its other timers, skip its events,
          list_add(&server->closed, c); // and free it after the turn
          tw_start_after(tw, &server->retry, clock_ns(), delay);
-     A callback may free another object, too, once tw_cancel has its timers.
+     A callback may free another object, too, after tw_cancel of its timers.
    - Have several timers of one kind? Keep an array.           example: array.c
          struct retry *r = TW_OWNER(timer, struct retry, timer); // an element
          struct peer *peer = TW_OWNER(r - r->index, struct peer, retries);
