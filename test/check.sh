@@ -51,6 +51,7 @@ parts() {
     part coverage sh test/coverage/coverage.sh
     part mutate python3 "test/mutate/mutate.sh --jobs 1 --sample ${SAMPLE:-100}"
     part mutate-bugs python3 'test/mutate/mutate.sh --bugs'
+    part mutate-new python3 'test/mutate/mutate.sh --jobs 1 --new'
     part defects python3 'test/mutate/mutate.sh --defects'
     part states gcc "test/lib/compile.sh .build/states-full \
 test/search/states.c gcc -O2 && .build/states-full --full"

@@ -1,14 +1,15 @@
 #!/bin/sh
-# interface.sh - a quick part of gates.sh for `make test`: the header as C++11,
-# with every warning an error, and a program with all public names (interface.c)
-# as C99, C11 and C++11; and where a new function must go. CC chooses the
-# compiler. Prints TAP. Run from the top of the repository. A case without its
-# compiler is skipped with a warning.
+# interface.sh - a quick part of gates.sh for `make test`: the public interface
+# is what interface.txt lists, a new function is everywhere where it must be, and
+# the header compiles as C99, C11 and C++11. CC chooses the compiler. Prints TAP.
+# Run from the top of the repository. A case without its compiler is skipped with
+# a warning.
 #
 # SPDX-License-Identifier: MIT
 set -u
 
 build=.build/interface
+list=test/compile/interface.txt
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Werror'
 . test/lib/tap.sh
 . test/compile/subjects.sh
@@ -26,65 +27,69 @@ header() {
     done
 }
 
-# program COMPILER FLAG...: compiles and runs interface.c.
+# program COMPILER STANDARD FLAG...: compiles user.c, and runs it.
 # shellcheck disable=SC2086
 program() {
     compiler=$1
     shift
-    $compiler "$@" $warnings -I. -o "$build/program" \
-        test/compile/interface.c && "$build/program"
+    $compiler "$@" $warnings -I. -DTIMINGWHEEL_IMPLEMENTATION \
+        -o "$build/program" test/compile/user.c && "$build/program"
 }
 
-# Each function is in every place where a new one must go, and a change of the
-# list has a version and a line in CHANGES: functions.txt has the version since
-# which a function exists. Prints what is missing, and the file to edit.
-functions_without_a_place() {
-    sed -n 's/^TW_DEF .*[ *]\(tw_[a-z_]*\)(.*/\1/p' timingwheel.h | sort -u \
-        >"$build/declared"
-    sort -u test/compile/functions.txt | sed 's/ .*//' >"$build/known"
-    comm -13 "$build/declared" "$build/known" |
-        sed 's|$|: version 2 keeps every function|'
-    comm -23 "$build/declared" "$build/known" | sed 's|$| new|' >"$build/new"
+# Prints what the header offers, as interface.txt has it.
+interface() {
+    ${CC:-cc} -std=c11 -E -I. "$build/threads_declarations.c" |
+        awk -f test/compile/interface.awk
+    grep -E '^#((el)?if|define TW_)|defined\(' timingwheel.h |
+        grep -oE '(TW|TIMINGWHEEL)_[A-Z_]+(\([a-z_, ]*\))?' |
+        awk '{ name = $0; sub(/\(.*/, "", name) }
+            length > length(macro[name]) { macro[name] = $0 }
+            END { for (name in macro) print "macro " macro[name] }'
+}
+
+# Prints what a change of the interface lacks, and the file to edit.
+incomplete_interface() {
+    interface | sort >"$build/offered"
+    sed '/^#/d; s/^[0-9.]* //' "$list" | sort >"$build/listed"
+    comm -13 "$build/offered" "$build/listed" |
+        sed 's|^|version 2 keeps this, but the header has it no more: |'
+    comm -23 "$build/offered" "$build/listed" >"$build/new"
+    sed "s|^|$list lacks: ${version%.*} |" "$build/new"
+    sed '/^#/d' "$list" >"$build/versions"
+    sed "s/^/${version%.*} /" "$build/new" >>"$build/versions"
+    awk -v version="$version" '
+        function number(text,    part) {
+            split(text, part, ".")
+            return part[1] * 1000 + part[2]
+        }
+        FNR == 1 { file++ }
+        file == 1 && /^# released: / { released = $3; names = $4 }
+        file == 2 { old += number($1) <= number(released) }
+        file == 2 && number($1) > number(version) { later = $1 }
+        END {
+            if (old != names)
+                print released " is released, with " names " names, not " old \
+                    ": set the next version in the header and the list"
+            if (later != "")
+                print "set TW_VERSION_MINOR in timingwheel.h for " later
+        }' "$list" "$build/versions"
     sed -n '/^\/\* -* functions -*$/,/\*\//p' timingwheel.h |
-        tr -c 'a-z_' '\n' | grep '^tw_' | sort | diff "$build/declared" - |
-        sed -n 's/^[<>] //p' |
-        sed 's|$|: have it once in the list of functions in timingwheel.h|'
-    interface=$(words <test/compile/interface.c)
-    changes=$(sed -n '/^\/\* CHANGES/,/^   2.1/p' timingwheel.h | words)
-    random=$(cat test/search/operations.h test/search/rounds.h \
-        test/threads/stress.c | words)
-    called=$(sed -n '/^static int calls(/,$p' test/compile/interface.c | words)
-    # Statements without NULL, and statements with NULL. The body of refuses()
-    # is called with NULL.
-    (cd test/contract && for file in *.c *.h *.cpp; do
-        sed '/ refuses(/,/^}/d' "$file" | tr -d '\n' | tr ';' '\n'
-    done) >"$build/statements"
-    cases=$(grep -v NULL "$build/statements" | words)
-    null=$({
-        grep NULL "$build/statements"
-        sed -n '/ refuses(/,/^}/p' test/contract/functions.c
-    } | words)
-    while read -r name since; do
-        if [ "$since" = new ]; then
-            echo "$name: add it to test/compile/functions.txt, with the version"
-            since=$version
-        fi
-        missing "$cases" 'write a case in a C file of test/contract, or give
-script.h a word for it'
-        missing "$interface" 'declare it in test/compile/interface.c'
-        missing "$called" 'call it in calls() of test/compile/interface.c'
-        missing "$null tw_after tw_strerror " \
-            'add a row with NULL to test/contract/functions.c or misuse.c'
-        missing "$random tw_dump tw_next_period tw_strerror " \
-            'add it to operations.h: a query in check_quickly, another function
-with the last row of rounds.h'
-        [ "$since" = 2.0 ] && continue
-        missing "$changes" 'add a line to CHANGES in timingwheel.h'
-        [ "$(printf '%s\n' "$since" "$version" | sort -V | tail -n 1)" = \
-            "$version" ] || echo "$name: set TW_VERSION_MINOR in timingwheel.h"
-    done <<END
-$(cat test/compile/functions.txt "$build/new")
-END
+        tr -c 'a-z_' '\n' | grep '^tw_' | sort >"$build/grouped"
+    changes=$(sed -n '/^\/\* CHANGES/,$p' timingwheel.h)
+    cat test/contract/*.[ch]* test/search/*.[ch]* test/threads/*.c |
+        sed '/^ *\/\*/,/\*\//d; s/ \/\*.*//' >"$build/tests"
+    grep -v typedef "$build/versions" |
+        sed -n 's/^\([0-9.]*\) .*[ *]\(tw_[a-z_]*\)(.*/\1 \2/p' |
+        while read -r since name; do
+            [ "$(grep -cx "$name" "$build/grouped")" = 1 ] || echo \
+                "$name: have it once in the list of functions in timingwheel.h"
+            grep -q "[^a-z_]$name(" "$build/tests" ||
+                echo "$name: no test calls it: write a case in test/contract"
+            case $since-$changes in
+            2.0-* | *"$name"*) ;;
+            *) echo "$name: add a line to CHANGES in timingwheel.h" ;;
+            esac
+        done
 }
 
 # The version stands in six places. Prints those with another version.
@@ -99,30 +104,19 @@ other_versions() {
     done
 }
 
-# words: prints each name of a function in the input, between spaces.
-words() {
-    echo " $(tr -cs 'a-z0-9_' '\n' | grep '^tw_' | sort -u | tr '\n' ' ')"
-}
-
-# missing NAMES TEXT: prints the text if the function is not among the names.
-missing() {
-    case $1 in *" $name "*) ;; *) echo "$name: $2" ;; esac
-}
-
-expect_nothing 'each function is in every place where one must be' \
-    functions_without_a_place
+expect_nothing 'the interface is as listed, and each function has its places' \
+    incomplete_interface
 expect_nothing 'the version is the same in six places' other_versions
-have g++ || skip 'the header and every name as C++11' 'g++ is missing'
+have g++ || skip 'the header and a program as C++11' 'g++ is missing'
 if have g++; then
     expect 'g++, the header without a warning' \
         header declarations implementation
     expect 'g++, the header with the mailbox without a warning' \
         header threads_declarations threads
-    expect 'a program with every name as C++11' program g++ -std=c++11 -x c++
-    expect 'a program with every name as C++11, with the mailbox' \
+    expect 'a program as C++11, with the mailbox' \
         program g++ -std=c++11 -DTIMINGWHEEL_THREADS -x c++
 fi
-expect 'a program with every name as C99' program "${CC:-cc}" -std=c99
-expect 'a program with every name as C11, with the mailbox' \
+expect 'a program as C99' program "${CC:-cc}" -std=c99
+expect 'a program as C11, with the mailbox' \
     program "${CC:-cc}" -std=c11 -DTIMINGWHEEL_THREADS
 tap_end
