@@ -1,5 +1,5 @@
 /* functions.c - init, NULL arguments and statuses, beyond
- * functions.script. test/compile/interface.c has the types and macros.
+ * functions.script.
  *
  *     functions [CASE...]
  *
@@ -12,6 +12,9 @@ static size_t broken_rules;
 #define TW_DEBUG
 #undef TW_ASSERT
 #define TW_ASSERT(expr) (void)(broken_rules += !(expr))
+
+static size_t called_back;
+#define TW_CALL(tw, timer) (called_back++, (timer)->callback((tw), (timer)))
 
 #include "../lib/cases.h"
 
@@ -147,7 +150,7 @@ static void timer_initialisers(void)
 {
     static const tw_timer zero;
     tw_timer timer = zero;
-    item one = {TW_TIMER_INIT(on_fire), 'z', NULL, NULL, 0, 0};
+    item one = {TW_TIMER_INIT(on_fire), 'z', NULL};
     set_up();
     CHECK(tw_timer_state(&timer) == TW_IDLE && !tw_is_pending(&timer));
     CHECK(tw_deadline(&timer) == 0 && !tw_cancel(&tw, &timer));
@@ -198,8 +201,9 @@ static void callback_is_public(void)
 {
     set_up();
     START_EACH(5, 5, 6, 70000);
-    tw_timer_init(timer_of('z'), on_other);
-    start('z', 6);
+    tw_timer_init(timer_of('y'), on_other);
+    start('y', 6);
+    tw_move(&tw, timer_of('y'), timer_of('z')); /* z had another callback */
     CHECK(tw_cancel(&tw, timer_of('b')));
     timer_of('b')->callback = NULL;
     CHECK(tw_drain(&tw, visit_owner, NULL) == 4);
@@ -210,10 +214,26 @@ static void callback_is_public(void)
     tear_down();
 }
 
+static void only_callbacks_are_called(void)
+{
+    set_up();
+    START_EACH(5, 5, 6, 7, 8);
+    tw_timer_init(timer_of('y'), NULL);
+    start('y', 5);
+    called_back = 0;
+    CHECK(tw_poll(&tw, 5) == timer_of('a') && cancel('e'));
+    CHECK_EQUAL(called_back, 0);
+    CHECK_EQUAL(tw_advance_clock(&tw, 6), 3);
+    CHECK_EQUAL(called_back, 2);
+    CHECK(strcmp(fired, "bc") == 0 && state_of('y') == TW_FIRED);
+    CHECK(tw_drain(&tw, NULL, NULL) == 1 && called_back == 2);
+    tear_down();
+}
+
 /* What prints a hint is no broken rule. */
 static void mistakes_break_no_rule(void)
 {
-    set_up_at(1000);
+    set_up_with(1, 1000, 0, 0);
     size_t broken = broken_rules;
     START_EACH(30, 999, 2000);
     CHECK(tw_postpone(&tw, timer_of('c'), 5) == TW_OK);
@@ -314,6 +334,7 @@ static const tap_case cases[] = {
     {"tw_timer: {0}, TW_TIMER_INIT and tw_timer_init", timer_initialisers},
     {"tw_start_after, tw_postpone_after: a delay from now", relative_starts},
     {"tw_timer: the callback is public", callback_is_public},
+    {"TW_CALL: is for callbacks alone", only_callbacks_are_called},
     {"TW_ASSERT: what prints a hint breaks no rule", mistakes_break_no_rule},
     {"TW_WHEEL_BYTES: what a wheel takes, for each wheel_size", wheel_bytes},
     {"n wheels serve wheel_size^n ticks", wheels_of_a_horizon},

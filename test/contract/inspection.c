@@ -120,9 +120,8 @@ static void dump_at_the_end_of_time(void)
         }
 }
 
-static void act_dump(item *self)
+static void act_dump(void)
 {
-    (void)self;
     DRAWS(&tw, "clock: 10 ", "1 pending, 1 fired");
 }
 
@@ -144,7 +143,7 @@ static void dump_from_inside(void)
 {
     set_up();
     START_EACH(10, 20);
-    when_fired('a', act_dump, 'a', 0);
+    named('a')->act = act_dump;
     FIRES(10, "a");
     CHECK(tw_foreach(&tw, visit_dump, NULL) == 1);
     start('c', 70000);

@@ -10,8 +10,7 @@
  * test/contract tests each promise of the manual, by public names alone. A
  * script X.script has the cases that are straight lines. X.c has cases of the
  * same subject that need C. mailbox.c runs threads/mailbox.script. No script
- * belongs to ahead.c (large buckets), exceptions.cpp, misuse.c (TW_DEBUG) and
- * saving.c.
+ * belongs to misuse.c (TW_DEBUG).
  * peer_bugs.tsv lists bugs of other libraries, each with the case that finds
  * the bug.
  *

@@ -244,7 +244,8 @@ static uint64_t spread(uint64_t first, uint64_t span, size_t i)
  *     limits L T                 calls with limit L until nothing is due at T
  *     no_memory                  TW_MALLOC fails from now on
  *     again DELAY                timers that fire start again DELAY later
- *     forget                     what was measured so far does not count */
+ *     forget                     what was measured so far does not count
+ *     moved N                    at least N timers have moved so far */
 static bool script_more(const char *name)
 {
     uint64_t v[3], now;
@@ -283,6 +284,8 @@ static bool script_more(const char *name)
         memory_fails = true;
     } else if (SCRIPT_READ("again", 1)) {
         w.again = v[0];
+    } else if (SCRIPT_READ("moved", 1)) {
+        CHECK(moved_so_far() >= v[0]);
     } else if (SCRIPT_IS("forget")) {
         memset(w.worst, 0, sizeof(w.worst));
     } else {
@@ -322,6 +325,8 @@ static const row rows[] = {
      "many 20000 4*S S; go 3*S; steps 4*S P; steps 5*S P"},
     {"16 calls in the step before a large bucket", 0, 5000, ANY,
      "many 20000 4*S S; go 3*S; steps 4*S 16*P"},
+    {"a few hundred timers move their share, too", 0, 64, ANY,
+     "many 300 4*S S; go 3*S; steps 3*S+S/2 P/16; moved 80"},
     {"a call per tick", 256, 80, ANY,
      "many 20000 1024 256; go 768; steps 1300 1"},
     {"64 calls in the step before, steps of 2^56 ticks", 256, 400, ANY,
@@ -359,6 +364,8 @@ static const row rows[] = {
      "many 8192 0 8192; cancel_all 0; go 9000"},
     {"8,191 emptied buckets, and two timers", 4096, 0, 50000,
      "many 8192 0 8192; cancel_all 8190; go 9000"},
+    {"4,000 emptied buckets are passed once, not in each call", 4096, 0, 50000,
+     "many 4000 1 4000; cancel_all 4000; again 1; steps 100 1"},
     {"a postponed timer without memory for its wheel", 256, 4, 200,
      "many 1 1 1; no_memory; forget; postpone_all 2^60 1; go 2^34, 2^59, 2^61"},
     {"1,000 postponed timers without memory for their wheel", 256, 1000, ANY,
