@@ -6,8 +6,8 @@
 #
 # A mutant has an operator: `token` (an operator, number or name is another),
 # `call` (the called function is another of the same type), `condition` (a
-# condition is true, false or negated), `statement` (a statement is missing, a
-# result is another) or `swap` (two neighbouring statements).
+# condition is true, false or negated) or `statement` (a statement is missing, a
+# result is another).
 #
 # A mutant is known by its function and by the changed line before and after,
 # both without comments, not by a line number. The list of mutants depends only
@@ -60,9 +60,6 @@ TOKEN = re.compile(
 # The comparison of a minimum or maximum: of equal numbers each may be chosen.
 MINIMUM = re.compile(r'([\w.>-]+) ([<>]) ([\w.>-]+)(\s\? \1\s: \3\b|'
                      r'\)\s+\3 = \1;)')
-
-NAME = re.compile(r'[A-Za-z_]\w*')
-ASSIGNMENT = re.compile(r'\+\+|--|=|([-+*/%&|^]|<<|>>)=')
 
 DECLARATION = re.compile(
     r'(static |const |enum |struct |unsigned )*\w+ [*]*\w+(\[[^]]*\])?( =|;|,)')
@@ -209,75 +206,6 @@ class Maker:
                 self.change(first, mark - 1, '!(?)')
         return last
 
-    def members(self, name, seen):
-        """Returns the members that a function names, with all functions that
-        it calls; None if it calls what is not here."""
-        if name in seen:
-            return set()
-        if name not in self.bodies or re.search(r'\)\[', self.bodies[name]):
-            return None
-        found = set(re.findall(r'(?:->|\.)(\w+)', self.bodies[name]))
-        found = {'.' + member for member in found}
-        for called in re.findall(r'\b(\w+)\(', self.bodies[name]):
-            if called in ('if', 'for', 'while', 'sizeof', 'return') or \
-                    called.isupper():
-                continue
-            more = self.members(called, seen | {name})
-            if more is None:
-                return None
-            found |= more
-        return found
-
-    def effects(self, first, last):
-        """Returns the names that a statement changes, all its names, and
-        whether it reads more; None if it may do anything. A dot stands before
-        the name of a member. A function may change all members that it
-        names."""
-        words, changes = self.words[first:last + 1], set()
-        names = [('.' if k and words[k - 1] in ('->', '.') else '') + word
-                 for k, word in enumerate(words)]
-        is_rule = words[0].startswith('TWI_RULE')
-        for k, word in enumerate(words if not is_rule else []):
-            if word == '(' and k and NAME.fullmatch(words[k - 1]) and \
-                    words[k - 1] not in ('sizeof', 'UINT64_C', 'TWI_CAN_GROW',
-                                         'TW_WHEEL_BYTES'):
-                called = self.members(words[k - 1], set())
-                if called is None:
-                    return None
-                changes |= called
-                names += called
-            if word in ('++', '--') and NAME.fullmatch(words[k + 1]):
-                k += 2
-                while words[k] in ('->', '.'):
-                    k += 2
-            elif not ASSIGNMENT.fullmatch(word):
-                continue
-            k -= 1
-            if words[k] == ']':
-                k = words.index('[') - 1
-            if words[0] == '*' or not NAME.fullmatch(words[k]):
-                return None
-            changes.add(names[k])
-        return changes, set(names), is_rule
-
-    def is_independent(self, one, other):
-        """True if the order of two statements certainly has no effect: none of
-        them names what the other changes."""
-        found = [self.effects(*one), self.effects(*other)]
-        for mine, yours in found, found[::-1]:
-            if mine is None or yours is None or mine[0] & yours[1] or \
-                    mine[2] and any('.' in name for name in yours[0]):
-                return False
-        return True
-
-    def swap(self, one, other):
-        """Swaps two statements, each from its first token to its last."""
-        start, end = self.tokens[one[0]][2], self.tokens[other[1]][3]
-        middle = self.tokens[one[1]][3], self.tokens[other[0]][2]
-        if not self.is_independent(one, other):
-            self.add(start, end, self.code[middle[1]:end] +
-                     self.code[slice(*middle)] + self.code[start:middle[0]])
-
     def change_body(self):
         self.operator = 'token'
         for token in self.tokens:
@@ -285,35 +213,27 @@ class Maker:
         self.operator = 'call'
         for i in range(len(self.words) - 1):
             self.change_call(i)
-        i, last, is_body = 0, None, False
+        i = 0
         while i < len(self.words):
             word = self.words[i]
             if word in ('if', 'while', 'for', 'switch'):
                 self.operator = 'condition'
-                i, is_body = self.control(i), True
+                i = self.control(i)
             elif word in ('case', 'default'):
                 i = self.words.index(':', i) + 1
             elif word in ('{', '}', 'else', 'do', ';'):
-                i, is_body = i + 1, word in ('else', 'do')
+                i += 1
             else:
                 self.operator = 'statement'
-                end = self.simple(i)
-                this = i, end
-                self.operator = 'swap'
-                if word in ('return', 'break', 'continue') or is_body:
-                    this = None  # with a jump, the other would be missing
-                elif last is not None and last[1] + 1 == i:
-                    self.swap(last, this)
-                i, last, is_body = end + 1, this, False
+                i = self.simple(i) + 1
 
     def make(self):
-        types, self.same_type, self.begin, self.bodies = {}, {}, {}, {}
-        for name, result, start, end, parameters in self.functions():
+        types, self.same_type, self.begin = {}, {}, {}
+        for name, result, start, _, parameters in self.functions():
             result = re.sub(r'static|inline|TW_DEF|TWI_\w+| ', '', result)
             self.same_type[name] = types.setdefault((result, parameters), [])
             self.same_type[name].append(name)
             self.begin[name] = start
-            self.bodies[name] = self.source[start:end]
         for self.function, self.type, start, end, _ in self.functions():
             if ONLY_SPEED.search(self.function):
                 continue

@@ -7,7 +7,7 @@
 #     test/mutate/mutate.sh --sample 100      100 mutants, chosen by the commit
 #     test/mutate/mutate.sh --only tw_cancel  the mutants of one function
 #     test/mutate/mutate.sh --new        those of functions not yet released
-#     test/mutate/mutate.sh --operator swap   those of one operator: mutants.py
+#     test/mutate/mutate.sh --operator call   those of one operator: mutants.py
 #     test/mutate/mutate.sh --bugs       the planted bugs alone
 #     test/mutate/mutate.sh --defects    does random.c find each `defect: `?
 #
