@@ -1,27 +1,22 @@
 #!/bin/sh
-# prove.sh - proofs of timingwheel.h: properties that hold for all inputs, not
+# proofs.sh - proofs of timingwheel.h: properties that hold for all inputs, not
 # only for the inputs of a test. Prints TAP. Run from the top of the repository.
 #
-#     test/prove/prove.sh [PATTERN]
+#     test/proofs/proofs.sh [PATTERN]
 #
-# - CBMC: functions of the header that place a timer, in placement.c, with every
-#   check of CBMC.
-# - WP of Frama-C: contracts of functions that multiply and divide, in
-#   arithmetic.c.
+# CBMC judges the functions that place a timer, in placement.c, with every check
+# that it has. If CBMC is not installed, get-cbmc.sh takes it from Debian 13;
+# without CBMC the cases are skipped with a warning. With PATTERN only the cases
+# with matching names are run.
 #
-# If CBMC is not installed, get-cbmc.sh takes it from Debian 13. Frama-C is the
-# packages frama-c-base, why3 and z3. Missing tools are skipped with a warning.
-# With PATTERN only the cases with matching names are run.
-#
-# NOT PROVED: rings, the delay queue, whole calls (the searches and the fuzzer
-# try these); the share of a span of 2^32 ticks or more; the mailbox; the time
-# taken.
+# NOT PROVED: divisions (too hard for CBMC), rings, the delay queue, whole calls
+# (the searches and the fuzzer try these); the mailbox; the time taken.
 #
 # SPDX-License-Identifier: MIT
 set -u
 
-build=.build/prove
-folder=test/prove
+build=.build/proofs
+folder=test/proofs
 pattern=${1:-}
 
 rm -rf "$build"
@@ -34,8 +29,6 @@ wanted() {
     *) return 1 ;;
     esac
 }
-
-# ------------------------------------------------------------------ CBMC ---
 
 checks='--bounds-check --pointer-check --pointer-overflow-check
     --pointer-primitive-check --signed-overflow-check
@@ -93,41 +86,5 @@ fall every no coarser wheel while the clock moves, every tick
 bucket every bucket and window of two ticks, every level and clock
 roundest - roundest tick of a window, every window
 END
-
-# --------------------------------------------------------------- Frama-C ---
-
-export WHY3CONFIG="$PWD/$build/why3.conf"
-no_frama_c=
-have frama-c || no_frama_c='frama-c is missing (frama-c-base)'
-
-all_proved() {
-    goals=-wp-fct=$1
-    [ "$1" != lemmas ] || goals=-wp-prop=@lemma
-    frama-c -wp -wp-rte -warn-unsigned-overflow -wp-prover z3 \
-        -wp-timeout 30 -wp-par 1 "$goals" -cpp-extra-args=-U__GNUC__ \
-        "$folder/arithmetic.c" >"$build/log" 2>&1
-    cat "$build/log"
-    awk '/Proved goals:/ { proved = $(NF - 2); all = $NF }
-        END { exit !(all > 1 && proved == all) }' "$build/log"
-}
-
-# contract FUNCTION NAME, or: contract lemmas NAME
-contract() {
-    wanted "wp: $2" || return
-    if [ -n "$no_frama_c" ] || ! have why3 || ! have z3; then
-        skip "wp: $2" "${no_frama_c:-why3 or z3 is missing}"
-        return
-    fi
-    [ -e "$WHY3CONFIG" ] ||
-        why3 config detect -C "$WHY3CONFIG" >"$build/why3.log" 2>&1
-    expect "wp: $2" all_proved "$1"
-}
-
-contract twi_tick_of 'tick of a deadline, every tick length and deadline'
-contract twi_tick_reached 'tick that the clock has reached, every clock'
-contract lemmas 'lemmas of the share'
-contract twi_share_of 'share of a bucket, every span below 2^32'
-contract tw_after 'tw_after, every clock and delay'
-contract tw_next_period 'tw_next_period, every time and period'
 
 tap_end

@@ -3,7 +3,7 @@
 # of Debian has not. Run from the top of the repository; `.build/cbmc/cbmc` is
 # then the command, goto-cc and goto-instrument stand beside it.
 #
-#     test/prove/get-cbmc.sh
+#     test/proofs/get-cbmc.sh
 #
 # The packages are those of Debian 13. They are unpacked, not installed: their C
 # library must not replace that of the system. 36 MB to fetch, 102 MB unpacked.

@@ -1,6 +1,5 @@
 /* placement.c - proofs of the arithmetic of timingwheel.h that decides on the
  * wheel and bucket of a timer: for all inputs of 64 bits and every wheel size.
- * The proofs of divisions are in arithmetic.c.
  *
  * SPDX-License-Identifier: MIT
  *
