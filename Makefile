@@ -10,9 +10,8 @@ CFLAGS ?= -O2 -Wall -Wextra
 PREFIX ?= /usr/local
 BUILD = .build
 
-# A new C file in one of these folders is a test; see test/lib/programs.sh.
-TEST_SOURCES := $(sort $(wildcard $(foreach folder,contract internal search, \
-    test/$(folder)/*.c test/$(folder)/*.cpp)))
+# Which files are test programs. Without the tests, none.
+TEST_SOURCES := $(shell $(wildcard test/lib/programs.sh))
 TESTS = $(basename $(notdir $(TEST_SOURCES)))
 TEST_PROGRAMS = $(TESTS:%=$(BUILD)/%)
 TEST_SCRIPTS = test/compile/interface.sh test/docs/picture.sh \
@@ -67,7 +66,7 @@ endef
 help:
 	@echo 'make demo      a server on epoll with 2,000 connections, for 10 s'
 	@echo 'make test      every test: a minute; needs a C compiler and make'
-	@echo 'make quick     what to run after each edit: ten seconds'
+	@echo 'make quick     after each edit: half a minute of a processor'
 	@echo 'make format    clang-format 14 on all C files'
 	@echo 'make check     more evidence (test/README.md): 25 minutes on two cores'
 	@echo 'make fuzz      libFuzzer on every call, against the oracle, a minute'
@@ -155,11 +154,12 @@ uninstall:
 
 # The packages of test/lib/packages.txt: all, or those of one kind. With
 # APT_OPTIONS='-o Dpkg::Options::=--force-unsafe-io' it is faster, where a power
-# cut would do no harm. The KIND of deps-check is check; of deps it is a pattern
-# for all.
-KIND = $(patsubst deps-%,%,$(@:deps=[a-z]*))
+# cut would do no harm. KIND is a pattern for the beginning of a line.
+KINDS = check targets recipes hosts bench
 ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
-deps deps-check deps-targets deps-recipes deps-hosts deps-bench:
+deps: KIND = [a-z]*
+deps-%: KIND = $(@:deps-%=%)
+deps $(KINDS:%=deps-%):
 	@echo 'runs apt-get as root, and fetches up to 1.1 GB; make -n shows how'
 	$(ROOT) apt-get update
 	$(ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -y \
@@ -180,7 +180,8 @@ $(BUILD)/%: %.c
 $(BUILD)/%: %.cpp
 	test/lib/compile.sh $@ $< '$(CC)' $(CFLAGS)
 
-# The server is what a user copies; the books come in from outside.
+# The server is what a user copies. Outside of it, books.h counts what the server
+# does: CALLBACKS names the callbacks of the server that books.h observes.
 $(DEMO): test/demo/books.h timingwheel.h $(BUILD)/flags
 $(BUILD)/client: test/demo/client.c
 $(BUILD)/server: test/recipes/server.c
@@ -209,4 +210,4 @@ $(BUILD)/flags: FORCE
 
 .PHONY: help all demo test quick format check fuzz coverage mutate \
 	bench bench-publish install uninstall clean FORCE \
-	deps deps-check deps-targets deps-recipes deps-hosts deps-bench
+	deps $(KINDS:%=deps-%)
