@@ -223,36 +223,16 @@ fi
 
 # ------------------------------------------------------------------- names ---
 
-# What the header defines beyond its own standard headers.
-foreign_macros() {
-    grep '^#include <[a-z]*\.h>' "$header" >"$build/standard.c"
-    for file in standard threads; do
-        gcc -std=c11 -I. -dM -E "$build/$file.c" | sort >"$build/$file.macros"
-    done
-    comm -13 "$build/standard.macros" "$build/threads.macros" |
-        awk '{ sub(/\(.*/, "", $2); print $2 }' >"$build/macros"
-    grep -q TW_VERSION_MAJOR "$build/macros" || echo 'none found'
-    grep -vE "$prefix" "$build/macros" || :
-}
-
-# symbols FLAG...: every symbol of the object.
+# Every symbol of the object.
 symbols() {
-    compile gcc c11 threads "$@" && nm "$build/object.o" >"$build/symbols"
+    compile gcc c11 threads -fno-pie && nm "$build/object.o" >"$build/symbols"
     grep -q ' T tw_start$' "$build/symbols" || echo 'tw_start is missing'
-}
-
-# Static functions and their clones, too; but not the constants inside
-# functions, which are named like `empty.0`.
-foreign_symbols() {
-    symbols "$1"
-    awk 'NF == 3 && !($2 == "r" && $3 ~ /\./) { print $3 }' "$build/symbols" |
-        grep -vE "$prefix" || :
 }
 
 # What the object calls: memory, and what a compiler puts in by itself. gcc
 # makes calloc of malloc and zeros.
 foreign_calls() {
-    symbols -O2
+    symbols
     awk '$1 == "U" { print $2 }' "$build/symbols" |
         grep -vE '^([mc]alloc|free|mem(set|cpy|move|cmp))$' |
         grep -v '^_GLOBAL_OFFSET_TABLE_$'
@@ -262,7 +242,7 @@ foreign_calls() {
 # Two wheels share nothing: the object has no variable. (With -fpie a constant
 # pointer is one, while the program is loaded.)
 variables() {
-    symbols -O2 -fno-pie
+    symbols
     awk '$2 ~ /^[bBdDcCsSgG]$/' "$build/symbols"
 }
 
@@ -286,7 +266,7 @@ cost_of_threads() {
         cmp "$build/with" "$build/without"
 }
 
-# Types, tags, enumerators and functions, which leave no trace in an object.
+# Macros, types, tags, enumerators and functions, all in the text of the header.
 foreign_tags() {
     ctags -x --language-force=C --c-kinds=defgstuv --_xformat='%N' "$header" \
         >"$build/tags" || return
@@ -309,9 +289,6 @@ private_names() {
 expect_nothing 'no private name in test/contract' private_names
 expect_nothing 'includes nothing else' foreign_includes
 if have gcc && have nm && have objdump; then
-    expect_nothing 'prefix of the macros' foreign_macros
-    expect_nothing 'prefix of the symbols, -O0' foreign_symbols -O0
-    expect_nothing 'prefix of the symbols, -O2' foreign_symbols -O2
     expect_nothing 'calls nothing but malloc and free' foreign_calls
     expect_nothing 'no global variable' variables
     expect_nothing 'the same code as if there were no mailbox' cost_of_threads
@@ -381,7 +358,7 @@ costs() {
 
 if have ctags && ctags --version 2>/dev/null | grep -q Universal; then
     expect_nothing 'no function over 40 lines' long_functions
-    expect_nothing 'prefix of the types and functions' foreign_tags
+    expect_nothing 'prefix of the macros, types and functions' foreign_tags
 else
     skip 'functions of the header' 'universal-ctags is missing'
 fi
