@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "../lib/cases.h"
+#include "cases.h"
 
 static char drawing[16384];
 static size_t drawn_lines, longest_line;
@@ -21,11 +21,11 @@ static void draw(const char *line, void *context)
 
 static const char *drawing_of(const timingwheel *wheel)
 {
-    size_t calls = memory.calls;
+    size_t calls = memory->calls;
     drawing[0] = '\0';
     drawn_lines = longest_line = 0;
     tw_dump(wheel, draw, drawing);
-    CHECK(memory.calls == calls && longest_line <= 100);
+    CHECK(memory->calls == calls && longest_line <= 100);
     return drawing;
 }
 
@@ -56,13 +56,13 @@ static bool draws(const timingwheel *wheel, const char *const *texts,
 static void dump_of_no_wheel(void)
 {
     set_up();
-    DRAWS(&tw, "clock: 0 ", "0 pending, 0 fired, 0 cascaded");
-    tw_advance_clock(&tw, 9); /* a digit, not 09 */
-    DRAWS(&tw, "clock: 9 (tick 9, of 1 time units)");
-    tw_dump(&tw, NULL, drawing); /* nobody to tell */
+    DRAWS(tw, "clock: 0 ", "0 pending, 0 fired, 0 cascaded");
+    tw_advance_clock(tw, 9); /* a digit, not 09 */
+    DRAWS(tw, "clock: 9 (tick 9, of 1 time units)");
+    tw_dump(tw, NULL, drawing); /* nobody to tell */
     tw_dump(NULL, NULL, NULL);
     tear_down();
-    DRAWS(&tw, "no timingwheel");
+    DRAWS(tw, "no timingwheel");
     DRAWS(NULL, "no timingwheel");
 }
 
@@ -71,21 +71,20 @@ static void dump_of_no_wheel(void)
 static void dump_of_wheels(void)
 {
     set_up_with(10, 57, 4, 0);
-    START_EACH(60, 75, 80, 180, 180, 700, 3);
-    DRAWS(&tw, "clock: 57 (tick 5, of 10 time units)\n",
+    RUN("start a 60, b 75, c 80, d 180, e 180, f 700, g 3");
+    DRAWS(tw, "clock: 57 (tick 5, of 10 time units)\n",
           "7 pending, 0 fired, 0 cascaded\n",
           "wheel 0: step 1, from tick 5, key 6\n", "[.1.2....] holds 3\n",
           "wheel 1: step 4, from tick 4, key 18\n", "[...2....] holds 2\n",
           "wheel 2: step 16, from tick 0, key 70\n", "[....1...] holds 1\n",
           "in no wheel: 1\n");
-    FIRES(170, "gabc");
-    start('g', 180);
-    DRAWS(&tw, "4 pending, 4 fired, 0 cascaded\n",
+    RUN("advance 170: g a b c; start g 180");
+    DRAWS(tw, "4 pending, 4 fired, 0 cascaded\n",
           "wheel 0: step 1, from tick 17, key 18\n", "[.1......] holds 1\n",
           "wheel 1: step 4, from tick 16, key 18\n", "[2.......] holds 2\n",
           "] holds 1\n");
-    tw_drain(&tw, NULL, NULL);
-    DRAWS(&tw, "wheel 0: step 1, from tick 17\n", "[........] holds 0\n");
+    tw_drain(tw, NULL, NULL);
+    DRAWS(tw, "wheel 0: step 1, from tick 17\n", "[........] holds 0\n");
     tear_down();
 }
 
@@ -94,12 +93,13 @@ static void dump_of_wheels(void)
 static void dump_of_full_places(void)
 {
     static const size_t many[] = {9, 10, 99, 100};
+    static tw_timer timers[218];
     size_t i = 0;
     set_up_with(1, 1000, 256, 0);
     for (uint64_t place = 0; place < 4; place++)
         for (size_t j = 0; j < many[place]; j++)
-            start_numbered(i++, 1000 + 16 * place + 1 + j % 3);
-    DRAWS(&tw, "218 pending", "wheel 0: step 1, from tick 1000, key 1001\n",
+            tw_start(tw, &timers[i++], 1000 + 16 * place + 1 + j % 3);
+    DRAWS(tw, "218 pending", "wheel 0: step 1, from tick 1000, key 1001\n",
           "[9.+.+.#....", "] holds 218\n");
     tear_down();
 }
@@ -111,24 +111,26 @@ static void dump_at_the_end_of_time(void)
         for (int i = 0; i < 2; i++) {
             set_up_with(1, i == 0 ? UINT64_MAX - 1 : 0, size, 0);
             for (unsigned j = 0; j < 26; j++)
-                start((char)('a' + j), UINT64_MAX >> (i == 0 ? 0 : j * 5 / 2));
-            DRAWS(&tw, i == 0 ? "from tick 18446744073709551614, "
-                                "key 18446744073709551615\n["
-                              : "step 1, from tick 0, key ");
+                tw_start(tw, timer_of((char)('a' + j)),
+                         UINT64_MAX >> (i == 0 ? 0 : j * 5 / 2));
+            DRAWS(tw, i == 0 ? "from tick 18446744073709551614, "
+                               "key 18446744073709551615\n["
+                             : "step 1, from tick 0, key ");
             CHECK(drawn_lines >= 3 + 2 * stats().wheels);
             tear_down();
         }
 }
 
-static void act_dump(void)
+static void on_fire_dump(timingwheel *wheel, tw_timer *timer)
 {
-    DRAWS(&tw, "clock: 10 ", "1 pending, 1 fired");
+    (void)wheel, (void)timer;
+    DRAWS(tw, "clock: 10 ", "1 pending, 1 fired");
 }
 
 static void visit_dump(tw_timer *timer, void *context)
 {
     (void)timer, (void)context;
-    DRAWS(&tw, "1 pending");
+    DRAWS(tw, "1 pending");
 }
 
 /* In tw_drain: the timers that await a visit are one bucket. */
@@ -136,18 +138,17 @@ static void visit_dump_waiting(tw_timer *timer, void *context)
 {
     (void)timer, (void)context;
     CHECK(stats().buckets == (stats().pending != 0));
-    DRAWS(&tw, stats().pending != 0 ? "in no wheel: 1" : "in no wheel: 0");
+    DRAWS(tw, stats().pending != 0 ? "in no wheel: 1" : "in no wheel: 0");
 }
 
 static void dump_from_inside(void)
 {
     set_up();
-    START_EACH(10, 20);
-    named('a')->act = act_dump;
-    FIRES(10, "a");
-    CHECK(tw_foreach(&tw, visit_dump, NULL) == 1);
-    start('c', 70000);
-    CHECK(tw_drain(&tw, visit_dump_waiting, NULL) == 2);
+    timer_of('a')->callback = on_fire_dump;
+    RUN("start a 10, b 20; advance 10 = 1");
+    CHECK(tw_foreach(tw, visit_dump, NULL) == 1);
+    RUN("start c 70000");
+    CHECK(tw_drain(tw, visit_dump_waiting, NULL) == 2);
     tear_down();
 }
 

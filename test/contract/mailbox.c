@@ -5,8 +5,9 @@
  *
  *     mailbox [CASE...]
  *
- * The cases are in threads/mailbox.script, in the language of script.h. Their
- * timers are remotes, and `wakes` counts the calls of wake. More commands:
+ * The cases are in threads/mailbox.script, in the language of script.h. So this
+ * file includes scripts.c, with other timers and more commands: the timers are
+ * remotes, and `wakes` counts the calls of wake.
  *
  *     post a 10              requests a start; post_cancel a
  *     collect = 2            two starts wait; without a result, none waits

@@ -1,4 +1,4 @@
-/* memory.c - promise 9: a reserve that lasts, and allocations that fail one
+/* memory->c - promise 9: a reserve that lasts, and allocations that fail one
  * after the other.
  *
  *     memory [CASE...]
@@ -24,7 +24,14 @@ static void *pool_malloc(size_t size, void *context)
 #define TW_FREE(pointer, context) \
     (pool == NULL ? heap_free((pointer), (context)) : (void)(pointer))
 
-#include "../lib/cases.h"
+#include "cases.h"
+#include "../lib/random.h"
+
+/* The random number below `limit` that belongs to i. */
+static uint64_t scatter(uint64_t i, uint64_t limit)
+{
+    return random_below(&i, limit);
+}
 
 /* A static pool of n wheels, aligned for uint64_t, serves wheel_size^n ticks,
  * whatever the clock. Then TW_MALLOC has no byte left. */
@@ -47,14 +54,14 @@ static void static_pool(void)
             for (size_t offset = 0; offset < 64; offset += alignment) {
                 uint64_t clock = scatter(offset + n, 4 * reach);
                 set_up_with(1, clock, size, 0);
+                LET('C', clock + reach);
+                LET('R', reach);
                 pool = block + offset;
                 pool_left = n * bytes;
                 memset(block, 0x5a, n * bytes + 64);
-                start('a', clock + reach);
-                CHECK_EQUAL(start('b', clock + 2 * reach), TW_ENOMEM);
+                RUN("start a C; start b C+R = TW_ENOMEM");
                 CHECK(pool_left == 0 || stats().wheels < n);
-                start('b', clock + reach);
-                FIRES(clock + reach, "ab");
+                RUN("start b C; advance C: a b");
                 for (size_t i = 0; i < offset; i++)
                     CHECK_EQUAL(block[i], 0x5a);
                 for (size_t i = offset + n * bytes; i < n * bytes + 64; i++)
@@ -83,12 +90,12 @@ static void reserve_of_four_distances(void)
         uint64_t distance = span - tick + scatter(i + 1, 4 * tick);
         uint64_t now = scatter(i, 1000000007);
         set_up_with(tick, now, size, 0);
-        CHECK_EQUAL(tw_reserve(&tw, now + 4 * distance), TW_OK);
-        heap_fail(&memory, 1, true);
+        CHECK_EQUAL(tw_reserve(tw, now + 4 * distance), TW_OK);
+        heap_fail(memory, 1, true);
         for (uint64_t k = 0; k < 20; k++) {
             now += scatter(i + k, 3 * distance);
-            tw_advance_clock(&tw, now);
-            CHECK_EQUAL(tw_start(&tw, &timer, now + distance), TW_OK);
+            tw_advance_clock(tw, now);
+            CHECK_EQUAL(tw_start(tw, &timer, now + distance), TW_OK);
         }
         tear_down();
     }
@@ -96,35 +103,52 @@ static void reserve_of_four_distances(void)
 
 /* ------------------------------------------------ allocations that fail --- */
 
+#define CROWD 4000
+
+static tw_timer crowd[CROWD];
+static size_t misplaced; /* timers that did not fire at their deadline */
 static bool fails_for_ever;
 
-/* Starts a timer of the crowd. A refused start changes nothing, and succeeds
- * once memory is back. */
+static void on_crowd(timingwheel *wheel, tw_timer *timer)
+{
+    misplaced += tw_now(wheel) != tw_deadline(timer);
+}
+
+static void set_up_crowd(uint64_t clock, uint32_t wheel_size)
+{
+    set_up_with(1, clock, wheel_size, 0);
+    for (size_t i = 0; i < CROWD; i++)
+        tw_timer_init(&crowd[i], on_crowd);
+    misplaced = 0;
+}
+
+/* Starts a timer. A refused start changes nothing, and succeeds once memory is
+ * back. */
 static void must_start(size_t i, uint64_t deadline)
 {
-    tw_timer was = crowd[i].timer;
-    size_t count = tw_count(&tw), failures = memory.failures;
-    int status = start_numbered(i, deadline);
+    tw_timer was = crowd[i];
+    size_t count = tw_count(tw), failures = memory->failures;
+    int status = tw_start(tw, &crowd[i], deadline);
     if (status == TW_OK)
         return;
-    CHECK(status == TW_ENOMEM && memory.failures > failures);
-    CHECK_EQUAL(memcmp(&was, &crowd[i].timer, sizeof was), 0);
-    CHECK(tw_count(&tw) == count && tw_check(&tw));
+    CHECK(status == TW_ENOMEM && memory->failures > failures);
+    CHECK_EQUAL(memcmp(&was, &crowd[i], sizeof was), 0);
+    CHECK(tw_count(tw) == count && tw_check(tw));
     if (!fails_for_ever)
-        CHECK_EQUAL(start_numbered(i, deadline), TW_OK);
+        CHECK_EQUAL(tw_start(tw, &crowd[i], deadline), TW_OK);
 }
 
 /* One timer in each wheel, restarts, and all wake-ups in turn. */
 static void play_starts(void)
 {
     for (unsigned i = 0; i < 60; i++)
-        must_start(i, tw_now(&tw) + (UINT64_C(3) << i));
+        must_start(i, tw_now(tw) + (UINT64_C(3) << i));
     for (unsigned i = 0; i < 60; i++)
-        must_start(i * 7 % 60, tw_now(&tw) + (UINT64_C(7) << i));
+        must_start(i * 7 % 60, tw_now(tw) + (UINT64_C(7) << i));
     for (unsigned i = 0; i < 30; i++) {
-        uint64_t next = tw_now(&tw);
-        (void)tw_next_deadline(&tw, &next);
-        (void)tw_advance_clock(&tw, next);
+        uint64_t next = tw_now(tw);
+        (void)tw_next_deadline(tw, &next);
+        (void)tw_advance_clock(tw, next);
     }
 }
 
@@ -134,7 +158,7 @@ static void play_large_bucket(void)
     for (size_t i = 0; i < 3000; i++)
         must_start(i, 262144 + scatter(i, 3000));
     for (uint64_t now = 190000; now < 262144; now += 1500) {
-        (void)tw_advance_clock_limit(&tw, now, 200);
+        (void)tw_advance_clock_limit(tw, now, 200);
         must_start(3000 + (size_t)(now % 100), 262144 + scatter(now, 3000));
     }
 }
@@ -145,15 +169,15 @@ static void play_postpones(void)
     for (size_t i = 0; i < 100; i++)
         must_start(i, 300 + i);
     for (uint64_t now = 0; now < 4000; now += 40) {
-        (void)tw_advance_clock(&tw, now);
+        (void)tw_advance_clock(tw, now);
         for (uint64_t i = 0; i < 10; i++) {
             size_t at = (size_t)scatter(now + i, 100);
             uint64_t delay = UINT64_C(50) << scatter(now * i, 50);
             uint64_t deadline = now + 400 + delay;
-            if (!tw_is_pending(&crowd[at].timer))
+            if (!tw_is_pending(&crowd[at]))
                 must_start(at, deadline);
-            else if (deadline > tw_deadline(&crowd[at].timer))
-                CHECK_EQUAL(postpone_numbered(at, deadline), TW_OK);
+            else if (deadline > tw_deadline(&crowd[at]))
+                CHECK_EQUAL(tw_postpone(tw, &crowd[at], deadline), TW_OK);
         }
     }
 }
@@ -162,18 +186,18 @@ static void play_postpones(void)
 static void play_trims(void)
 {
     for (unsigned round = 0; round < 12; round++) {
-        uint64_t now = tw_now(&tw);
+        uint64_t now = tw_now(tw);
         for (size_t i = 0; i < 90; i++)
             must_start(i, now + 1 + scatter(i, UINT64_C(1) << (2 + 3 * round)));
         for (size_t i = 0; i < 90; i += 1 + round % 3)
-            tw_cancel(&tw, &crowd[i].timer);
-        tw_trim(&tw);
-        for (tw_timer *t; (t = tw_poll(&tw, now + 50)) != NULL;)
-            on_numbered(&tw, t);
+            tw_cancel(tw, &crowd[i]);
+        tw_trim(tw);
+        for (tw_timer *t; (t = tw_poll(tw, now + 50)) != NULL;)
+            on_crowd(tw, t);
         if (round == 7)
-            (void)tw_drain(&tw, NULL, NULL);
-        tw_trim(&tw);
-        CHECK(tw_reserve(&tw, now + 5000) == TW_OK || memory.failures > 0);
+            (void)tw_drain(tw, NULL, NULL);
+        tw_trim(tw);
+        CHECK(tw_reserve(tw, now + 5000) == TW_OK || memory->failures > 0);
     }
 }
 
@@ -199,15 +223,18 @@ static void run_row(void)
     for (size_t i = 0; i < 2 * LENGTH(sizes); i++) {
         size_t nth = 1;
         for (bool has_failed = true; has_failed; nth++) {
-            set_up_with(1, rows[tap_case_index].clock, sizes[i / 2], 0);
+            set_up_crowd(rows[tap_case_index].clock, sizes[i / 2]);
             fails_for_ever = i % 2 != 0;
-            heap_fail(&memory, nth, fails_for_ever);
+            heap_fail(memory, nth, fails_for_ever);
             rows[tap_case_index].play();
-            has_failed = memory.failures != 0;
-            CHECK_EQUAL(stats().bytes, memory.bytes);
+            has_failed = memory->failures != 0;
+            CHECK_EQUAL(stats().bytes, memory->bytes);
             if (i % 4 != 0)
-                heap_fail(&memory, 0, false);
-            fire_all(UINT64_MAX);
+                heap_fail(memory, 0, false);
+            size_t pending = tw_count(tw);
+            CHECK(tw_check(tw));
+            CHECK_EQUAL(tw_advance_clock(tw, UINT64_MAX), pending);
+            CHECK(misplaced == 0 && tw_count(tw) == 0);
             tear_down();
         }
         CHECK(nth > 2); /* an allocation could fail */
@@ -218,23 +245,23 @@ static void run_row(void)
  * most one attempt to allocate, and moves each of them at most once. */
 static void waiting_tries_once(void)
 {
-    const size_t count = 4000;
+    const size_t count = CROWD;
     uint64_t now;
-    set_up();
+    set_up_crowd(0, 0);
     for (size_t i = 0; i < count; i++)
-        start_numbered(i, 100);
-    heap_fail(&memory, 1, true);
+        tw_start(tw, &crowd[i], 100);
+    heap_fail(memory, 1, true);
     for (size_t i = 0; i < count; i++)
-        postpone_numbered(i, 1000000 + 1000 * i);
-    CHECK(tw_advance_clock(&tw, 100) == 0 && memory.failures <= 1);
-    for (size_t i = 0; i < 2 * count && tw_next_deadline(&tw, &now); i++) {
-        size_t tried = memory.failures, pending = tw_count(&tw);
+        tw_postpone(tw, &crowd[i], 1000000 + 1000 * i);
+    CHECK(tw_advance_clock(tw, 100) == 0 && memory->failures <= 1);
+    for (size_t i = 0; i < 2 * count && tw_next_deadline(tw, &now); i++) {
+        size_t tried = memory->failures, pending = tw_count(tw);
         uint64_t moved = stats().cascaded;
-        CHECK(tw_advance_clock(&tw, now) <= 1);
-        CHECK(memory.failures - tried <= 1);
+        CHECK(tw_advance_clock(tw, now) <= 1);
+        CHECK(memory->failures - tried <= 1);
         CHECK(stats().cascaded - moved <= pending);
     }
-    CHECK(misplaced == 0 && tw_count(&tw) == 0);
+    CHECK(misplaced == 0 && tw_count(tw) == 0);
     tear_down();
 }
 
@@ -248,31 +275,32 @@ static void visit_nothing(tw_timer *timer, void *context)
     (void)timer, (void)context;
 }
 
-/* Makes each call that needs or moves timers, and refuses no memory. */
+/* Makes each call that needs or moves timers, and refuses no memory-> */
 static bool calls_back(void)
 {
     if (is_inside)
         return false;
     is_inside = true;
-    accepted += start('p', 60) != TW_EBUSY;        /* in a wheel */
-    accepted += start('p', 100000000) != TW_EBUSY; /* in no wheel yet */
-    accepted += start('p', 0) != TW_EBUSY;         /* overdue */
-    accepted += start('a', 70) != TW_EBUSY;        /* pending */
-    accepted += postpone('p', 60) != TW_EBUSY;
-    accepted += postpone('a', 70) != TW_EBUSY;
-    accepted += cancel('a');
-    tw_move(&tw, timer_of('a'), timer_of('p'));
-    accepted += tw_start_within(&tw, timer_of('p'), 60, 64) != TW_EBUSY;
-    accepted += tw_start_after(&tw, timer_of('p'), 0, 60) != TW_EBUSY;
-    accepted += tw_postpone_after(&tw, timer_of('a'), 0, 70) != TW_EBUSY;
-    accepted += tw_reserve(&tw, 100000000) == TW_OK;
-    accepted += tw_advance_clock(&tw, 50) != 0;
-    accepted += tw_advance_clock_limit(&tw, 50, 1) != 0;
-    accepted += tw_poll(&tw, 50) != NULL;
-    accepted += tw_foreach(&tw, visit_nothing, NULL) != 0;
-    accepted += tw_drain(&tw, NULL, NULL) != 0;
-    tw_trim(&tw);
-    tw_destroy(&tw);
+    static const uint64_t deadlines[] = {60, 100000000, 0}; /* in a wheel, in
+                                            no wheel yet, and overdue */
+    for (size_t i = 0; i < LENGTH(deadlines); i++)
+        accepted += tw_start(tw, timer_of('p'), deadlines[i]) != TW_EBUSY;
+    accepted += tw_start(tw, timer_of('a'), 70) != TW_EBUSY; /* pending */
+    accepted += tw_postpone(tw, timer_of('p'), 60) != TW_EBUSY;
+    accepted += tw_postpone(tw, timer_of('a'), 70) != TW_EBUSY;
+    accepted += tw_cancel(tw, timer_of('a'));
+    tw_move(tw, timer_of('a'), timer_of('p'));
+    accepted += tw_start_within(tw, timer_of('p'), 60, 64) != TW_EBUSY;
+    accepted += tw_start_after(tw, timer_of('p'), 0, 60) != TW_EBUSY;
+    accepted += tw_postpone_after(tw, timer_of('a'), 0, 70) != TW_EBUSY;
+    accepted += tw_reserve(tw, 100000000) == TW_OK;
+    accepted += tw_advance_clock(tw, 50) != 0;
+    accepted += tw_advance_clock_limit(tw, 50, 1) != 0;
+    accepted += tw_poll(tw, 50) != NULL;
+    accepted += tw_foreach(tw, visit_nothing, NULL) != 0;
+    accepted += tw_drain(tw, NULL, NULL) != 0;
+    tw_trim(tw);
+    tw_destroy(tw);
     is_inside = false;
     return false;
 }
@@ -280,16 +308,14 @@ static bool calls_back(void)
 static void allocator_calls_back(void)
 {
     set_up();
-    START_EACH(50, 50);
-    memory.refuses = calls_back;
+    RUN("start a 50, b 50");
+    memory->refuses = calls_back;
     accepted = 0;
-    CHECK(start('c', 100000) == TW_OK && memory.calls == 2);
-    CHECK(tw_reserve(&tw, UINT64_MAX) == TW_OK && memory.calls == 8);
-    memory.refuses = NULL;
-    tw_move(&tw, timer_of('p'), timer_of('z'));
-    CHECK(accepted == 0 && tw_count(&tw) == 3 && state_of('z') == TW_IDLE);
-    FIRES(50, "ab");
-    FIRES(100000, "c");
+    RUN("start c 100000; allocations = 2; reserve 2^64-1; allocations = 8");
+    memory->refuses = NULL;
+    tw_move(tw, timer_of('p'), timer_of('z'));
+    CHECK_EQUAL(accepted, 0);
+    RUN("count = 3; state(z) = idle; advance 50: a b; advance 100000: c");
     tear_down();
 }
 

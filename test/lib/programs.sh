@@ -9,7 +9,7 @@
 #
 # test/lib has what the tests share:
 #
-# - for test programs: tap.h, cases.h, heap.h (memory), random.h. tap.sh is for
+# - for test programs: tap.h, heap.h (memory), inside.h, random.h. tap.sh is for
 #   test scripts. judge.awk reads the output of both for test/run.sh.
 # - builds: compile.sh compiles a program, variant.sh all programs in another
 #   way. runner32.sh runs a program of 32 bits.
