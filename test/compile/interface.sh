@@ -77,7 +77,7 @@ incomplete_interface() {
         tr -c 'a-z_' '\n' | grep '^tw_' | sort >"$build/grouped"
     changes=$(sed -n '/^\/\* CHANGES/,$p' timingwheel.h)
     cat test/contract/*.[ch]* test/search/*.[ch]* test/threads/*.c |
-        sed '/^ *\/\*/,/\*\//d; s/ \/\*.*//' >"$build/tests"
+        sed 's/\/\*.*\*\///; /\/\*/,/\*\//d' >"$build/tests"
     grep -v typedef "$build/versions" |
         sed -n 's/^\([0-9.]*\) .*[ *]\(tw_[a-z_]*\)(.*/\1 \2/p' |
         while read -r since name; do
