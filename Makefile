@@ -66,7 +66,7 @@ endef
 help:
 	@echo 'make demo      a server on epoll with 2,000 connections, for 10 s'
 	@echo 'make test      every test: a minute; needs a C compiler and make'
-	@echo 'make quick     after each edit: half a minute of a processor'
+	@echo 'make quick     after each edit: 20 s of a processor'
 	@echo 'make format    clang-format 14 on all C files'
 	@echo 'make check     more evidence (test/README.md): 25 minutes on two cores'
 	@echo 'make fuzz      libFuzzer on every call, against the oracle, a minute'

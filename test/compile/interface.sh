@@ -1,9 +1,9 @@
 #!/bin/sh
 # interface.sh - a quick part of gates.sh for `make test`: the public interface
-# is what interface.txt lists, a new function is everywhere where it must be, and
-# the header compiles as C99, C11 and C++11. CC chooses the compiler. Prints TAP.
-# Run from the top of the repository. A case without its compiler is skipped with
-# a warning.
+# is what interface.txt lists, a new function is everywhere where it must be,
+# and the header compiles as C99, C11 and C++11. CC chooses the compiler. Prints
+# TAP. Run from the top of the repository. A case without its compiler is
+# skipped with a warning.
 #
 # SPDX-License-Identifier: MIT
 set -u

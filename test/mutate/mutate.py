@@ -295,6 +295,9 @@ def report(options, chosen, known, rows):
     for mutant, row in zip(survivors, used):
         if row is None:
             comment('no reason:\t' + '\t'.join(mutant.key[:3]))
+    if None in used:
+        comment('write cases that fail with these changes, or, if none can, '
+                'rows of survivors.tsv')
     killed, listed = outcomes.count('killed'), len(used) - used.count(None)
     total = killed + len(survivors)
     late = [m for m in chosen if set(known[m.key][1]) &
