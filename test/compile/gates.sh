@@ -139,8 +139,6 @@ c_cases() {
         -Wno-pedantic
     expect "$c, two units" links implementation c99 -Wcast-align -Wcast-qual
     expect "$c, two units with threads" links threads c11 -DTIMINGWHEEL_THREADS
-    expect "$c, two units with TW_STATIC" links static c99 -DTW_STATIC \
-        -DTIMINGWHEEL_IMPLEMENTATION
 }
 
 # shellcheck disable=SC2086
@@ -246,26 +244,6 @@ variables() {
     awk '$2 ~ /^[bBdDcCsSgG]$/' "$build/symbols"
 }
 
-# code_of FOLDER: the instructions and constants of the header in the folder.
-code_of() {
-    gcc -std=c99 -O2 "-I$1" -c -o "$build/symbols.o" \
-        "$build/implementation.c" &&
-        objdump -d -s -j .text -j .rodata "$build/symbols.o" | sed 1,3d
-}
-
-# Without TIMINGWHEEL_THREADS the header is as if it had no such section.
-cost_of_threads() {
-    mkdir -p "$build/plain"
-    awk '/^#ifdef TIMINGWHEEL_THREADS$/ { out = 1 }
-        !out { print }
-        /^#endif \/\* TIMINGWHEEL_THREADS \*\/$/ { out = 0 }' "$header" \
-        >"$build/plain/$header"
-    ! grep -n 'stdatomic\|tw_mailbox_init(tw_' "$build/plain/$header" || return
-    code_of . >"$build/with" && code_of "$build/plain" >"$build/without" &&
-        grep -q 'tw_start>:' "$build/with" &&
-        cmp "$build/with" "$build/without"
-}
-
 # Macros, types, tags, enumerators and functions, all in the text of the header.
 foreign_tags() {
     ctags -x --language-force=C --c-kinds=defgstuv --_xformat='%N' "$header" \
@@ -288,12 +266,11 @@ private_names() {
 
 expect_nothing 'no private name in test/contract' private_names
 expect_nothing 'includes nothing else' foreign_includes
-if have gcc && have nm && have objdump; then
+if have gcc && have nm; then
     expect_nothing 'calls nothing but malloc and free' foreign_calls
     expect_nothing 'no global variable' variables
-    expect_nothing 'the same code as if there were no mailbox' cost_of_threads
 else
-    skip 'names in the object' 'gcc, nm or objdump is missing'
+    skip 'names in the object' 'gcc or nm is missing'
 fi
 
 # ------------------------------------------------------------------ limits ---
@@ -304,13 +281,6 @@ prefetches() {
     compile gcc c99 implementation "$1" && objdump -d --no-show-raw-insn \
         "$build/object.o" >"$build/instructions" || return
     grep -q 'prefetch[a-z0-9]* *[0-9a-fx]*(' "$build/instructions"
-}
-
-# bytes FLAG MOST: of code, without the mailbox.
-bytes() {
-    compile gcc c99 implementation "$1" || return
-    size "$build/object.o" | awk -v most="$2" '
-        NR == 2 { print $1 " bytes, at most " most; exit $1 > most }'
 }
 
 # Functions over 40 lines.
@@ -366,8 +336,6 @@ if have gcc && have objdump && [ "$(uname -m)" = x86_64 ]; then
     for level in -Os -O1 -O2 -O3; do
         expect "gcc $level leaves the prefetching in" prefetches $level
     done
-    expect 'code at -O2' bytes -O2 15500
-    expect 'code at -Os' bytes -Os 11200
     expect 'COSTS of the manual, gcc' costs 1 ''
 else
     skip 'code of the header' 'this is for gcc and objdump on x86-64'
