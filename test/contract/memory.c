@@ -152,14 +152,16 @@ static void play_starts(void)
     }
 }
 
-/* A large bucket that moves ahead, and timers that start meanwhile. */
+/* A large bucket that moves ahead, in a far wheel, and timers that start
+ * meanwhile. */
 static void play_large_bucket(void)
 {
-    for (size_t i = 0; i < 3000; i++)
-        must_start(i, 262144 + scatter(i, 3000));
-    for (uint64_t now = 190000; now < 262144; now += 1500) {
+    const uint64_t far = UINT64_C(1) << 48;
+    for (size_t i = 0; i < 600; i++)
+        must_start(i, far + scatter(i, 3000));
+    for (uint64_t now = far - (far >> 2); now < far; now += far >> 8) {
         (void)tw_advance_clock_limit(tw, now, 200);
-        must_start(3000 + (size_t)(now % 100), 262144 + scatter(now, 3000));
+        must_start(600 + (size_t)(now >> 40) % 100, far + scatter(now, 3000));
     }
 }
 

@@ -502,6 +502,7 @@ static struct {
     uint64_t starts[ITEMS];
     bool visited[ITEMS]; /* by number */
     size_t count, visits;
+    uint64_t began; /* starts before the visit */
     bool drains, active;
 } visit;
 
@@ -510,6 +511,7 @@ static void visit_begin(bool drains)
     const oracle *o = &run.oracle;
     visit.count = visit.visits = 0;
     visit.drains = drains;
+    visit.began = o->starts;
     visit.active = true;
     for (size_t i = o->waiting_count; i-- != 0;)
         visit.ids[visit.count++] = o->waiting[i];
@@ -556,6 +558,9 @@ static void on_visit(tw_timer *timer, void *context)
     if (visit.drains) {
         oracle_leave(o, id, TW_IDLE);
         check_timer(id);
+        uint64_t next; /* timers that await a visit wake nobody */
+        REQUIRE(run.depth != 0 || o->open || o->starts != visit.began ||
+                !tw_next_deadline(&run.tw, &next));
     }
     run.depth++;
     if (run.s.in_visitor != NULL)
