@@ -221,16 +221,16 @@ fi
 
 # ------------------------------------------------------------------- names ---
 
-# Every symbol of the object.
+# symbols FLAG...: every symbol of the object.
 symbols() {
-    compile gcc c11 threads -fno-pie && nm "$build/object.o" >"$build/symbols"
+    compile gcc c11 threads "$@" && nm "$build/object.o" >"$build/symbols"
     grep -q ' T tw_start$' "$build/symbols" || echo 'tw_start is missing'
 }
 
 # What the object calls: memory, and what a compiler puts in by itself. gcc
 # makes calloc of malloc and zeros.
 foreign_calls() {
-    symbols
+    symbols -O2 -fno-pie
     awk '$1 == "U" { print $2 }' "$build/symbols" |
         grep -vE '^([mc]alloc|free|mem(set|cpy|move|cmp))$' |
         grep -v '^_GLOBAL_OFFSET_TABLE_$'
@@ -240,7 +240,7 @@ foreign_calls() {
 # Two wheels share nothing: the object has no variable. (With -fpie a constant
 # pointer is one, while the program is loaded.)
 variables() {
-    symbols
+    symbols -O2 -fno-pie
     awk '$2 ~ /^[bBdDcCsSgG]$/' "$build/symbols"
 }
 

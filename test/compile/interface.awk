@@ -34,7 +34,8 @@ END {
         text = substr(code, RSTART, RLENGTH - 1)
         code = substr(code, RSTART + RLENGTH)
         gsub(/^ | $|^ ?extern /, "", text)
-        if (text ~ /^(typedef )?[a-z]* ?twi_/ || text == "")
+        if (text ~ /^(typedef )?[a-z]* ?twi_/ ||
+            text !~ /^(typedef|struct|enum) |[ *]tw_[a-z_]*\(/)
             continue
         at = index(text, "{")
         if (at == 0) {

@@ -294,6 +294,36 @@ static void strerror_sentences(void)
     }
 }
 
+/* ------------------------------------------------------------ tw_dump --- */
+
+static void draw(const char *line, void *context)
+{
+    if (line[0] == '[' || line[0] == 'n')
+        strcpy((char *)context, line);
+}
+
+/* 9, 10, 99 and 100 timers in a place of the drawing. 512 buckets share 64
+ * places, and the first place begins with the clock's bucket. */
+static void dump_of_full_places(void)
+{
+    static const size_t many[] = {9, 10, 99, 100};
+    static tw_timer timers[218];
+    char text[101] = "";
+    size_t i = 0;
+    set_up_with(1, 1000, 256, 0);
+    for (uint64_t place = 0; place < 4; place++)
+        for (size_t j = 0; j < many[place]; j++)
+            tw_start(tw, &timers[i++], 1000 + 16 * place + 1 + j % 3);
+    tw_dump(tw, draw, text);
+    CHECK_EQUAL(strncmp(text, "[9.+.+.#....", 12), 0);
+    CHECK(strstr(text, "] holds 218") != NULL);
+    tw_dump(tw, NULL, text); /* nobody to tell */
+    tw_dump(NULL, NULL, NULL);
+    tw_dump(NULL, draw, text);
+    CHECK(strstr(text, "no timingwheel") == text);
+    tear_down();
+}
+
 static const tap_case cases[] = {
     {"tw_init: NULL and zeros mean the defaults, in any memory", init_defaults},
     {"tw_init: any other size is refused", bad_wheel_sizes},
@@ -309,6 +339,7 @@ static const tap_case cases[] = {
     {"TW_WHEEL_BYTES: what a wheel takes, for each wheel_size", wheel_bytes},
     {"two timingwheels share nothing", wheels_are_independent},
     {"tw_strerror: returns a sentence for each status", strerror_sentences},
+    {"tw_dump: draws how full the buckets are", dump_of_full_places},
 };
 
 TAP_MAIN(cases)

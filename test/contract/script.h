@@ -21,6 +21,7 @@
  *     poll 100: a b       two polls; without names, one poll that returns NULL
  *     sleep 100: a b      calls at the times that tw_wait says, until 100
  *     foreach: a b        visits; also drain
+ *     line 1: 2 pending, 0 fired, 0 cascaded      a line of tw_dump, from 0
  *     in a: start b 50    the action of the callback of a, and of its polls
  *     visitor: cancel self    the action of each visit
  *     each S 2 4..6 9     runs the case for each value of the variable S
@@ -138,6 +139,7 @@ static struct {
     unsigned long passes;   /* number of combinations of `each` */
     size_t allocations;     /* by starts and reserves */
     uint64_t wakes, idle;   /* calls of `sleep`; calls that fired nothing */
+    uint64_t drawn;         /* lines of the last tw_dump */
     size_t logged;          /* timers fired or visited */
     script_entry log[SCRIPT_LOG];
     bool has_postponed; /* so that calls that advance may allocate */
@@ -290,6 +292,7 @@ static uint64_t script_value(const char *name, const uint64_t *argument)
            : SCRIPT_IS("allocations") ? script.memory.calls
            : SCRIPT_IS("wakes")       ? script.wakes
            : SCRIPT_IS("idle_wakes")  ? script.idle
+           : SCRIPT_IS("drawn")       ? script.drawn
            : SCRIPT_IS("self")        ? here.self
                                       : script_fail("a command or a function");
 }
@@ -487,6 +490,22 @@ static void script_on_visit(tw_timer *timer, void *context)
     script_act(script.visitor, timer);
 }
 
+/* Compares the line of tw_dump with the wanted number. */
+static void script_see_line(const char *line, void *wanted)
+{
+    bool is_wanted = script.drawn++ == *(const uint64_t *)wanted;
+    size_t length = strcspn(here.at, ";");
+    bool is_equal =
+        strlen(line) == length && strncmp(line, here.at, length) == 0;
+    if (strlen(line) > 100)
+        script_fail("at most 100 columns");
+    if (is_wanted && !is_equal && script_fail(here.at)) {
+        script_put("#   got:      ");
+        script_put(line);
+        script_put("\n");
+    }
+}
+
 /* ------------------------------------------------------------- commands --- */
 
 /* Begins with a timingwheel as configured by the rest of the statement. */
@@ -637,6 +656,14 @@ static bool script_command(const char *name)
         script_compare_log(first, tw_foreach(tw, script_on_visit, &script));
     } else if (SCRIPT_IS("drain")) {
         script_compare_log(first, tw_drain(tw, script_on_visit, &script));
+    } else if (SCRIPT_READ("line", 1)) {
+        script_expect(":");
+        (void)script_peek();
+        script.drawn = 0;
+        tw_dump(tw, script_see_line, v);
+        if (script.drawn <= v[0])
+            script_fail("so many lines");
+        here.at += strcspn(here.at, ";");
     } else if (SCRIPT_READ("in", 1)) {
         script_set_action(&script.timers[v[0] % SCRIPT_TIMERS].action);
     } else if (SCRIPT_IS("visitor")) {
