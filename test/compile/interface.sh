@@ -12,20 +12,10 @@ build=.build/interface
 list=test/compile/interface.txt
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Werror'
 . test/lib/tap.sh
-. test/compile/subjects.sh
 mkdir -p "$build"
-write_subjects
 
 version=$(awk '$2 ~ /^TW_VERSION_/ { printf "%s%s", dot, $3; dot = "." }' \
     timingwheel.h)
-
-# header SUBJECT...: compiles the ways to include the header, as C++11.
-header() {
-    for subject; do
-        g++ -std=c++11 -Wpedantic -Werror -x c++ -I. -c -o "$build/object.o" \
-            "$build/$subject.c" || return
-    done
-}
 
 # program COMPILER STANDARD FLAG...: compiles user.c, and runs it.
 # shellcheck disable=SC2086
@@ -38,7 +28,7 @@ program() {
 
 # Prints what the header offers, as interface.txt has it.
 interface() {
-    ${CC:-cc} -std=c11 -E -I. "$build/threads_declarations.c" |
+    ${CC:-cc} -std=c11 -E -DTIMINGWHEEL_THREADS -x c timingwheel.h |
         awk -f test/compile/interface.awk
     grep -E '^#((el)?if|define TW_)|defined\(' timingwheel.h |
         grep -oE '(TW|TIMINGWHEEL)_[A-Z_]+(\([a-z_, ]*\))?' |
@@ -107,14 +97,12 @@ other_versions() {
 expect_nothing 'the interface is as listed, and each function has its places' \
     incomplete_interface
 expect_nothing 'the version is the same in six places' other_versions
-have g++ || skip 'the header and a program as C++11' 'g++ is missing'
 if have g++; then
-    expect 'g++, the header without a warning' \
-        header declarations implementation
-    expect 'g++, the header with the mailbox without a warning' \
-        header threads_declarations threads
+    expect 'a program as C++11' program g++ -std=c++11 -x c++
     expect 'a program as C++11, with the mailbox' \
         program g++ -std=c++11 -DTIMINGWHEEL_THREADS -x c++
+else
+    skip 'a program as C++11' 'g++ is missing'
 fi
 expect 'a program as C99' program "${CC:-cc}" -std=c99
 expect 'a program as C11, with the mailbox' \
