@@ -364,8 +364,6 @@ static const row rows[] = {
      "many 8192 0 8192; cancel_all 0; go 9000"},
     {"8,191 emptied buckets, and two timers", 4096, 0, 50000,
      "many 8192 0 8192; cancel_all 8190; go 9000"},
-    {"4,000 emptied buckets are passed once, not in each call", 4096, 0, 50000,
-     "many 4000 1 4000; cancel_all 4000; again 1; steps 100 1"},
     {"a postponed timer without memory for its wheel", 256, 4, 200,
      "many 1 1 1; no_memory; forget; postpone_all 2^60 1; go 2^34, 2^59, 2^61"},
     {"1,000 postponed timers without memory for their wheel", 256, 1000, ANY,
