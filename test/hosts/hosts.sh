@@ -1,15 +1,20 @@
 #!/bin/sh
-# hosts.sh - two libraries that people run, with their timers on timingwheel.h:
-# the host's own tests. Prints TAP; run from the top of the repository.
+# hosts.sh - libraries and programs that people run, with their timers on
+# timingwheel.h: the host's own tests. nginx has none, and gets tests of ours.
+# Prints TAP; run from the top of the repository.
 #
 #     test/hosts/hosts.sh [HOST...]          the host's tests of timers
-#     test/hosts/hosts.sh --all [HOST...]    every test of the host
+#     test/hosts/hosts.sh --all [HOST...]    every test of libuv and libevent
 #
 # Each host is built from Debian's source package (get-sources.sh), in one
-# folder and twice: first unchanged, then with HOST/HOST.patch and the adapter
-# in HOST/. The programs are in .build/hosts/HOST/before and .../after. A second
-# run builds only what has changed; `make clean` removes everything. JOBS=8
-# lets make compile eight files at a time, instead of two.
+# folder and twice: first unchanged, then with the adapter in HOST/, and with
+# HOST.patch or HOST.sed if the host itself changes. The programs are in
+# .build/hosts/HOST/before and .../after. A second run builds only what has
+# changed; `make clean` removes everything. JOBS=8 lets make compile eight files
+# at a time, instead of two.
+#
+# At the end, the host is built with mistakes planted into timingwheel.h, and a
+# test must fail.
 #
 # A test has three attempts, because a busy machine disturbs tests in real time.
 # A test that fails with the adapter also runs in the unchanged host. A test
@@ -17,7 +22,7 @@
 # refuse root.
 #
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2086,SC2154
+# shellcheck disable=SC2046,SC2086,SC2154
 set -u
 
 mode=
@@ -25,7 +30,7 @@ if [ "${1:-}" = --all ]; then
     mode=$1
     shift
 fi
-wanted_hosts=${*:-libuv libevent}
+wanted_hosts=${*:-libuv libevent redis nginx}
 unset MAKEFLAGS MAKELEVEL MFLAGS
 
 top=$PWD
@@ -35,12 +40,18 @@ mkdir -p "$hosts"
 # shellcheck disable=SC1091
 . test/lib/tap.sh
 
-# Sets the host's package, the pattern of the source's folder, and the folder of
-# the adapter in the source.
+# Sets the host's package, the pattern of the source's folder, the folder of the
+# adapter in the source, the tools, and a second in units of the adapter.
 describe() {
     case $host in
-    libuv) package=libuv1 version='libuv1-1.44.*' folder=src ;;
-    libevent) package=libevent version='libevent-2.1.12-*' folder=. ;;
+    libuv) package=libuv1 version='libuv1-1.44.*' folder=src tools=cmake \
+        second=1000 ;;
+    libevent) package=libevent version='libevent-2.1.12-*' folder=. \
+        tools=cmake second=1000000 ;;
+    redis) package=redis version=redis-7.0.15 folder=src tools=tclsh \
+        second=1000000 ;;
+    nginx) package=nginx version=nginx-1.22.1 folder=src/event tools=python3 \
+        second=1000 ;;
     esac
 }
 
@@ -100,14 +111,80 @@ libevent_run() { # FOLDER NAME
     (cd "$build/$1" && timeout 120 ./regress "$2")
 }
 
+# ------------------------------------------------------------------ redis ---
+
+redis_configure() {
+    :
+}
+
+redis_make() { # FOLDER
+    make -s -j${JOBS:-2} -C "$source/src" MALLOC=libc OPTIMIZATION=-O1 DEBUG= \
+        USE_SYSTEMD=no redis-server redis-cli || return
+    make -s -C "$source/tests/modules" timer.so blockedclient.so || return
+    cp "$source"/src/redis-server "$source"/src/redis-cli "$build/$1" &&
+        (cd "$source/src" && gcc -O1 -I. -o "$build/$1/loop" "$adapter/loop.c" \
+            ae.o anet.o monotonic.o redisassert.o zmalloc.o)
+}
+
+redis_list() { # loop is ours
+    printf '%s\n' loop unit/expire unit/other unit/introspection \
+        unit/maxmemory unit/type/list unit/moduleapi/timer \
+        unit/moduleapi/blockedclient
+}
+
+redis_run() { # FOLDER NAME
+    case $2 in
+    loop) "$build/$1/loop" ;;
+    *) (cd "$source" && cp --remove-destination "$build/$1/redis-server" src &&
+        timeout 300 ./runtest --single "$2") ;;
+    esac
+}
+
+# ------------------------------------------------------------------ nginx ---
+
+nginx_configure() { # without what the tests do not use
+    (cd "$source" && ./configure --builddir="$build/built" \
+        --with-cc-opt=-O1 --without-http-cache $(./configure --help |
+        sed -n 's/^ *\(--without-http_[a-z_]*module\).*/\1/p' |
+        grep -v 'proxy\|limit_req\|upstream_keepalive'))
+}
+
+nginx_make() { # FOLDER
+    touch "$source/src/event/ngx_event_timer.c" # make does not see our header
+    make -s -j${JOBS:-2} -C "$source" build && cp "$build/built/nginx" "$build/$1"
+}
+
+nginx_list() {
+    python3 "$adapter/timers.py"
+}
+
+nginx_run() { # FOLDER NAME: after beside before
+    timeout 60 python3 "$adapter/timers.py" "$2" "$build/$1/nginx" \
+        $([ "$1" != after ] || echo "$build/before/nginx")
+}
+
 # -------------------------------------------------------------- every host ---
 
-# Copies the header and the adapter. The first time, also patches the source.
-place() {
-    cp "$top/timingwheel.h" "$adapter"/*.[ch] "$source/$folder" || return
-    [ ! -e "$adapter/$host.patch" ] || [ -e "$build/patched" ] ||
+# Copies the header and the adapter, if they have changed. The first time, also
+# patches the source.
+place() { # HEADER
+    for file in "$1" "$adapter"/*.[ch]; do
+        copy=$source/$folder/$(basename "$file")
+        cmp -s "$file" "$copy" || cp "$file" "$copy" || return
+    done
+    if [ -e "$build/patched" ]; then
+        return
+    elif [ -e "$adapter/$host.patch" ]; then
         patch -d "$source" -p1 <"$adapter/$host.patch" || return
+    elif [ -e "$adapter/$host.sed" ]; then
+        sed -i -f "$adapter/$host.sed" "$source/$folder/ae.c" || return
+    fi
     touch "$build/patched"
+}
+
+build_with() { # FOLDER HEADER
+    rm -rf "${build:?}/$1" && mkdir "$build/$1" && place "$2" &&
+        "${host}_make" "$1"
 }
 
 build_both() {
@@ -115,8 +192,7 @@ build_both() {
         mkdir -p "$build/before" "$build/built" && ("${host}_configure") &&
             "${host}_make" before && touch "$ready" || return
     fi
-    rm -rf "$build/after" && mkdir "$build/after" && place &&
-        "${host}_make" after
+    build_with after "$top/timingwheel.h"
 }
 
 attempt() { # FOLDER NAME
@@ -143,9 +219,47 @@ run_tests() {
     [ "$passed" != 0 ] || fail "$host: a test passes"
 }
 
+# Writes a header with a mistake: a cancel takes out the next timer of the
+# bucket, too, or every deadline is a second late.
+plant() { # MISTAKE
+    case $1 in
+    *cancel) sed 's/^    twi_remove(tw, timer, TW_CANCELLED);/\
+    tw_timer *next = twi_timer_of(timer->link.next);\
+    if (next->state == TW_PENDING) {\
+        twi_unlink(tw, \&next->link);\
+        next->link.next = next->link.prev = \&next->link;\
+    }\
+&/' ;;
+    *late) sed "s/^    TWI_RULE_START(tw, timer, deadline);/&\
+    deadline += $second;/" ;;
+    esac <"$top/timingwheel.h" >"$build/timingwheel.h"
+    ! cmp -s "$top/timingwheel.h" "$build/timingwheel.h"
+}
+
+# True if no test fails.
+finds_nothing() {
+    while read -r name; do
+        "${host}_run" planted "$name" >"$build/said" 2>&1 </dev/null || return
+    done <"$build/tests"
+}
+
+run_planted() {
+    for mistake in 'a timer lost on cancel' 'a deadline a second late'; do
+        title="$host: with $mistake"
+        if ! { plant "$mistake" &&
+            build_with planted "$build/timingwheel.h"; } >"$hosts/said" 2>&1; then
+            fail "$title: compiles" "$hosts/said"
+        elif finds_nothing; then
+            fail "$title, a test fails"
+        else
+            pass "$title, $name fails"
+        fi
+    done
+}
+
 # Prints the programs that are missing.
 missing() {
-    for program in gcc patch cmake; do
+    for program in gcc patch $tools; do
         have "$program" || echo "$program is missing"
     done
 }
@@ -176,6 +290,7 @@ run_host() {
         fail "$title: compiles" "$hosts/said"
     else
         run_tests
+        run_planted
     fi
 }
 
