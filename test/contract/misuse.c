@@ -18,6 +18,7 @@
  *     start none 10       NULL in place of a timer
  *     post 10             requests the start of a remote; post_cancel; collect
  *     start_after a 10    and postpone_after: with the clock as `now`
+ *     start_from a 9 5    and postpone_from: with 9 as `now`
  *     never_init a        a timer of any bytes; no_callback a; clear_wheel
  *     leave_call a        its callback jumps out of the call
  *     tw_init 48          with this wheel_size
@@ -193,7 +194,8 @@ static const kind
     unready = {"before tw_init or after tw_destroy", 0, CALLS - 2, 2},
     copied = {"moved or copied", 0, CALLS - 1, 1},
     delay = {"a delay?", TIMER + HINT, 1, 0},
-    silent = {"no callback", TIMER + HINT, 1, 0},
+    old_now = {"an old `now`, or another unit", TIMER + HINT, 1, 0},
+    negative = {"a negative number?", TIMER + HINT, 1, 0},
     set_back = {"set back?", HINT, 1, 0}, no_hint = {NULL, HINT, 1, 0};
 
 /* The line on standard error ends with the function of the last command. */
@@ -333,29 +335,39 @@ static const row rows[] = {
      "timingwheel start 99; start a 200; postpone a 30"},
     {&delay, "hint: tw_postpone to a later delay",
      "timingwheel start 99; start a 0; postpone a 30"},
-    {&delay, "hint: a deadline just before `start`",
-     "timingwheel start 99; start a 98"},
-    {&silent, "hint: a timer without callback fires",
-     "no_callback a; start a 9; advance 9 = 1"},
-    {&silent, "hint: a timer without callback fires with a limit",
-     "no_callback a; start a 9; limit 5 9 = 1"},
-    {&silent, "hint: a timer without callback fires after a start",
-     "in b: start f 20\nno_callback a; start b 9, a 10; advance 10 = 2"},
-    {&set_back, "hint: tw_advance_clock back", "advance 9; advance 8"},
+    {&delay, "hint: a window is judged by its beginning",
+     "timingwheel start 99; within a 30 150"},
+    {&delay, "hint: the second delay of a timingwheel says nothing",
+     "timingwheel start 99; start b 20; postpone b 30; start a 49"},
+    {&old_now, "hint: tw_start_after with an old `now`",
+     "timingwheel start 99; start_from a 9 5"},
+    {&old_now, "hint: tw_postpone_after with an old `now`",
+     "timingwheel start 99; postpone_from a 9 5"},
+    {&negative, "hint: tw_start_after with a negative delay",
+     "start_after a 0-5"},
+    {&negative, "hint: tw_postpone_after with a negative delay",
+     "postpone_after a 0-5"},
+    {&set_back, "hint: tw_advance_clock back", "advance 9; advance 7"},
     {&set_back, "hint: tw_advance_clock before `start`",
-     "timingwheel start 99; advance 98"},
-    {&set_back, "hint: tw_advance_clock_limit back", "advance 9; limit 5 8"},
-    {&set_back, "hint: tw_poll back", "advance 9; poll 8"},
+     "timingwheel start 99; advance 97"},
+    {&set_back, "hint: tw_advance_clock_limit back", "advance 9; limit 5 7"},
+    {&set_back, "hint: tw_poll back", "advance 9; poll 7"},
     {&set_back, "hint: back before the `now` of an unfinished call",
-     "start a 1, b 1; limit 1 9: a; limit 1 8: b"},
+     "start a 1, b 1; limit 1 9: a; limit 1 7: b"},
     {&set_back, "hint: back after a poll",
-     "start a 1; poll 9: a; poll 9; advance 8"},
+     "start a 1; poll 9: a; poll 9; advance 7"},
     {&no_hint, "no hint: deadline 0, and overdue",
      "timingwheel start 99; start a 0, b 99; advance 200: a b; start b 150; "
      "postpone b 0"},
     {&no_hint, "no hint: relative starts",
      "timingwheel start 99; start_after a 0, b 30; postpone_after b 50; "
      "advance 200: a b"},
+    {&no_hint, "no hint: deadlines shortly before `start`",
+     "timingwheel start 99; start a 50; within b 60 200; postpone a 60"},
+    {&no_hint, "no hint: `now` is 0, or a tick back",
+     "timingwheel start 99; advance 98; advance 0; poll 0"},
+    {&no_hint, "no hint: a timer without callback is marked fired",
+     "no_callback a; start a 9; advance 9 = 1"},
     {&no_hint, "no hint: tw_poll takes a timer without callback",
      "no_callback a; start a 9; poll 9: a; poll 9"},
     {&no_hint, "no hint: the same `now` again",
@@ -381,7 +393,7 @@ static const row rows[] = {
 static bool script_more(const char *name)
 {
     timingwheel *tw = script_wheel;
-    uint64_t v[2] = {0, 0}, now = tw == NULL ? 0 : tw_now(tw);
+    uint64_t v[3] = {0, 0, 0}, now = tw == NULL ? 0 : tw_now(tw);
     tw_config config = {0, 0, 0, 0, NULL};
 #define TIMER_READ script_timer_at(v[0])
     if (SCRIPT_IS("on")) {
@@ -412,6 +424,10 @@ static bool script_more(const char *name)
         script_compare_status(tw_start_after(tw, TIMER_READ, now, v[1]), 0);
     else if (SCRIPT_READ("postpone_after", 2))
         script_compare_status(tw_postpone_after(tw, TIMER_READ, now, v[1]), 0);
+    else if (SCRIPT_READ("start_from", 3))
+        script_compare_status(tw_start_after(tw, TIMER_READ, v[1], v[2]), 0);
+    else if (SCRIPT_READ("postpone_from", 3))
+        script_compare_status(tw_postpone_after(tw, TIMER_READ, v[1], v[2]), 0);
     else if (SCRIPT_READ("never_init", 1))
         memset(TIMER_READ, 0xa5, sizeof *TIMER_READ);
     else if (SCRIPT_READ("no_callback", 1))
@@ -481,12 +497,15 @@ static bool aborts(const char *lines, void (*proper_use)(void))
 /* True if the line ends with the function that the last command has called. */
 static bool ends_right(void)
 {
-    static const char *const functions[][2] = {{"within", "start_within"},
-                                               {"advance", "advance_clock"},
-                                               {"limit", "advance_clock_limit"},
-                                               {"init", "timer_init"},
-                                               {"tw_init", "init"},
-                                               {"post", "post_start"}};
+    static const char *const functions[][2] = {
+        {"within", "start_within"},
+        {"advance", "advance_clock"},
+        {"limit", "advance_clock_limit"},
+        {"init", "timer_init"},
+        {"tw_init", "init"},
+        {"post", "post_start"},
+        {"start_from", "start_after"},
+        {"postpone_from", "postpone_after"}};
     char end[100];
     const char *name = here.command, *function = strrchr(said, '(');
     for (size_t i = 0; i < LENGTH(functions); i++)

@@ -256,6 +256,24 @@ static tw_timer *script_timer_at(uint64_t index)
 
 #define SCRIPT_IS(word) (strcmp(name, word) == 0)
 
+static uint64_t script_looks; /* timers that the last tw_find looked at */
+
+static bool script_matches(const tw_timer *timer, void *wanted)
+{
+    script_looks++;
+    return timer == (const tw_timer *)wanted;
+}
+
+/* Returns the index of a timer that tw_find finds, or `none`. */
+static uint64_t script_find(const timingwheel *tw, tw_timer *wanted)
+{
+    script_looks = 0;
+    tw_timer *found = tw_find(tw, script_matches, wanted);
+    return found == NULL
+               ? script_named + SCRIPT_NAMES - 1
+               : (uint64_t)((script_timer *)(void *)found - script.timers);
+}
+
 /* Returns the value of a function, of a state, a status or a truth value. */
 static uint64_t script_value(const char *name, const uint64_t *argument)
 {
@@ -290,6 +308,8 @@ static uint64_t script_value(const char *name, const uint64_t *argument)
            : SCRIPT_IS("bytes")       ? stats.bytes
            : SCRIPT_IS("allocated")   ? script.memory.bytes
            : SCRIPT_IS("allocations") ? script.memory.calls
+           : SCRIPT_IS("find")        ? script_find(tw, script_timer_at(a))
+           : SCRIPT_IS("looks")       ? script_looks
            : SCRIPT_IS("wakes")       ? script.wakes
            : SCRIPT_IS("idle_wakes")  ? script.idle
            : SCRIPT_IS("drawn")       ? script.drawn

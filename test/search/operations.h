@@ -85,6 +85,7 @@ static struct {
     uint64_t blocks, blocks_allowed;   /* basic blocks */
     bool counting;                     /* the library runs, not the test */
     uint64_t began_with;               /* timers pending before the call */
+    bool has_restarted;                /* a timer that was pending */
     uint64_t cascaded;                 /* before the call */
     size_t wheels;                     /* before the call */
     uint64_t emptied_passed; /* buckets emptied by cancels: passed so far */
@@ -206,39 +207,53 @@ static unsigned levels(void)
 
 /* Promise 10 in calm rounds, by wheel. A call moves the clock by d ticks, and
  * then the next step is r ticks away. Of the timers left in the bucket of the
- * next step, the call moves the share d / (d + r), once the bucket was large
- * and until it is empty. The rest, and a bucket that never was large, move when
- * the clock enters the step, or later in the step. Timers that arrive from a
- * coarser wheel may move on in the same call. A call that sleeps through a step
- * may move all. */
+ * next step, the call moves the share d / (d + r), but in batches, and only while
+ * the bucket is large. The rest moves when the clock enters the step, or later in
+ * the step. Timers that arrive from a coarser wheel may move on in the same call.
+ * A call that sleeps through a step may move all. The oracle counts the timers of
+ * a step; if timers were restarted, all pending timers count. */
 static struct {
-    uint64_t own;   /* at most, timers left in the clock's own step */
-    uint64_t next;  /* the same in the next step */
-    uint64_t then;  /* started in the next step after the running call */
-    bool was_large; /* the bucket of the next step, since it was empty */
+    uint64_t own;  /* at most, timers left in the clock's own step */
+    uint64_t next; /* the same in the next step, times CALM_UNIT, if batches had
+                      no size */
+    uint64_t then; /* in the step after the running call's next step */
 } calm[CALM_LEVELS + 1];
+#define CALM_UNIT 65536
 
-/* Returns the bound that a bucket stores. Cancelled timers count. */
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Returns the number of waiting timers from a tick on. */
+static size_t waiting_from(uint64_t tick)
+{
+    const oracle *o = &run.oracle;
+    size_t low = 0, high = o->waiting_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (o->timers[o->waiting[middle]].tick >= tick)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Returns the timers that may count in the bucket of a step. */
 static uint64_t most_in(unsigned level, uint64_t step)
 {
-    const twi_wheel *wheel = wheel_at(&run.tw, level);
-    step &= run.tw.bucket_mask;
-    return wheel == NULL ? 0 : wheel->buckets[step].at_most;
+    unsigned shift = level * size_bits();
+    if (run.has_restarted)
+        return oracle_pending(&run.oracle);
+    return waiting_from(step << shift) - waiting_from((step + 1) << shift);
 }
 
 /* Before a call that moves the clock to a tick. */
 static void begin_calm(uint64_t tick)
 {
-    for (unsigned level = 1; level <= CALM_LEVELS; level++) {
-        uint64_t step = (run.oracle.clock >> level * size_bits()) + 1;
-        calm[level].was_large &= most_in(level, step) != 0;
+    for (unsigned level = 1; level <= CALM_LEVELS; level++)
         calm[level].then = most_in(level, (tick >> level * size_bits()) + 1);
-    }
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
 }
 
 /* After a call that has moved the clock from a tick. */
@@ -250,20 +265,21 @@ static void check_calm(uint64_t from, uint64_t moved)
         unsigned shift = level * size_bits();
         uint64_t step = clock >> shift, entered = step - (from >> shift);
         uint64_t begin = entered != 0 ? step << shift : from;
-        uint64_t end = (step + 1) << shift, in_next = most_in(level, step + 1);
+        uint64_t end = (step + 1) << shift;
         uint64_t own = calm[level].own + arrived, next = calm[level].next;
         if (entered != 0) {
-            own = entered == 1 ? own + next : all;
-            next = calm[level].then;
-            calm[level].was_large = next >= large;
+            uint64_t left = next / CALM_UNIT + TWI_BATCH + 1;
+            own = entered == 1 ? own + (left < large ? large : left) : all;
+            next = calm[level].then * CALM_UNIT;
         }
-        uint64_t share = next * (clock - begin) / (end - begin) + 1;
-        next = (next + arrived) * (end - clock) / (end - begin);
-        arrived = least(own + share, all);
+        uint64_t share = next / CALM_UNIT * (clock - begin) / (end - begin);
+        next = (next + arrived * CALM_UNIT) / (end - begin) * (end - clock) +
+               (next + arrived * CALM_UNIT) % (end - begin) * (end - clock) /
+                   (end - begin);
+        arrived = least(own + share + TWI_BATCH + 2, all);
         allowed += arrived;
         calm[level].own = least(own, most_in(level, step));
-        calm[level].was_large |= in_next >= large;
-        calm[level].next = least(calm[level].was_large ? next : large, in_next);
+        calm[level].next = least(next, most_in(level, step + 1) * CALM_UNIT);
     }
     if (moved > allowed)
         fail("a call over %" PRIu64 " ticks moves %" PRIu64
@@ -398,6 +414,7 @@ static int call_either(int (*at)(timingwheel *, tw_timer *, uint64_t),
 static void start(uint32_t id, uint64_t deadline)
 {
     trace("start", id, deadline, 0);
+    run.has_restarted |= oracle_is_pending(&run.oracle, id);
     allow_allocations(levels());
     int status = call_either(tw_start, tw_start_after, id, deadline);
     if (check_status(status, id, deadline))
@@ -782,7 +799,7 @@ static void set_up(void)
     const settings *s = &run.s;
     run.step = run.traced = 0;
     run.depth = 0;
-    run.reserved = false;
+    run.reserved = run.has_restarted = false;
     run.emptied_passed = 0;
     run.check_every = 1;
     visit.active = false;

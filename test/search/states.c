@@ -109,7 +109,7 @@ static void add_tick(uint64_t tick)
 static void add_bucket(const twi_bucket *bucket)
 {
     add_tick(bucket->quiet_tick);
-    add(bucket->at_most);
+    add(bucket->bound);
     for (twi_link *link = bucket->ring.next; link != &bucket->ring;
          link = link->next)
         add(item_of(twi_timer_of(link))->id);
