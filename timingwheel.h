@@ -1723,7 +1723,7 @@ static inline tw_timer *twi_take_from(timingwheel *tw, twi_wheel *wheel)
 
 /* --------------------------------------------------------- moving ahead --- */
 
-/* Returns timers * passed / span, rounded up; passed < span. 24 bits of the span
+/* Returns timers * passed / span, where passed < span. 24 bits of the span
  * are exact enough, and leave 40 for the number of timers. */
 static uint64_t twi_share_of(uint64_t timers, uint64_t passed, uint64_t span)
 {
@@ -1731,7 +1731,7 @@ static uint64_t twi_share_of(uint64_t timers, uint64_t passed, uint64_t span)
     unsigned shift = bits < 24 ? 0 : bits - 23;
     passed >>= shift;
     span >>= shift;
-    return (timers * passed + span - 1) / span;
+    return timers * passed / span;
 }
 
 /* Moves a share of each large bucket down early (see MOVING AHEAD), and sets

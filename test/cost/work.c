@@ -333,12 +333,17 @@ static const row rows[] = {
      "many 20000 2^58 2^56; go 2^57+2^56; steps 2^58+2^54 2^50"},
     {"a loop that slept through the step before", 0, ANY, ANY,
      "many 20000 4*S S; go 4*S, 5*S"},
-    {"a large bucket whose timers were cancelled", 0, 128, ANY,
+    {"a large bucket whose timers were cancelled", 0, 400, ANY,
      "many 20000 4*S S; cancel_all 16; go 3*S; steps 4*S P"},
     {"a large bucket of postponed timers", 0, 640, ANY,
      "many 20000 S 1; postpone_all 4*S S; go S; forget; go 3*S; steps 4*S P"},
     {"20,000 timers postponed out of one tick", 0, 640, ANY,
      "many 20000 100 1; postpone_all 4*S S; go 99, 100; forget; steps 5*S P"},
+    {"a large bucket whose timers were restarted", 256, 80, ANY,
+     "many 20000 1024 256; repeat 3 restart_all 1024 256; go 768; steps 1300 "
+     "1"},
+    {"small buckets stay beside a large one", 256, 0, ANY,
+     "many 800 1100 25600; many 128 65000 1; steps 60000 8"},
     {"large buckets in two wheels at once", 256, 160, ANY,
      "many 1 262000 1; many 20000 2^18 2^16; go 261632; many 20000 2^18 256; "
      "forget; go 261888; forget; steps 263000 1"},
@@ -446,9 +451,9 @@ static const struct {
     uint64_t calls;
 } million[] = {
     {"a million timers within a minute", 60000, 0, 1000},
-    {"a million timers within an hour", 3600000, 0, 300},
-    {"a million idle timeouts of 5 minutes", 300000, 100, 300},
-    {"a million idle timeouts of a minute", 60000, 100, 1000},
+    {"a million timers within an hour", 3600000, 0, 1300},
+    {"a million idle timeouts of 5 minutes", 300000, 100, 1300},
+    {"a million idle timeouts of a minute", 60000, 100, 1300},
 };
 #define MILLION (sizeof(million) / sizeof(*million))
 
