@@ -231,8 +231,7 @@ plant() { # MISTAKE
         next->link.next = next->link.prev = \&next->link;\
     }\
 &/' ;;
-    *late) sed "s/^    TWI_RULE_START(tw, timer, deadline);/&\
-    deadline += $second;/" ;;
+    *late) sed "/^    return twi_.*(tw, timer, deadline);/s/deadline/& + $second/" ;;
     esac <"$top/timingwheel.h" >"$build/timingwheel.h"
     ! cmp -s "$top/timingwheel.h" "$build/timingwheel.h"
 }
