@@ -13,8 +13,8 @@
 # changed; `make clean` removes everything. JOBS=8 lets make compile eight files
 # at a time, instead of two.
 #
-# At the end, redis and nginx are built with mistakes planted into timingwheel.h,
-# and a test must fail.
+# At the end, redis and nginx are built with mistakes planted into
+# timingwheel.h, and a test must fail.
 #
 # A test has three attempts, because a busy machine disturbs tests in real time.
 # A test that fails with the adapter also runs in the unchanged host. A test
@@ -231,7 +231,8 @@ plant() { # MISTAKE
         next->link.next = next->link.prev = \&next->link;\
     }\
 &/' ;;
-    *late) sed "/^    return twi_.*(tw, timer, deadline);/s/deadline/& + $second/" ;;
+    *late) sed "/^    return twi_.*(tw, timer, deadline);/ \
+        s/deadline/& + $second/" ;;
     esac <"$top/timingwheel.h" >"$build/timingwheel.h"
     ! cmp -s "$top/timingwheel.h" "$build/timingwheel.h"
 }
