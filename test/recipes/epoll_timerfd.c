@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "timingwheel.h"
+#include <poll.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
@@ -24,15 +25,10 @@ struct session {
     unsigned count;
 };
 
-static void on_silence(timingwheel *tw, tw_timer *timer)
-{
-    (void)tw;
-    printf("silence %u\n", ++TW_OWNER(timer, struct session, silence)->count);
-    fflush(stdout);
-}
-
 static timingwheel timers;
-static struct session session = {TW_TIMER_INIT(on_silence), 0};
+static struct session session;
+static int poller;
+static bool is_open;
 
 static uint64_t clock_ns(void)
 {
@@ -41,24 +37,40 @@ static uint64_t clock_ns(void)
     return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
 }
 
-/* Returns false at the end of the input, or of the memory. */
+/* Returns true if there was input: the silence begins anew. */
 static bool read_input(void)
 {
     char bytes[4096];
-    return read(0, bytes, sizeof(bytes)) > 0 &&
-           tw_postpone_after(&timers, &session.silence, clock_ns(), 250 * MS) ==
-               TW_OK;
+    struct pollfd input = {.fd = 0, .events = POLLIN};
+    if (!is_open || poll(&input, 1, 0) <= 0)
+        return false;
+    if (read(0, bytes, sizeof(bytes)) > 0 &&
+        tw_postpone_after(&timers, &session.silence, clock_ns(), 250 * MS) ==
+            TW_OK)
+        return true;
+    epoll_ctl(poller, EPOLL_CTL_DEL, 0, NULL);
+    return is_open = false;
+}
+
+static void on_silence(timingwheel *tw, tw_timer *timer)
+{
+    (void)tw;
+    if (read_input()) /* input that came while the loop stood still */
+        return;
+    printf("silence %u\n", ++TW_OWNER(timer, struct session, silence)->count);
+    fflush(stdout);
 }
 
 int main(void)
 {
     struct epoll_event event = {.events = EPOLLIN};
-    int poller = epoll_create1(EPOLL_CLOEXEC);
     int wake = timerfd_create(CLOCK, TFD_CLOEXEC);
     uint64_t next, set = 0; /* the deadline of `wake`; 0: none */
-    bool is_open = epoll_ctl(poller, EPOLL_CTL_ADD, 0, &event) == 0;
+    poller = epoll_create1(EPOLL_CLOEXEC);
+    is_open = epoll_ctl(poller, EPOLL_CTL_ADD, 0, &event) == 0;
     event = (struct epoll_event){EPOLLIN | EPOLLET, {.fd = wake}};
     epoll_ctl(poller, EPOLL_CTL_ADD, wake, &event);
+    tw_timer_init(&session.silence, on_silence);
     tw_init(&timers, &(tw_config){.tick = MS / 20, .start = clock_ns()});
     while (is_open || tw_count(&timers) > 0) {
         if (tw_next_deadline(&timers, &next) && next != set) {
@@ -67,13 +79,11 @@ int main(void)
             timerfd_settime(wake, TFD_TIMER_ABSTIME, &at, NULL);
             set = next;
         }
-        if (epoll_wait(poller, &event, 1, -1) != 1)
-            continue; /* interrupted */
+        epoll_wait(poller, &event, 1, -1);
         tw_advance_clock(&timers, clock_ns());
         if (event.data.fd == wake)
             set = 0; /* has gone off */
-        else if (!read_input())
-            is_open = epoll_ctl(poller, EPOLL_CTL_DEL, 0, NULL) != 0;
+        read_input();
     }
     tw_destroy(&timers);
     return close(wake) + close(poller);

@@ -1,7 +1,8 @@
 /* glib.c - many timers in one GSource, in the main loop of GLib.
  *
  * Says when you have not typed for 250 ms. Shows a source of one's own:
- * `prepare` says how long GLib may sleep, `check` if a timer is due.
+ * `prepare` says how long GLib may sleep, `check` if a timer is due. The time of
+ * g_source_get_time would cut delays by the length of the turn.
  *
  *     cc -std=gnu99 -Wall -Wextra glib.c -o glib \
  *         $(pkg-config --cflags --libs glib-2.0) && ./glib
@@ -13,26 +14,38 @@
 
 #define MS UINT64_C(1000) /* in microseconds */
 
-struct session {
+static struct session {
     tw_timer silence;
     unsigned count;
-};
-
-static void on_silence(timingwheel *tw, tw_timer *timer)
-{
-    struct session *s = TW_OWNER(timer, struct session, silence);
-    (void)tw;
-    printf("silence %u\n", ++s->count);
-    fflush(stdout);
-}
+} session;
 
 static timingwheel timers;
-static struct session session = {TW_TIMER_INIT(on_silence), 0};
 static bool is_open = true;
 
 static uint64_t clock_us(void)
 {
     return (uint64_t)g_get_monotonic_time();
+}
+
+/* Returns true if there was input: the silence begins anew. */
+static bool read_input(void)
+{
+    char bytes[4096];
+    if (g_poll(&(GPollFD){0, G_IO_IN, 0}, 1, 0) <= 0)
+        return false;
+    return is_open = read(0, bytes, sizeof(bytes)) > 0 &&
+                     tw_postpone_after(&timers, &session.silence, clock_us(),
+                                       250 * MS) == TW_OK;
+}
+
+static void on_silence(timingwheel *tw, tw_timer *timer)
+{
+    struct session *s = TW_OWNER(timer, struct session, silence);
+    (void)tw;
+    if (read_input()) /* input that came while the loop stood still */
+        return;
+    printf("silence %u\n", ++s->count);
+    fflush(stdout);
 }
 
 static gboolean prepare(GSource *source, gint *timeout)
@@ -57,18 +70,15 @@ static gboolean dispatch(GSource *source, GSourceFunc function, gpointer data)
 
 static gboolean on_input(gint fd, GIOCondition condition, gpointer data)
 {
-    char bytes[4096];
-    (void)condition, (void)data;
-    tw_advance_clock(&timers, clock_us()); /* before the input */
-    return is_open = read(fd, bytes, sizeof(bytes)) > 0 &&
-                     tw_postpone_after(&timers, &session.silence, clock_us(),
-                                       250 * MS) == TW_OK;
+    (void)fd, (void)condition, (void)data;
+    return read_input() || is_open;
 }
 
 int main(void)
 {
     GSourceFuncs functions = {prepare, check, dispatch, NULL, NULL, NULL};
     GSource *source = g_source_new(&functions, sizeof(GSource));
+    tw_timer_init(&session.silence, on_silence);
     tw_init(&timers, &(tw_config){.tick = MS, .start = clock_us()});
     g_source_attach(source, NULL);
     g_unix_fd_add(0, G_IO_IN | G_IO_HUP, on_input, NULL);

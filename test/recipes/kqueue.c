@@ -21,16 +21,10 @@ struct session {
     unsigned count;
 };
 
-static void on_silence(timingwheel *tw, tw_timer *timer)
-{
-    struct session *s = TW_OWNER(timer, struct session, silence);
-    (void)tw;
-    printf("silence %u\n", ++s->count);
-    fflush(stdout);
-}
-
 static timingwheel timers;
-static struct session session = {TW_TIMER_INIT(on_silence), 0};
+static struct session session;
+static int queue;
+static bool is_open = true;
 
 static uint64_t clock_ns(void)
 {
@@ -39,33 +33,52 @@ static uint64_t clock_ns(void)
     return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
 }
 
-/* Returns false at the end of the input, or of the memory. */
+static bool has_input(uint64_t wait)
+{
+    struct kevent event;
+    struct timespec most = {(time_t)(wait / SECOND), (long)(wait % SECOND)};
+    return kevent(queue, NULL, 0, &event, 1, &most) > 0;
+}
+
+/* Returns true if there was input: the silence begins anew. */
 static bool read_input(void)
 {
     char bytes[4096];
-    return read(0, bytes, sizeof(bytes)) > 0 &&
-           tw_postpone_after(&timers, &session.silence, clock_ns(), 250 * MS) ==
-               TW_OK;
+    struct kevent event;
+    if (!is_open || !has_input(0))
+        return false;
+    if (read(0, bytes, sizeof(bytes)) > 0 &&
+        tw_postpone_after(&timers, &session.silence, clock_ns(), 250 * MS) ==
+            TW_OK)
+        return true;
+    EV_SET(&event, 0, EVFILT_READ, EV_DELETE, 0, 0, NULL);
+    kevent(queue, &event, 1, NULL, 0, NULL);
+    return is_open = false;
+}
+
+static void on_silence(timingwheel *tw, tw_timer *timer)
+{
+    struct session *s = TW_OWNER(timer, struct session, silence);
+    (void)tw;
+    if (read_input()) /* input that came while the loop stood still */
+        return;
+    printf("silence %u\n", ++s->count);
+    fflush(stdout);
 }
 
 int main(void)
 {
     struct kevent event;
-    int queue = kqueue();
-    bool is_open = true;
+    queue = kqueue();
     EV_SET(&event, 0, EVFILT_READ, EV_ADD, 0, 0, NULL); /* standard input */
     if (kevent(queue, &event, 1, NULL, 0, NULL) != 0)
         return 1;
+    tw_timer_init(&session.silence, on_silence);
     tw_init(&timers, &(tw_config){.tick = MS / 20, .start = clock_ns()});
     while (is_open || tw_count(&timers) > 0) {
-        uint64_t wait = tw_wait(&timers, clock_ns(), 60 * SECOND);
-        struct timespec most = {(time_t)(wait / SECOND), (long)(wait % SECOND)};
-        int ready = kevent(queue, NULL, 0, &event, 1, &most);
+        has_input(tw_wait(&timers, clock_ns(), 60 * SECOND));
         tw_advance_clock(&timers, clock_ns());
-        if (ready > 0 && !read_input()) {
-            EV_SET(&event, 0, EVFILT_READ, EV_DELETE, 0, 0, NULL);
-            is_open = kevent(queue, &event, 1, NULL, 0, NULL) != 0;
-        }
+        read_input();
     }
     tw_destroy(&timers);
     return close(queue);

@@ -45,6 +45,8 @@ static void on_silence(timingwheel *tw, tw_timer *timer)
     struct session *s = TW_OWNER(timer, struct session, silence);
     char text[32];
     (void)tw;
+    if (has_input) /* came while the loop stood still: main starts again */
+        return;
     snprintf(text, sizeof(text), "silence %u\n", ++s->count);
     for (const char *c = text; *c != 0; c++)
         REGISTER(0x40004000) = (unsigned char)*c;

@@ -21,10 +21,16 @@ struct session {
     unsigned count;
 };
 
+/* Input that has come beats the timeout: after a stall the reader may not have
+ * set its event yet. So the session gets one more turn. A socket can be read
+ * here instead. */
 static void on_silence(timingwheel *tw, tw_timer *timer)
 {
     struct session *s = TW_OWNER(timer, struct session, silence);
-    (void)tw;
+    if (tw_deadline(timer) > 0) {
+        tw_start(tw, timer, 0); /* fires in the next turn, the second time */
+        return;
+    }
     printf("silence %u\n", ++s->count);
     fflush(stdout);
 }
@@ -56,7 +62,7 @@ int main(void)
     HANDLE wake = CreateWaitableTimerExW(NULL, NULL, PRECISE, TIMER_ALL_ACCESS);
     HANDLE input = CreateEventW(NULL, FALSE, FALSE, NULL);
     HANDLE reader = CreateThread(NULL, 0, read_input, input, 0, NULL);
-    HANDLE all[] = {wake, input, reader}; /* in this order */
+    HANDLE all[] = {input, wake, reader}; /* of two, the first is reported */
     DWORD ready = 0, watched = 3;
     tw_init(&timers, &(tw_config){.tick = MS, .start = read_clock()});
     while (watched == 3 || tw_count(&timers) > 0) {
@@ -64,11 +70,11 @@ int main(void)
         LARGE_INTEGER delay = {.QuadPart = -(LONGLONG)wait}; /* no date */
         SetWaitableTimer(wake, &delay, 0, NULL, NULL, FALSE);
         ready = WaitForMultipleObjects(watched, all, FALSE, INFINITE);
-        tw_advance_clock(&timers, read_clock());
-        if (ready == WAIT_OBJECT_0 + 1 &&
+        if (ready == WAIT_OBJECT_0 &&
             tw_postpone_after(&timers, &session.silence, read_clock(),
                               250 * MS) != TW_OK)
-            return 1;
+            return 1; /* no memory */
+        tw_advance_clock(&timers, read_clock());
         if (ready == WAIT_OBJECT_0 + 2)
             watched = 2;
     }
