@@ -1,5 +1,6 @@
 /* cache.c - a cache whose entries expire when nobody has used them for 3 s. One
- * turn of the loop frees at most 100 entries, even if 1,000 expire at once:
+ * turn of the loop frees at most 100 entries, even if 1,000 expire at once, and
+ * a look-up that has come in time finds its entry, even after a stall:
  *     cc -std=gnu99 -O2 -Wall -Wextra cache.c -o cache && ./cache 3000
  *
  * Type numbers to look up; Ctrl-D is the end. SPDX-License-Identifier: MIT */
@@ -33,17 +34,18 @@ static void on_expiry(timingwheel *tw, tw_timer *timer)
     free(e); /* with its timer: a callback may do so */
 }
 
-static const char *look_up(unsigned number, uint64_t now, uint64_t to_live)
+static const char *look_up(unsigned number, uint64_t to_live)
 {
     struct entry *e = cache[number];
     if (e != NULL) {
-        tw_postpone_after(&timers, &e->expiry, now, to_live); /* cannot fail */
+        tw_postpone_after(&timers, &e->expiry, clock_ns(), to_live);
         return "hit";
     }
     e = malloc(sizeof(*e));
     if (e != NULL)
         *e = (struct entry){number, TW_TIMER_INIT(on_expiry)};
-    if (e == NULL || tw_start_after(&timers, &e->expiry, now, to_live)) {
+    if (e == NULL ||
+        tw_start_after(&timers, &e->expiry, clock_ns(), to_live) != TW_OK) {
         free(e); /* kept without a timer, it would never expire */
         return "miss, and no memory to keep it";
     }
@@ -60,18 +62,18 @@ int main(int argc, char **argv)
     setlinebuf(stdout);
     tw_init(&timers, &(tw_config){.tick = MS, .start = clock_ns()});
     for (unsigned number = 0; number < 1000; number++)
-        look_up(number, clock_ns(), to_live);
+        look_up(number, to_live);
     while (!feof(stdin)) {
         uint64_t wait = tw_wait(&timers, clock_ns(), 1000 * MS);
-        poll(&input, 1, (int)((wait + MS - 1) / MS)); /* up */
-        uint64_t now = clock_ns();
+        poll(&input, 1, (int)((wait + MS - 1) / MS)); /* rounded up */
+        uint64_t now = clock_ns(); /* before all input that has come by then */
+        while (poll(&input, 1, 0) > 0 && fgets(line, sizeof(line), stdin)) {
+            unsigned number = (unsigned)strtoul(line, NULL, 10) % 10000;
+            printf("%u: %s\n", number, look_up(number, to_live));
+        }
         size_t expired = tw_advance_clock_limit(&timers, now, 100);
         if (expired > 0)
             printf("%zu expired, %zu left\n", expired, tw_count(&timers));
-        if (input.revents != 0 && fgets(line, sizeof(line), stdin) != NULL) {
-            unsigned number = (unsigned)strtoul(line, NULL, 10) % 10000;
-            printf("%u: %s\n", number, look_up(number, now, to_live));
-        }
     }
     tw_destroy(&timers);
     for (unsigned number = 0; number < 10000; number++)

@@ -26,10 +26,13 @@ static uint64_t clock_ns(void)
     return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
 }
 
+/* A cancel that has been posted beats the timeout: after a stall it may not be
+ * collected yet. */
 static void on_timeout(timingwheel *tw, tw_timer *timer)
 {
+    struct job *job = TW_OWNER(timer, struct job, timeout.timer);
     (void)tw; /* a real program would tell the thread */
-    TW_OWNER(timer, struct job, timeout.timer)->is_late = true;
+    job->is_late = tw_remote_settled(&job->timeout);
 }
 
 /* The last post, after the cancel: both are collected, nobody uses the job. */

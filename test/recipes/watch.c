@@ -14,7 +14,6 @@
 
 #define MS UINT64_C(1000000) /* in nanoseconds */
 enum { TIMERS = 400 };
-static uint64_t now;
 static volatile sig_atomic_t is_stopped;
 
 static void on_signal(int number)
@@ -33,9 +32,9 @@ static uint64_t clock_ns(void)
 static void start(timingwheel *tw, tw_timer *timer)
 {
     uint64_t longest = 40000 >> rand() % 10;
-    if (tw_start_after(tw, timer, now, (uint64_t)rand() % longest * MS) !=
-        TW_OK)
-        is_stopped = 1;
+    uint64_t delay = (uint64_t)rand() % longest * MS;
+    if (tw_start_after(tw, timer, clock_ns(), delay) != TW_OK)
+        is_stopped = 1; /* no memory */
 }
 
 static void print_line(const char *line, void *unused)
@@ -51,13 +50,12 @@ int main(int argc, char **argv)
     timingwheel tw;
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
-    now = clock_ns();
+    uint64_t now = clock_ns(), end = now + seconds * 1000 * MS, frame = now;
     tw_init(&tw, &(tw_config){.tick = 20 * MS, .start = now, .wheel_size = 16});
     for (int i = 0; i < TIMERS; i++) {
         tw_timer_init(&timers[i], start);
         start(&tw, &timers[i]);
     }
-    uint64_t end = now + seconds * 1000 * MS, frame = now;
     printf("\033[2J"); /* an empty screen */
     while (!is_stopped && now < end) {
         poll(NULL, 0, (int)(tw_wait(&tw, clock_ns(), 100 * MS) / MS) + 1);
