@@ -1,0 +1,148 @@
+/* coroutine.cpp - C++20 coroutines that sleep, or wait for others up to a time.
+ * A callback resumes them, which is allowed: no callback is suspended.
+ *     c++ -std=c++20 -O2 -Wall -Wextra coroutine.cpp -o co && ./co 100000
+ * SPDX-License-Identifier: MIT */
+#define TIMINGWHEEL_IMPLEMENTATION // in one file, of C++: C would not unwind
+#include "timingwheel.h"
+#include <chrono>
+#include <coroutine>
+#include <iostream>
+#include <memory>
+#include <thread>
+#include <vector>
+using namespace std::chrono;
+static timingwheel timers;
+static uint64_t now()
+{
+    return uint64_t(steady_clock::now().time_since_epoch() / 1ns);
+}
+
+// `co_await sleep_for(1s)` is true, or false after wake(). The timer lives in
+// the coroutine, and ends with it.
+class sleep_for : tw_timer, public std::suspend_always
+{
+    uint64_t delay;
+    std::coroutine_handle<> sleeper;
+
+  public:
+    sleep_for(nanoseconds d) : tw_timer{}, delay(uint64_t(d / 1ns))
+    {
+        tw_timer_init(this, [](timingwheel *, tw_timer *timer) {
+            static_cast<sleep_for *>(timer)->sleeper.resume();
+        });
+    }
+    sleep_for(const sleep_for &) = delete;
+    ~sleep_for()
+    {
+        tw_cancel(&timers, this);
+    }
+    void await_suspend(std::coroutine_handle<> coroutine)
+    {
+        sleeper = coroutine;
+        tw_start_after(&timers, this, now(), delay); // reserved: cannot fail
+    }
+    bool await_resume()
+    {
+        return tw_deadline(this) > 0;
+    }
+    void wake() // in the next turn: the caller goes on first
+    {
+        if (tw_is_pending(this))
+            tw_start(&timers, this, 0);
+    }
+};
+
+// A coroutine, which its last task destroys. What the coroutine throws leaves
+// through the callback and tw_advance_clock.
+struct task {
+    struct promise_type {
+        sleep_for *waiter = nullptr;
+        task get_return_object()
+        {
+            auto self =
+                std::coroutine_handle<promise_type>::from_promise(*this);
+            return {self, {self.address(), [self](void *) { self.destroy(); }}};
+        }
+        std::suspend_never initial_suspend()
+        {
+            return {};
+        }
+        std::suspend_always final_suspend() noexcept
+        {
+            return {};
+        }
+        void return_void()
+        {
+            if (waiter != nullptr)
+                waiter->wake();
+        }
+        void unhandled_exception()
+        {
+            throw;
+        }
+    };
+    std::coroutine_handle<promise_type> self;
+    std::shared_ptr<void> owner;
+};
+
+// `co_await with_timeout(f(), 1s)` is true if f ends in time; otherwise f is
+// destroyed. After a stall the timers fire in order: the earlier one wins.
+struct with_timeout : sleep_for {
+    task work;
+    with_timeout(task t, nanoseconds d) : sleep_for(d), work(std::move(t))
+    {
+    }
+    bool await_suspend(std::coroutine_handle<> coroutine)
+    {
+        work.self.promise().waiter = this;
+        sleep_for::await_suspend(coroutine);
+        return !work.self.done();
+    }
+    bool await_resume()
+    {
+        return work.self.done();
+    }
+};
+
+static task nap(nanoseconds time, int &slept)
+{
+    co_await sleep_for(time);
+    slept++;
+}
+
+static task show(int &slept, sleep_for &other)
+{
+    bool quick = co_await with_timeout(nap(1ms, slept), 1s);
+    bool slow = co_await with_timeout(nap(1s, slept), 1ms);
+    std::cout << "in time: " << quick << ", " << slow << std::endl;
+    other.wake();
+}
+
+static task sleep_long(sleep_for &sleep)
+{
+    bool is_over = co_await sleep;
+    std::cout << "slept an hour: " << is_over << std::endl;
+}
+
+int main(int argc, char **argv)
+{
+    int slept = 0, count = argc > 1 ? std::stoi(argv[1]) : 1000;
+    tw_config config = {1000000, now(), 0, 0, nullptr}; // tick, start
+    tw_init(&timers, &config);
+    if (tw_reserve(&timers, UINT64_MAX) != TW_OK)
+        return 1;
+    sleep_for hour(1h);
+    std::vector<task> tasks;
+    tasks.push_back(nap(1h, slept));
+    tasks.push_back(sleep_long(hour));
+    tasks.push_back(show(slept, hour));
+    for (int i = 0; i < count; i++)
+        tasks.push_back(nap(1ms * (i % 1000), slept));
+    while (tw_count(&timers) > 1) { // all but the first
+        std::this_thread::sleep_for(1ns * tw_wait(&timers, now(), 999999999));
+        tw_advance_clock(&timers, now());
+    }
+    tasks.clear(); // destroys the first in its sleep
+    std::cout << slept << " slept, " << tw_count(&timers) << " pending\n";
+    tw_destroy(&timers);
+}
