@@ -36,10 +36,12 @@ static struct record {
     bool is_armed;
 } records[RECORDS];
 
-/* How many were late by so many tenths of a millisecond. */
+/* How many were late by so many tenths of a millisecond. The last slot counts
+ * all that were later, up to `most` nanoseconds. */
 enum { SLOTS = 1000 };
 struct lateness {
     unsigned long count, slots[SLOTS];
+    uint64_t most;
 };
 static struct lateness lateness;
 static uint64_t advanced, advanced_before; /* the last two times */
@@ -54,8 +56,9 @@ static uint64_t books_clock(void)
 
 static void note_lateness(struct lateness *l, uint64_t deadline)
 {
-    uint64_t slot = (books_clock() - deadline) / 100000;
+    uint64_t late = books_clock() - deadline, slot = late / 100000;
     l->slots[slot < SLOTS ? slot : SLOTS - 1]++;
+    l->most = late > l->most ? late : l->most;
     l->count++;
 }
 
@@ -65,7 +68,7 @@ static double lateness_of(const struct lateness *l, unsigned long percent)
     unsigned long slot = 0, sum = l->slots[0];
     while (slot < SLOTS - 1 && sum * 100 < percent * l->count)
         sum += l->slots[++slot];
-    return (double)(slot + 1) / 10;
+    return slot < SLOTS - 1 ? (double)(slot + 1) / 10 : (double)l->most / TICK;
 }
 
 static void print_lateness(const char *what, const struct lateness *l)
