@@ -61,7 +61,7 @@ test/search/states.c gcc -O2 && .build/states-full --full"
     soak O2-2 2 2 gcc -O2
     soak asan-gcc 20 3 gcc "$address"
     soak asan-clang 20 4 clang "$address"
-    part recipes sh test/recipes/recipes.sh
+    part recipes python3 test/recipes/judge/judge.py
     part targets sh test/targets/targets.sh
     for kind in tsan asan litmus; do
         part threads.$kind sh "test/threads/threads.sh $kind $SEED"
