@@ -18,22 +18,9 @@
 
 struct session {
     tw_timer silence;
+    bool is_asked; /* the reader has been given time */
     unsigned count;
 };
-
-/* Input that has come beats the timeout: after a stall the reader may not have
- * set its event yet. So the session gets one more turn. A socket can be read
- * here instead. */
-static void on_silence(timingwheel *tw, tw_timer *timer)
-{
-    struct session *s = TW_OWNER(timer, struct session, silence);
-    if (tw_deadline(timer) > 0) {
-        tw_start(tw, timer, 0); /* fires in the next turn, the second time */
-        return;
-    }
-    printf("silence %u\n", ++s->count);
-    fflush(stdout);
-}
 
 static uint64_t read_clock(void)
 {
@@ -42,6 +29,20 @@ static uint64_t read_clock(void)
     QueryPerformanceFrequency(&per_second);
     uint64_t c = (uint64_t)count.QuadPart, f = (uint64_t)per_second.QuadPart;
     return c / f * 1000 * MS + c % f * 1000 * MS / f;
+}
+
+/* Input that has come beats the timeout: after a stall the reader may not have
+ * run, and gets 10 ms for it. A socket can be read here instead. */
+static void on_silence(timingwheel *tw, tw_timer *timer)
+{
+    struct session *s = TW_OWNER(timer, struct session, silence);
+    s->is_asked = !s->is_asked;
+    if (s->is_asked) {
+        tw_start_after(tw, timer, read_clock(), 10 * MS);
+        return;
+    }
+    printf("silence %u\n", ++s->count);
+    fflush(stdout);
 }
 
 /* A thread, since no wait takes a pipe. Ends with the input. */
@@ -58,22 +59,25 @@ static DWORD WINAPI read_input(void *event)
 int main(void)
 {
     timingwheel timers;
-    struct session session = {TW_TIMER_INIT(on_silence), 0};
+    struct session session = {TW_TIMER_INIT(on_silence), false, 0};
     HANDLE wake = CreateWaitableTimerExW(NULL, NULL, PRECISE, TIMER_ALL_ACCESS);
     HANDLE input = CreateEventW(NULL, FALSE, FALSE, NULL);
     HANDLE reader = CreateThread(NULL, 0, read_input, input, 0, NULL);
     HANDLE all[] = {input, wake, reader}; /* of two, the first is reported */
     DWORD ready = 0, watched = 3;
     tw_init(&timers, &(tw_config){.tick = MS, .start = read_clock()});
+    if (tw_reserve(&timers, UINT64_MAX) != TW_OK)
+        return 1; /* later starts cannot fail */
     while (watched == 3 || tw_count(&timers) > 0) {
         uint64_t wait = tw_wait(&timers, read_clock(), 1000 * MS);
         LARGE_INTEGER delay = {.QuadPart = -(LONGLONG)wait}; /* no date */
         SetWaitableTimer(wake, &delay, 0, NULL, NULL, FALSE);
         ready = WaitForMultipleObjects(watched, all, FALSE, INFINITE);
-        if (ready == WAIT_OBJECT_0 &&
+        if (ready == WAIT_OBJECT_0) {
+            session.is_asked = false;
             tw_postpone_after(&timers, &session.silence, read_clock(),
-                              250 * MS) != TW_OK)
-            return 1; /* no memory */
+                              250 * MS);
+        }
         tw_advance_clock(&timers, read_clock());
         if (ready == WAIT_OBJECT_0 + 2)
             watched = 2;
