@@ -185,9 +185,8 @@
    __attribute__((visibility("hidden"))) in all files. Else two libraries share
    the functions, and TW_MALLOC, of the first one. A public header of yours
    defines TW_TYPES_ONLY around its include, else each file that includes it
-   needs an implementation. With gcc, clang and tcc the implementation must be
-   of the same version, or the file does not link. Files from before 2.3.0 may
-   link, so compile them again.
+   needs an implementation. With gcc, clang and tcc it must be of the same
+   version, or the file does not link. Compile files from before 2.3.0 again.
 
    THREADS
    A timingwheel belongs to one thread, and two share nothing. Functions of a
