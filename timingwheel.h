@@ -47,10 +47,10 @@
            tw_advance_clock(tw, clock_ns()); // fires all due timers
            handle_events(); // tw_start_after(tw, timer, clock_ns(), delay)
        }
-   1. Data that has come beats a timeout. After a stall, timers fire before
-      waiting data is read: let the callback read once more before it closes.
-      Where it cannot read, let it call tw_start(tw, timer, 0), and close when
-      it fires again, if the loop handles all ready events in between.
+   1. Data beats a timeout. After a stall, timers fire before waiting data is
+      read: let the callback read once more before closing. Where a callback
+      cannot read, let it call tw_start(tw, timer, 0), and close at the second
+      firing, if the loop handles all ready events in between.
    2. A delay counts from its start: read the clock there, in a function of
       yours. One reading per turn saves 20 to 30 ns a start, and shortens delays
       by the turn. tw_start takes a time: given a delay, a timer fires at once.
@@ -105,18 +105,18 @@
    - Simulate? Go from deadline to deadline.                 example: simulate.c
          while (tw_next_deadline(tw, &now) && now <= end)
              tw_advance_clock(tw, now); // callbacks use tw_now
-   - Use coroutines? A callback may resume those of C++20. Where stacks are
+   - Use coroutines? A callback may resume one of C++20. Where stacks are
      switched, no callback may suspend: poll instead.       example: dispatch.c
          while ((timer = tw_poll(tw, now)) != NULL)
              dispatch(timer); // a start for "now" keeps this loop going
-   - Save timers, or set the clock back? Take them out in order, then those that
-     never fire, set up again, and start them in that order.    example: save.c
+   - Save timers, or set the clock back? Take them out in order, then the ones
+     never due, set up again, and start all in this order.      example: save.c
          while ((timer = tw_poll(tw, UINT64_MAX)) != NULL)
              list_append(&list, timer); // the timer's tick is tw_now(tw)
          tw_drain(tw, append, &list);
    - Follow two clocks? Use two timingwheels: callbacks of one may poll another.
-   - Use another language? Build a shared library (and add -o NAME): it has all
-     functions by their names, none inlined. COSTS has the sizes of structs.
+   - Use another language? Build a shared library (and add -o NAME), with all
+     functions by name, none inlined. COSTS has the sizes of structs.
          cc -O2 -shared -fPIC -DTIMINGWHEEL_IMPLEMENTATION -x c timingwheel.h
 
    PROMISES
