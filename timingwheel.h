@@ -160,9 +160,9 @@
    COSTS
    bytes                    64 bits     Cortex-M3     AVR
    tw_timer                      40            32      22
-   timingwheel                1,416           760     433
-   a wheel of 256, of 16   33 KB, 2,168  12 KB, 880   7 KB, 546
-   code, gcc -Os              10 KB          9 KB   27 KB
+   timingwheel                1,432           776     461
+   a wheel of 256, of 16   33 KB, 2,168  12 KB, 880  10 KB, 738
+   code, gcc -Os              11 KB          9 KB   28 KB
    n wheels serve every deadline up to wheel_size^n ticks after the clock: with
    ticks of 1 ms, two wheels of 256 serve 65 s, three 4.6 hours, eight all.
 
@@ -533,7 +533,8 @@ struct tw_mailbox {
  *            tw_collect, tw_remote_settled
  *
  * All are O(1), unless the comment says otherwise; "a pass" looks at all timers
- * and at all buckets that may have timers. TW_STATIC declares them only where they are implemented. */
+ * and at all buckets that may have timers. TW_STATIC declares them only where
+ * they are implemented. */
 
 #if !defined(TWI_DECLARED) &&               \
     (defined(TIMINGWHEEL_IMPLEMENTATION) || \
@@ -744,9 +745,10 @@ TW_DEF const char *tw_strerror(int status);
  * return 0. Costs a pass. */
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context);
 
-/* Returns the first pending timer, in the order of tw_foreach, for which `match`
- * returns true, or NULL: "the timer with this number", "any timer that must be
- * waited for". `match` must change nothing. Costs a pass up to that timer. */
+/* Returns the first pending timer, in the order of tw_foreach, for which
+ * `match` returns true, or NULL: "the timer with this number", "any timer that
+ * must be waited for". `match` must change nothing. Costs a pass up to that
+ * timer. */
 TW_DEF tw_timer *tw_find(const timingwheel *tw, tw_matcher *match,
                          void *context);
 
@@ -911,9 +913,10 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
        next step                              |------------------|
 
    A call that moves the clock by d ticks, to r ticks before the next step,
-   moves the fraction d/(d+r) of the timers left, until the bucket is empty:
-   each call pays for the time passed. No call looks before ahead_tick, which a
-   large bucket sets.
+   moves the fraction d/(d+r) of the timers left, while the bucket is large:
+   each call pays for the time passed. No call looks before ahead_tick, when the
+   next batch is due to move. Restarts raise the bound of a bucket, which is cut
+   to the number of pending timers.
 
    INVARIANTS, of which tw_check checks 1 to 7:
 
@@ -969,9 +972,10 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #endif
 
 /* What TW_DEBUG finds. The functions twi_rule_... report misuse and abort, and
- * twi_hint_... print what is allowed, but most likely a mistake. They do nothing
- * without TW_DEBUG. Their bodies stand at the end of the implementation.
- * `function` is the public function that the user has called. */
+ * twi_hint_... print what is allowed, but most likely a mistake. They do
+ * nothing without TW_DEBUG. Their bodies stand at the end of the
+ * implementation. `function` is the public function that the user has
+ * called. */
 static void twi_rule_given(const char *function, const void *pointer);
 static void twi_rule_init(const timingwheel *tw, bool fits);
 static void twi_rule_set_up(const char *function, const timingwheel *tw);
@@ -1450,8 +1454,8 @@ static inline void twi_put(timingwheel *tw, tw_timer *timer, twi_wheel *wheel,
         twi_note_first_or_large(tw, wheel, bucket->bound, tick);
 }
 
-/* The rare cases of tw_start, and posted starts. (As one function with twi_start,
- * a restart takes 20 % more instructions.) */
+/* The rare cases of tw_start, and posted starts. (As one function with
+ * twi_start, a restart takes 20 % more instructions.) */
 TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
                                 uint64_t deadline)
 {
@@ -1626,8 +1630,8 @@ static inline bool twi_is_spent(const timingwheel *tw)
     return tw->fired + tw->cascaded == tw->stop_at;
 }
 
-/* Moves up to `most` timers of the bucket of `tick` to the next finer wheel (see
- * MOVING DOWN). */
+/* Moves up to `most` timers of the bucket of `tick` to the next finer wheel
+ * (see MOVING DOWN). */
 TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
                                 uint64_t tick, uint64_t most)
 {
@@ -1648,8 +1652,8 @@ TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
     }
 }
 
-/* Takes out and returns the first timer of a bucket of wheel 0, or of a list. If
- * the timer is not due, places it again and returns NULL. */
+/* Takes out and returns the first timer of a bucket of wheel 0, or of a list.
+ * If the timer is not due, places it again and returns NULL. */
 static inline tw_timer *twi_take_first(timingwheel *tw, twi_bucket *bucket)
 {
     twi_rule_ring(tw->called, bucket);
@@ -1748,8 +1752,7 @@ TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
             continue; /* no large bucket, or no step beyond 64 bits */
         uint64_t from = looked < own ? own : looked;
         twi_bucket *bucket = twi_bucket_of(tw, wheel, end);
-        if (bucket->bound >
-            tw->count) /* restarted timers count more than once */
+        if (bucket->bound > tw->count) /* restarts count, too */
             bucket->bound = tw->count;
         if (bucket->bound >= TWI_LARGE) {
             twi_move_down(
@@ -1843,8 +1846,8 @@ TWI_WRAPS static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
 }
 
 /* Returns true if a call has nothing to do but to move the clock, which is then
- * done, or if the call is refused. (Without work_tick, a turn of the loop without
- * a due timer takes twice the instructions.) */
+ * done, or if the call is refused. (Without work_tick, a turn of the loop
+ * without a due timer takes twice the instructions.) */
 static inline bool twi_pass_quickly(timingwheel *tw, uint64_t now)
 {
     if (tw == NULL || tw->activity != TWI_OPEN)
@@ -2399,8 +2402,8 @@ TW_DEF void tw_post_cancel(tw_mailbox *box, tw_remote *remote)
     twi_post(box, remote, TWI_CANCEL);
 }
 
-/* Applies the request of a remote, and returns true. Returns false in a visitor,
- * or if a start was refused and is again the remote's request. */
+/* Applies the request of a remote, and returns true. Returns false in a
+ * visitor, or if a start was refused and is again the remote's request. */
 static bool twi_apply(timingwheel *tw, tw_remote *remote)
 {
     uint64_t nothing = TWI_NOTHING;
@@ -2497,7 +2500,7 @@ static void twi_print(const char *mark, const char *sentence,
 #define TWI_MISUSE(function, timer, sentence) \
     do {                                      \
         (void)(function), (void)(timer);      \
-        TW_ASSERT(!sentence);                 \
+        TW_ASSERT(0 && sentence);             \
     } while (0)
 #else
 #define TWI_MISUSE(function, timer, sentence) \
@@ -2521,8 +2524,8 @@ static void twi_rule_init(const timingwheel *tw, bool fits)
                    "wheel_size must be a power of two from 2 to 4096, or 0");
 }
 
-/* The timingwheel may be used, and is where it was set up: `missing` points into
- * it. */
+/* The timingwheel may be used, and is where it was set up: `missing` points
+ * into it. */
 static void twi_rule_set_up(const char *function, const timingwheel *tw)
 {
     twi_rule_given(function, tw);
@@ -2572,10 +2575,11 @@ static void twi_rule_neighbours(const char *function, const twi_link *link,
 /* Names the neighbour that does not lead back. */
 static void twi_rule_ring(const char *function, const twi_bucket *bucket)
 {
-    const twi_link *ring = &bucket->ring;
     if (TWI_DEBUGGING)
-        twi_rule_neighbours(function, ring,
-                            ring->next->prev == ring ? ring->prev : ring->next);
+        twi_rule_neighbours(function, &bucket->ring,
+                            bucket->ring.next->prev == &bucket->ring
+                                ? bucket->ring.prev
+                                : bucket->ring.next);
 }
 
 /* The same for a timer: if no neighbour leads back, it may be a copy. */
@@ -2646,8 +2650,8 @@ static void twi_set_called(timingwheel *tw, const char *function)
         tw->called = function;
 }
 
-/* The kinds of hints: each is printed once per timingwheel. */
-enum {
+/* Each kind is printed once per timingwheel. */
+enum twi_hint_kind {
     TWI_HINT_DELAY = 1,
     TWI_HINT_AFTER = 2,
     TWI_HINT_NEGATIVE = 4,

@@ -207,11 +207,11 @@ static unsigned levels(void)
 
 /* Promise 10 in calm rounds, by wheel. A call moves the clock by d ticks, and
  * then the next step is r ticks away. Of the timers left in the bucket of the
- * next step, the call moves the share d / (d + r), but in batches, and only while
- * the bucket is large. The rest moves when the clock enters the step, or later in
- * the step. Timers that arrive from a coarser wheel may move on in the same call.
- * A call that sleeps through a step may move all. The oracle counts the timers of
- * a step; if timers were restarted, all pending timers count. */
+ * next step, the call moves the share d / (d + r), but in batches, and only
+ * while the bucket is large. The rest moves when the clock enters the step, or
+ * later in the step. Timers that arrive from a coarser wheel may move on in the
+ * same call. A call that sleeps through a step may move all. The oracle counts
+ * the timers of a step; if timers were restarted, all pending timers count. */
 static struct {
     uint64_t own;  /* at most, timers left in the clock's own step */
     uint64_t next; /* the same in the next step, times CALM_UNIT, if batches had
