@@ -1,6 +1,5 @@
-/* adopt.c - timers for a program that exists, and keeps its handlers, the
- * numbers of its events, and its clock: 32 bits in milliseconds, which wrap
- * every 50 days, and here after 100 ms.
+/* adopt.c - timers for a program that exists, and keeps its handlers, its event
+ * numbers, and a clock of 32 bits in milliseconds, which here soon wraps.
  *     cc -std=gnu99 -Wall -Wextra adopt.c -o adopt && ./adopt
  * SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_IMPLEMENTATION
@@ -8,7 +7,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <time.h>
-
 struct event {
     int number;
     int (*handle)(struct event *); /* returns the ms to the next call, or -1 */

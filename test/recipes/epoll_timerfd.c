@@ -20,13 +20,12 @@
 #define CLOCK CLOCK_MONOTONIC /* stands while a laptop is suspended */
 #endif
 
-struct session {
+static struct session {
     tw_timer silence;
     unsigned count;
-};
+} session;
 
 static timingwheel timers;
-static struct session session;
 static int poller;
 static bool is_open;
 
@@ -57,8 +56,8 @@ static void on_silence(timingwheel *tw, tw_timer *timer)
     (void)tw;
     if (read_input()) /* input that came while the loop stood still */
         return;
-    printf("silence %u\n", ++TW_OWNER(timer, struct session, silence)->count);
-    fflush(stdout);
+    dprintf(1, "silence %u\n",
+            ++TW_OWNER(timer, struct session, silence)->count);
 }
 
 int main(void)

@@ -33,8 +33,7 @@ static uint64_t clock_ns(void)
 static void on_attack(timingwheel *tw, tw_timer *timer)
 {
     struct game *g = TW_OWNER(tw, struct game, timers);
-    printf("attack at %u\n", (unsigned)g->clock);
-    fflush(stdout);
+    dprintf(1, "attack at %u\n", (unsigned)g->clock);
     tw_start_after(tw, timer, tw_deadline(timer), 300); /* reserved */
 }
 
@@ -58,7 +57,7 @@ int main(void)
     for (;;) {
         int ready = poll(&input, 1, speed == 0 ? -1 : STEP);
         uint64_t now = clock_ns();
-        credit += now > last ? (now - last) * speed : 0;
+        credit += (now - last) * speed;
         last = now;
         for (int i = 0; i < MOST_STEPS && credit >= 100 * STEP * MS; i++) {
             credit -= 100 * STEP * MS;

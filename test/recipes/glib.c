@@ -1,8 +1,8 @@
 /* glib.c - many timers in one GSource, in the main loop of GLib.
  *
  * Says when you have not typed for 250 ms. Shows a source of one's own:
- * `prepare` says how long GLib may sleep, `check` if a timer is due. The time
- * of g_source_get_time would cut delays by the length of the turn.
+ * `prepare` says how long GLib may sleep, `check` if a timer is due.
+ * g_source_get_time would cut delays by the length of the turn.
  *
  *     cc -std=gnu99 -Wall -Wextra glib.c -o glib \
  *         $(pkg-config --cflags --libs glib-2.0) && ./glib
@@ -44,8 +44,7 @@ static void on_silence(timingwheel *tw, tw_timer *timer)
     (void)tw;
     if (read_input()) /* input that came while the loop stood still */
         return;
-    printf("silence %u\n", ++s->count);
-    fflush(stdout);
+    dprintf(1, "silence %u\n", ++s->count);
 }
 
 static gboolean prepare(GSource *source, gint *timeout)

@@ -47,8 +47,7 @@ static void on_silence(timingwheel *tw, tw_timer *timer)
     (void)tw;
     if (read_input()) /* input that came while the loop stood still */
         return;
-    printf("silence %u\n", ++s->count);
-    fflush(stdout);
+    dprintf(1, "silence %u\n", ++s->count);
 }
 
 static void on_wake(struct ev_loop *loop, ev_timer *watcher, int events)

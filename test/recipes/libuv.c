@@ -31,8 +31,7 @@ static void on_silence(timingwheel *tw, tw_timer *timer)
         tw_start(tw, timer, 0); /* fires in the next turn, the second time */
         return;
     }
-    printf("silence %u\n", ++s->count);
-    fflush(stdout);
+    dprintf(1, "silence %u\n", ++s->count);
 }
 
 static timingwheel timers;

@@ -16,13 +16,12 @@
 
 #define MS UINT64_C(1000000) /* in nanoseconds */
 
-struct session {
+static struct session {
     tw_timer silence;
     unsigned count;
-};
+} session;
 
 static timingwheel timers;
-static struct session session;
 static struct pollfd input = {.fd = 0, .events = POLLIN}; /* -1: has ended */
 
 static uint64_t clock_ns(void)
@@ -57,8 +56,7 @@ static void on_silence(timingwheel *tw, tw_timer *timer)
     (void)tw;
     if (read_input()) /* input that came while the loop stood still */
         return;
-    printf("silence %u\n", ++s->count);
-    fflush(stdout);
+    dprintf(1, "silence %u\n", ++s->count);
 }
 
 int main(void)

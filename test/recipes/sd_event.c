@@ -48,8 +48,7 @@ static void on_silence(timingwheel *tw, tw_timer *timer)
     (void)tw;
     if (read_input()) /* input that came while the loop stood still */
         return;
-    printf("silence %u\n", ++s->count);
-    fflush(stdout);
+    dprintf(1, "silence %u\n", ++s->count);
 }
 
 static int on_wake(sd_event_source *source, uint64_t at, void *context)

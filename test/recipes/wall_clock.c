@@ -30,8 +30,7 @@ static void on_alarm(timingwheel *tw, tw_timer *timer)
 {
     struct alarm *a = TW_OWNER(timer, struct alarm, timer);
     (void)tw;
-    printf("%lu\n", a->time);
-    fflush(stdout);
+    dprintf(1, "%lu\n", a->time);
     free(a);
 }
 
