@@ -2025,8 +2025,7 @@ TW_DEF tw_timer *tw_find(const timingwheel *tw, tw_matcher *match,
 {
     twi_walk at = {NULL, 0};
     twi_rule_set_up(__func__, tw);
-    if (tw == NULL || match == NULL || tw->activity == 0 ||
-        (tw->activity & TWI_ALLOCATING) != 0)
+    if (tw == NULL || match == NULL || tw->activity == 0)
         return NULL;
     for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;) {
         twi_rule_ring(__func__, bucket);
@@ -2646,7 +2645,7 @@ static void twi_rule_free(const tw_timer *to)
 
 static void twi_set_called(timingwheel *tw, const char *function)
 {
-    if (TWI_PRINTING && tw != NULL)
+    if (TWI_PRINTING)
         tw->called = function;
 }
 
@@ -2673,8 +2672,7 @@ static void twi_hint(timingwheel *tw, unsigned kind, const tw_timer *timer,
  * program restores. 0 is "at once". */
 static bool twi_is_long_ago(const timingwheel *tw, uint64_t deadline)
 {
-    return tw != NULL && deadline != 0 &&
-           deadline < tw->start_time - tw->start_time / 2;
+    return deadline != 0 && deadline < tw->start_time - tw->start_time / 2;
 }
 
 static void twi_hint_delay(timingwheel *tw, const tw_timer *timer,
@@ -2693,7 +2691,7 @@ static void twi_hint_after(timingwheel *tw, const tw_timer *timer,
         twi_hint(tw, TWI_HINT_AFTER, timer,
                  "now + delay lies far before the first reading of the clock: "
                  "an old `now`, or another unit? Pass the latest reading");
-    if (TWI_PRINTING && tw != NULL && delay > UINT64_C(1) << 63)
+    if (TWI_PRINTING && delay > UINT64_C(1) << 63)
         twi_hint(
             tw, TWI_HINT_NEGATIVE, timer,
             "the delay is above 2^63, so the timer never fires: a negative "
@@ -2702,11 +2700,9 @@ static void twi_hint_after(timingwheel *tw, const tw_timer *timer,
 
 static void twi_hint_now(timingwheel *tw, uint64_t now)
 {
-    if (!TWI_PRINTING || tw == NULL || now == 0)
+    if (!TWI_PRINTING || now == 0)
         return;
-    uint64_t latest = tw->clock_time;
-    if (tw->unfinished && tw->target_time > latest)
-        latest = tw->target_time;
+    uint64_t latest = tw->unfinished ? tw->target_time : tw->clock_time;
     if (now < latest && latest - now > tw->tick_length)
         twi_hint(tw, TWI_HINT_NOW, NULL,
                  "`now` lies before the latest one: a clock that was set back? "

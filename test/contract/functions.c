@@ -83,6 +83,7 @@ static void refuses(timingwheel *wheel)
     CHECK_EQUAL(tw_wait(wheel, 5, 77), 77);
     CHECK(tw_now(wheel) == 0 && tw_count(wheel) == 0);
     CHECK(tw_foreach(wheel, visit_nobody, NULL) == 0);
+    CHECK(tw_find(wheel, script_matches, NULL) == NULL);
     CHECK(tw_drain(wheel, visit_nobody, NULL) == 0);
     tw_trim(wheel);
     tw_destroy(wheel);
@@ -131,6 +132,7 @@ static void null_timer_or_result(void)
     CHECK(!tw_next_deadline(tw, NULL));
     CHECK(tw_next_period(100, 10, 125, NULL) == 130);
     CHECK(tw_foreach(tw, NULL, NULL) == 0);
+    CHECK(tw_find(tw, NULL, NULL) == NULL);
     tw_get_stats(tw, NULL);
     CHECK_EQUAL(memcmp((void *)&before, (void *)tw, sizeof *tw), 0);
     /* With valid arguments, so that each argument alone makes a difference. */
