@@ -133,6 +133,7 @@ static void null_timer_or_result(void)
     CHECK(tw_next_period(100, 10, 125, NULL) == 130);
     CHECK(tw_foreach(tw, NULL, NULL) == 0);
     CHECK(tw_find(tw, NULL, NULL) == NULL);
+    CHECK(tw_find(tw, script_matches, timer_of('a')) == timer_of('a'));
     tw_get_stats(tw, NULL);
     CHECK_EQUAL(memcmp((void *)&before, (void *)tw, sizeof *tw), 0);
     /* With valid arguments, so that each argument alone makes a difference. */
