@@ -35,15 +35,14 @@ LOOKALIKES = [row.split() for row in '''
     next prev
     low high
     from to
-    own end began
-    earliest second
+    own end looked
     fired cascaded
-    clock_tick work_tick ahead_tick
+    clock_tick work_tick ahead_tick looked_tick
     clock_time target_time
     quiet_tick large_tick
     bucket_mask size_bits
     TWI_THIS_CALL TWI_NEXT_CALL TWI_NO_MEMORY
-    TWI_DESTROYED TWI_ALLOCATING TWI_VISITING TWI_LIVE
+    TWI_OPEN TWI_ALLOCATING TWI_VISITING
     TWI_DRAINING TWI_ADVANCING
     TW_OK TW_EINVAL TW_ENOMEM TW_EFULL TW_EBUSY
     TW_PENDING TW_IDLE TW_FIRED TW_CANCELLED
