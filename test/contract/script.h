@@ -150,6 +150,7 @@ static timingwheel *script_wheel = &script.tw; /* for the commands */
 
 static bool script_has_ended(void)
 {
+    script.is_too_small |= SCRIPT_IS_SMALL && script.memory.is_out;
     return script.has_failed || script.is_too_small;
 }
 
@@ -417,8 +418,6 @@ static void script_compare(uint64_t got, uint64_t usual)
 static void script_compare_status(int status, size_t calls_before)
 {
     script.allocations += script.memory.calls - calls_before;
-    script.is_too_small |=
-        SCRIPT_IS_SMALL && status == TW_ENOMEM && script.memory.fail_at == 0;
     script_compare(script_named + SCRIPT_OK + (uint64_t)-status,
                    script_named + SCRIPT_OK);
 }

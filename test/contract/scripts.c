@@ -196,7 +196,7 @@ int main(int argc, char **argv)
     argument_count = argc;
     arguments = argv;
 #ifdef __AVR__
-    __malloc_margin = 1200; /* bytes of stack for callbacks */
+    __malloc_margin = 1700; /* bytes of stack for callbacks */
 #endif
     run_all();
     script_put_row("1..", ran);
