@@ -29,7 +29,6 @@ function members(owner, text, separator,    part, i, count) {
 END {
     gsub(/[ \t]+/, " ", code)
     gsub(/_Bool/, "bool", code)
-    gsub(/tw_init_[0-9_]+/, "tw_init", code)
     while (match(code, /[^;{}]*;|[^;{}]*[{][^}]*[}][^;]*;/)) {
         text = substr(code, RSTART, RLENGTH - 1)
         code = substr(code, RSTART + RLENGTH)

@@ -101,7 +101,7 @@ static const uint64_t script_named = UINT64_C(0xa5c3e1f200000000);
 static const char *const script_names[] = {
     "idle",      "fired",    "cancelled", "pending", "TW_OK", "TW_EINVAL",
     "TW_ENOMEM", "TW_EFULL", "TW_EBUSY",  "false",   "true",  "none"};
-enum { SCRIPT_OK = 4, SCRIPT_FALSE = 9, SCRIPT_NAMES = 12 };
+enum { SCRIPT_OK = 4, SCRIPT_FALSE = 9, SCRIPT_NONE = 11, SCRIPT_NAMES = 12 };
 typedef char
     script_names_are_in_order[TW_PENDING == 3 && TW_EBUSY == -4 ? 1 : -1];
 
@@ -250,7 +250,7 @@ static const char *script_word(char *word)
 
 static tw_timer *script_timer_at(uint64_t index)
 {
-    return index == script_named + SCRIPT_NAMES - 1
+    return index == script_named + SCRIPT_NONE
                ? NULL
                : (tw_timer *)&script.timers[index % SCRIPT_TIMERS];
 }
@@ -271,7 +271,7 @@ static uint64_t script_find(const timingwheel *tw, tw_timer *wanted)
     script_looks = 0;
     tw_timer *found = tw_find(tw, script_matches, wanted);
     return found == NULL
-               ? script_named + SCRIPT_NAMES - 1
+               ? script_named + SCRIPT_NONE
                : (uint64_t)((script_timer *)(void *)found - script.timers);
 }
 
@@ -284,7 +284,7 @@ static uint64_t script_value(const char *name, const uint64_t *argument)
     const timingwheel *tw = &script.tw;
     uint64_t a = argument[0], b = argument[1], c = argument[2];
     const tw_timer *timer = script_timer_at(a);
-    uint64_t next = script_named + SCRIPT_FALSE + 2, missed = 0;
+    uint64_t next = script_named + SCRIPT_NONE, missed = 0;
     uint64_t period = tw_next_period(a, b, c, &missed);
     uint64_t state = script_named + (uint64_t)tw_timer_state(timer);
     uint64_t is_pending = script_named + SCRIPT_FALSE + tw_is_pending(timer);

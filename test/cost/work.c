@@ -327,6 +327,8 @@ static const row rows[] = {
      "many 20000 4*S S; go 3*S; steps 4*S 16*P"},
     {"a few hundred timers move their share, too", 0, 64, ANY,
      "many 300 4*S S; go 3*S; steps 3*S+S/2 P/16; moved 80"},
+    {"an eighth of the step before moves an eighth", 256, 9, ANY,
+     "many 2000 1024 256; go 768; steps 800 1; moved 250"},
     {"a call per tick", 256, 80, ANY,
      "many 20000 1024 256; go 768; steps 1300 1"},
     {"64 calls in the step before, steps of 2^56 ticks", 256, 400, ANY,

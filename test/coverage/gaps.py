@@ -34,9 +34,9 @@ def read(functions):
     free of the fault. Every test program has a copy. A copy that never ran says
     nothing if another copy ran: its macros may differ. A macro of another file,
     such as assert, leaves branches without width, and decisions that hold no
-    branch of the header. A decision that begins with
-    TWI_DEBUGGING or TWI_PRINTING, which are 0 or 1 in each copy, is left out,
-    and so is what stands for a rule without TW_DEBUG."""
+    branch of the header. A decision that begins with TWI_DEBUGGING or
+    TWI_PRINTING, which are 0 or 1 in each copy, is left out, and so is what
+    stands for a rule without TW_DEBUG."""
     reached = {}
 
     def add(place, kind, fault, hits):
