@@ -1747,6 +1747,8 @@ static uint64_t twi_share_of(uint64_t timers, uint64_t passed, uint64_t span)
 TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
 {
     uint64_t clock = tw->clock_tick, looked = tw->looked_tick;
+    if (tw->ahead_tick == 0) /* a bucket became large: no share is left over */
+        looked = twi_tick_reached(tw, tw->clock_time);
     tw->looked_tick = clock;
     tw->ahead_tick = UINT64_MAX;
     for (const twi_wheel *wheel = tw->missing.finer; wheel->shift != 0;

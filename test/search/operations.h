@@ -284,6 +284,8 @@ static void check_calm(uint64_t from, uint64_t moved)
             batch = (TWI_BATCH + 2) * CALM_UNIT;
             share = part_of(next, clock - begin, end - begin);
             next = part_of(next, end - clock, end - begin);
+            if (next < large * CALM_UNIT) /* a small bucket stays */
+                next = large * CALM_UNIT;
         }
         own = least(own, all);
         at_once += own;

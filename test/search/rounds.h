@@ -90,7 +90,9 @@ static uint64_t time_of(uint64_t tick)
 {
     if (tick > UINT64_MAX / run.s.tick)
         return UINT64_MAX - draw(3);
-    return tick * run.s.tick - (run.s.tick > 1 ? draw(2 * run.s.tick) : 0);
+    uint64_t time = tick * run.s.tick;
+    uint64_t before = run.s.tick > 1 ? draw(2 * run.s.tick) : 0;
+    return before > time ? 0 : time - before;
 }
 
 static uint64_t draw_any_deadline(void)
