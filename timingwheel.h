@@ -49,8 +49,9 @@
        }
    1. Data beats a timeout. After a stall, timers fire before waiting data is
       read: let the callback read once more before closing. Where a callback
-      cannot read, let it call tw_start(tw, timer, 0), and close at the second
-      firing, if the loop handles all ready events in between.
+      cannot read, advance after handle_events(), call tw_start(tw, timer, 0),
+      and close at the second firing: ask for all events in between. Or read the
+      clock, handle events until none is left, and advance to the reading.
    2. A delay counts from its start: read the clock there, in a function of
       yours. One reading per turn saves 20 to 30 ns a start, and shortens delays
       by the turn. tw_start takes a time: given a delay, a timer fires at once.
@@ -60,7 +61,7 @@
    4. Set `start` to the first reading, or the first timers lie far ahead, and
       start slowly. Take a monotonic clock: after a step back all timers wait.
    5. Round sleeps up to the unit of your wait function, or the loop spins.
-      Advance before you handle events: starting is cheaper near the clock.
+      Events may come before timers, but starts are cheaper after an advance.
    6. For the next turn, call tw_start(tw, timer, 0); a delay of 0 waits for a
       tick. (In a loop of tw_poll it would fire forever: start after the loop.)
    7. A start fails only without memory for a wheel, at max_pending and on
@@ -205,8 +206,7 @@
    - Any thread may call tw_post_start(&box, &job->timeout, deadline) and
      tw_post_cancel(&box, &job->timeout). Posting is lock-free, never allocates
      and cannot fail. A request replaces an earlier one. The callback sees what
-     the thread wrote before; its job is TW_OWNER(timer, struct job,
-     timeout.timer).
+     the thread wrote before.
    - A posted cancel may come after the timer has fired. Once tw_remote_settled
      is true, a cancelled timer will not fire, and the loop's thread may use or
      free it, if it is not pending and nobody posts it again.
@@ -488,8 +488,10 @@ struct timingwheel {
 typedef struct tw_mailbox tw_mailbox;
 typedef struct tw_remote tw_remote;
 
-/* A timer that any thread may start and cancel. Only `timer` is public. Zero
- * memory is a settled remote with an idle timer and no callback. */
+/* A timer that any thread may start and cancel. Only `timer` is public: with
+ * a tw_remote `timeout` in a struct job, the job of a callback is
+ * TW_OWNER(timer, struct job, timeout.timer). Zero memory is a settled remote
+ * with an idle timer and no callback. */
 struct tw_remote {
     tw_timer timer;               /* for the timingwheel's thread */
     TWI_ATOMIC(uint64_t) request; /* TWI_NOTHING, TWI_CANCEL or a start */
