@@ -62,8 +62,7 @@
       start slowly. Take a monotonic clock: after a step back all timers wait.
    5. Round sleeps up to the unit of your wait function, or the loop spins.
       Events may come before timers, but starts are cheaper after an advance.
-   6. For the next turn, call tw_start(tw, timer, 0); a delay of 0 waits for a
-      tick. (In a loop of tw_poll it would fire forever: start after the loop.)
+   6. For the next turn: tw_start(tw, timer, 0). A delay of 0 waits for a tick.
    7. A start fails only without memory for a wheel, at max_pending and on
       misuse. Without max_pending, where malloc cannot fail, ignore the status.
 
@@ -106,16 +105,16 @@
    - Simulate? Go from deadline to deadline.                 example: simulate.c
          while (tw_next_deadline(tw, &now) && now <= end)
              tw_advance_clock(tw, now); // callbacks use tw_now
-   - Use coroutines? A callback may resume one of C++20. Where stacks are
-     switched, no callback may suspend: poll instead.       example: dispatch.c
+   - Call handlers of your own, run the loop inside one, or switch stacks there?
+     Poll: a handler then runs outside of tw_poll.          example: dispatch.c
          while ((timer = tw_poll(tw, now)) != NULL)
              dispatch(timer); // a start for "now" keeps this loop going
+     A callback may resume a coroutine of C++20, but must not be suspended.
    - Save timers, or set the clock back? Take them out in order, then the ones
      never due, set up again, and start all in this order.      example: save.c
          while ((timer = tw_poll(tw, UINT64_MAX)) != NULL)
              list_append(&list, timer); // the timer's tick is tw_now(tw)
          tw_drain(tw, append, &list);
-   - Follow two clocks? Use two timingwheels: callbacks of one may poll another.
    - Use another language? Build a shared library (and add -o NAME), with all
      functions by name, none inlined. COSTS has the sizes of structs.
          cc -O2 -shared -fPIC -DTIMINGWHEEL_IMPLEMENTATION -x c timingwheel.h
@@ -675,8 +674,10 @@ TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
 /* Moves the clock to `now` and fires, in order, every timer due by then.
  * Returns the number of timers fired. A `now` before the clock leaves the clock
  * alone. An unfinished call is finished first, which counts as a call of its
- * own (promises 5 and 8). Returns 0 inside a callback or visitor, and does
- * nothing. Costs what promise 7 says. */
+ * own (promises 5 and 8). A timer that a callback starts for "now" waits for
+ * the next call. Does nothing and returns 0 inside a callback or visitor, but a
+ * callback may advance or poll a second timingwheel, as for a second clock.
+ * Costs what promise 7 says. */
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
 
 /* Acts like tw_advance_clock, but handles at most `limit` timers, fired or
@@ -692,9 +693,12 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
 
 /* Returns the next timer due at `now`, marked as fired, without calling the
  * callback. Returns NULL if no timer is due; the clock is then `now` or later.
- * Returns NULL inside a callback or visitor. A tw_poll that returns a timer
- * leaves the call unfinished, so the next tw_poll also returns timers that were
- * started for "now" meanwhile. Costs as tw_advance_clock_limit. */
+ * Returns NULL inside a callback or visitor. Take tw_poll for a loop with
+ * handlers of its own: a handler runs outside of any call, and may poll, or run
+ * the whole loop again. A tw_poll that returns a timer leaves the call
+ * unfinished, so the next tw_poll also returns timers started for "now"
+ * meanwhile. Start a timer for the next turn only after the NULL, or the NULL
+ * may never come. Costs as tw_advance_clock_limit. */
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now);
 
 /* Returns now + delay, or UINT64_MAX if the sum exceeds 64 bits. `now` is the
