@@ -97,7 +97,7 @@
    - Use C++? Derive a class from tw_timer (test/recipes/timer.cpp). Call
      tw_cancel in the destructor, and tw_move in moves.
    - Bound the work of a turn? tw_advance_clock_limit. Move an object? tw_move.
-     Find a timer by its number, or know if one is left that counts? tw_find.
+     Is a timer left that counts, or which has this number? tw_find, in O(n).
    - Choose `tick` and wheel_size? Ticks of 1 ms suit network timeouts. Ticks
      256 times finer cost at most one more move per timer. Leave wheel_size at
      256: 64 takes a quarter of the memory, but many timers fire slower.
@@ -642,7 +642,8 @@ TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 TW_DEF int tw_start_after(timingwheel *tw, tw_timer *timer, uint64_t now,
                           uint64_t delay);
 
-/* Acts like tw_postpone(tw, timer, tw_after(now, delay)). */
+/* Acts like tw_postpone(tw, timer, tw_after(now, delay)), so an idle timer
+ * starts. */
 TW_DEF int tw_postpone_after(timingwheel *tw, tw_timer *timer, uint64_t now,
                              uint64_t delay);
 
@@ -753,8 +754,9 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context);
 
 /* Returns the first pending timer, in the order of tw_foreach, for which
  * `match` returns true, or NULL: "the timer with this number", "any timer that
- * must be waited for". `match` must change nothing. Costs a pass up to that
- * timer. */
+ * must be waited for". In a callback the firing timer is not pending, and is
+ * not found. `match` must change nothing. Costs a pass up to the timer, and no
+ * function is faster: with many timers, keep a map from number to timer. */
 TW_DEF tw_timer *tw_find(const timingwheel *tw, tw_matcher *match,
                          void *context);
 
