@@ -175,6 +175,7 @@
    TW_TYPES_ONLY               types without functions, for a header of yours
    TIMINGWHEEL_THREADS (*)     the mailbox, for requests from other threads
    TW_CALL(tw, timer)          by default (timer)->callback((tw), (timer))
+                               The callback may free timer: do not use it after
    TW_DEBUG                    in the implementing file: aborts on misuse
    TW_ASSERT(expr)             judges each rule instead, without hints
    (*) Define the macro wherever this header is included.
@@ -310,10 +311,13 @@ typedef enum tw_state {
     TW_PENDING = 3    /* waiting for its deadline */
 } tw_state;
 
-/* Settings of a timingwheel. A zero field means the default. */
+/* Settings of a timingwheel. A zero field means the default. C++ before C++20
+ * has no names in braces: tw_config config = {}; config.tick = 10; */
 typedef struct tw_config {
     uint64_t tick;       /* time units per tick; 0 = 1 */
-    uint64_t start;      /* the first reading of the clock, in time units */
+    uint64_t start;      /* the first reading of the loop's clock, in time
+                            units; with 0 for a clock far from 0 the first
+                            timers need more wheels, and start slowly */
     uint32_t wheel_size; /* steps of a wheel per step of the next coarser
                             wheel: a power of two from 2 to 4096 (1024 if
                             size_t has 16 bits); 0 = TW_DEFAULT_WHEEL_SIZE */
@@ -368,9 +372,9 @@ struct tw_timer {
 
 /* Returns a pointer to the struct that contains a timer or a timingwheel:
  * TW_OWNER(timer, struct connection, idle) is the connection with the member
- * `idle`. For a const timer, name a const type. In C++ the type needs standard
- * layout; for any other type, embed a struct of the timer and a pointer to the
- * object. */
+ * `idle`. The member may be an element with a constant index: timers[READ]. For
+ * a const timer, name a const type. In C++ the type needs standard layout; for
+ * any other type, embed a struct of the timer and a pointer to the object. */
 #ifdef __cplusplus
 #define TW_OWNER(timer, type, member)                              \
     (reinterpret_cast<type *>(reinterpret_cast<uintptr_t>(timer) - \
@@ -617,9 +621,10 @@ TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback);
 /* Starts `timer` and returns TW_OK. The timer fires in the first call that
  * reaches the tick of `deadline`: the deadline rounded up to a tick. For a
  * delay call tw_start_after. If the clock has reached the tick, the timer is
- * overdue, and fires in the next call. A pending timer moves, and counts as
- * started now. Fails with TW_ENOMEM if a new wheel finds no memory, and with
- * TW_EFULL, TW_EBUSY or TW_EINVAL (see enum tw_status). */
+ * overdue, and fires in the next call: a deadline of 0 means the next turn. A
+ * pending timer moves, and counts as started now. Fails with TW_ENOMEM if a new
+ * wheel finds no memory, with TW_EFULL at max_pending (which does not limit
+ * posted starts), and with TW_EBUSY or TW_EINVAL (see enum tw_status). */
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
 /* Starts `timer` for the roundest tick in the window from `earliest` to
@@ -712,9 +717,10 @@ TW_DEF uint64_t tw_after(uint64_t now, uint64_t delay);
 
 /* Returns the next deadline of a periodic timer that keeps its phase: the first
  * previous + k * period after `now`, with k at least 1. Returns UINT64_MAX if
- * the sum exceeds 64 bits. `previous` is tw_deadline(timer), or the nominal
- * time of a timer started by tw_start_within. *missed (if not NULL) is the
- * number of periods skipped, k - 1. Period 0 acts as 1. */
+ * the sum exceeds 64 bits. Late calls add no drift, and missed periods do not
+ * fire: *missed (if not NULL) is their number, k - 1. `previous` is
+ * tw_deadline(timer), or the nominal time of a timer started by
+ * tw_start_within. Period 0 acts as 1. */
 TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period, uint64_t now,
                                uint64_t *missed);
 
