@@ -294,7 +294,7 @@ typedef bool tw_matcher(const tw_timer *timer, void *context);
 /* Called by tw_dump, once per line. */
 typedef void tw_writer(const char *line, void *context);
 
-/* The status that a function returns. After an error, no timer has changed. */
+/* The status of a call. After an error, no timer has changed. */
 enum tw_status {
     TW_OK = 0,
     TW_EINVAL = -1, /* an argument is NULL or out of range, or tw destroyed */
@@ -341,7 +341,7 @@ typedef struct tw_stats {
 
 /* Names that begin with twi_ or TWI_ are private, and so are the fields of all
  * structures from here on, unless said otherwise; compilers need the sizes. HOW
- * IT WORKS, below, explains their words: quiet tick, delay queue, large. */
+ * IT WORKS, below, explains the words: quiet tick, delay queue, large. */
 
 /* The neighbours of a timer in its ring. A ring is a doubly linked list whose
  * ends meet in the bucket. */
@@ -370,7 +370,7 @@ struct tw_timer {
         {NULL, NULL}, 0, (callback_function), 0, TW_IDLE \
     }
 
-/* Returns a pointer to the struct that contains a timer or a timingwheel:
+/* Returns a pointer to the struct around a timer or a timingwheel:
  * TW_OWNER(timer, struct connection, idle) is the connection with the member
  * `idle`. The member may be an element with a constant index: timers[READ]. For
  * a const timer, name a const type. In C++ the type needs standard layout; for
@@ -404,7 +404,7 @@ typedef struct twi_bucket {
 #endif
 } twi_bucket;
 
-/* One wheel: a block of memory that also holds the buckets and the marks. */
+/* One wheel: a block of memory, with the buckets and the marks. */
 typedef struct twi_wheel {
     uint64_t quiet_tick;     /* the key in the delay queue: no timer of the
                                 wheel is due up to this tick, which may be too
@@ -428,7 +428,7 @@ enum twi_list {
     TWI_LISTS
 };
 
-/* What a timingwheel is doing: bits, because a visitor may run in a callback.
+/* The work of a timingwheel: bits, because a visitor may run in a callback.
  * Zero memory counts as destroyed, or never set up. */
 enum twi_activity {
     TWI_OPEN = 1,       /* starts are allowed; not in tw_foreach or TW_MALLOC */
@@ -442,7 +442,7 @@ enum twi_activity {
 struct timingwheel {
     /* Configuration */
     uint64_t tick_length; /* time units per tick */
-    uint64_t last_tick;   /* the last tick whose time fits into 64 bits */
+    uint64_t last_tick;   /* the last tick with a time in 64 bits */
     size_t max_pending;   /* SIZE_MAX: no limit */
     void *alloc_context;
     uint32_t bucket_mask; /* buckets per wheel - 1 */
@@ -468,8 +468,8 @@ struct timingwheel {
     twi_bucket lists[TWI_LISTS]; /* by enum twi_list */
     unsigned queued;             /* wheels in the delay queue */
     unsigned activity;           /* bits of enum twi_activity; 0: destroyed */
-    /* The call in progress, or the call that a limit has stopped */
-    bool unfinished;      /* it has begun, and not ended */
+    /* The call in progress, or stopped by a limit */
+    bool unfinished;      /* has begun, and not ended */
     uint64_t target_time; /* the `now` of the call */
     uint64_t stop_at;     /* the sum of fired and cascaded that ends the call */
     uint64_t ahead_tick;  /* before this tick no bucket has to move ahead */
@@ -480,8 +480,8 @@ struct timingwheel {
     unsigned hinted;     /* bits: the kinds of hints printed so far */
 };
 
-/* The bytes that one wheel asks of TW_MALLOC, as a constant expression; a
- * multiple of the size of uint64_t. (64 serve to align the buckets.) */
+/* The bytes of a wheel, from TW_MALLOC, as a constant expression; a multiple
+ * of the size of uint64_t. (64 serve to align the buckets.) */
 #define TW_WHEEL_BYTES(wheel_size)                                            \
     (sizeof(twi_wheel) + 64 + 2 * (size_t)(wheel_size) * sizeof(twi_bucket) + \
      (2 * (size_t)(wheel_size) + 63) / 64 * sizeof(uint64_t))
@@ -502,7 +502,7 @@ struct tw_remote {
 };
 
 /* Requests on their way to one timingwheel. Padding of two cache lines
- * separates what posting threads write from what tw_collect writes. */
+ * separates the writes of posting threads from the writes of tw_collect. */
 struct tw_mailbox {
     char before[128];
     TWI_ATOMIC(tw_remote *) posted; /* newest first; NULL: tw_collect has all */
@@ -511,7 +511,7 @@ struct tw_mailbox {
     char between[128];
     timingwheel *tw;    /* NULL: every start waits */
     tw_remote *waiting; /* starts refused so far, oldest first; within
-                           tw_collect also the requests that it has taken */
+                           tw_collect also the requests taken */
 };
 
 #endif /* TIMINGWHEEL_THREADS */
@@ -538,8 +538,8 @@ struct tw_mailbox {
  *            tw_collect, tw_remote_settled
  *
  * All are O(1), unless the comment says otherwise; "a pass" looks at all timers
- * and at all buckets that may have timers. TW_STATIC declares them only where
- * they are implemented. */
+ * and at all buckets that may have timers. TW_STATIC declares functions only in
+ * the implementing file. */
 
 #if !defined(TWI_DECLARED) &&               \
     (defined(TIMINGWHEEL_IMPLEMENTATION) || \
@@ -609,8 +609,8 @@ TW_DEF void tw_destroy(timingwheel *tw);
  * TW_ENOMEM: the wheels allocated so far stay. Or TW_EBUSY or TW_EINVAL. */
 TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon);
 
-/* Frees the wheels that are coarser than every timer. Does nothing inside a
- * callback or visitor. Costs a pass over the marks of the freed wheels. */
+/* Frees the wheels coarser than every timer. Does nothing inside a callback or
+ * visitor. Costs a pass over the marks of the freed wheels. */
 TW_DEF void tw_trim(timingwheel *tw);
 
 /* Makes `timer` idle and sets the callback, as TW_TIMER_INIT does. Do not call
@@ -668,8 +668,8 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to);
 /* Returns how long the loop may sleep at `now`, in time units: until the next
  * deadline, but at most `longest`. Returns 0 if a timer is due at `now` or a
  * call unfinished, and `longest` if the clock can reach no pending timer.
- * Choose a `longest` that your wait function can take. A result of UINT64_MAX
- * means to sleep until an event. */
+ * Choose a `longest` within the range of your wait function. A result of
+ * UINT64_MAX means to sleep until an event. */
 TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest);
 
 /* Writes the time at which the next timer is due, its deadline rounded up to a
@@ -808,7 +808,7 @@ TW_DEF void tw_remote_init(tw_remote *remote, tw_callback *callback);
 TW_DEF void tw_post_start(tw_mailbox *box, tw_remote *remote,
                           uint64_t deadline);
 
-/* Any thread: requests tw_cancel in the same way. */
+/* Any thread: requests tw_cancel likewise. */
 TW_DEF void tw_post_cancel(tw_mailbox *box, tw_remote *remote);
 
 /* The timingwheel's thread: applies all requests posted before this call, in
