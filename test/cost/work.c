@@ -357,8 +357,9 @@ static const row rows[] = {
      "go 134950, 135000; forget; steps 135500 1"},
     {"a bucket becomes large, and owes nothing for the time before", 256, 129,
      ANY,
-     "many 1 135000 1; many 120 135200 200; go 131072; many 20 135200 200; "
-     "many 1 136000 1; go 134998, 135000; steps 135500 1"},
+     "many 200 600 1; go 300, 700; many 1 135000 1; many 120 135200 200; "
+     "go 131072; many 20 135200 200; many 1 136000 1; go 134998; forget; "
+     "steps 135500 1"},
     /* Promise 8: a limit bounds the work. */
     {"limit 1 in buckets of 8 postponed timers", 256, 1, 200,
      "many 2040 512 65280; postpone_all 2^20 1; limits 1 66000"},

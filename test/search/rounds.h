@@ -233,7 +233,7 @@ static void op_cancel_many(void)
 static void op_advance_calmly(void)
 {
     const oracle_timer *first = oracle_first(&run.oracle);
-    uint64_t clock = run.oracle.clock, ticks = 1 + draw(3);
+    uint64_t clock = run.oracle.clock, ticks = draw(4);
     if (draw(100) == 0 && first != NULL) {
         uint64_t step = draw_step(), from = first->tick / step * step;
         ticks = from > clock ? from - clock : draw(3 * step);
