@@ -2010,34 +2010,25 @@ static twi_bucket *twi_next_bucket(const timingwheel *tw, twi_walk *at)
     return ++at->index < TWI_LISTS ? &tw->missing.buckets[at->index] : NULL;
 }
 
-/* Calls `visit` for each timer of a ring, and returns their number. */
-static size_t twi_visit_ring(timingwheel *tw, const twi_bucket *bucket,
-                             tw_visitor *visit, void *context)
-{
-    const char *called = tw->called;
-    size_t visited = 0;
-    twi_rule_ring(called, bucket);
-    for (twi_link *link = bucket->ring.next, *next; link != &bucket->ring;
-         link = next) {
-        twi_rule_link(called, link);
-        next = link->next; /* the visitor may cancel and free the timer */
-        visited++;
-        visit(twi_timer_of(link), context);
-        twi_set_called(tw, called);
-    }
-    return visited;
-}
-
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
 {
+    size_t visited = 0;
+    twi_walk at = {NULL, 0};
     twi_rule_ready(__func__, tw);
     if (tw == NULL || visit == NULL || (tw->activity & TWI_OPEN) == 0)
         return 0;
-    size_t visited = 0;
-    twi_walk at = {NULL, 0};
     TWI_ENTER_CLOSED(tw, TWI_VISITING);
-    for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;)
-        visited += twi_visit_ring(tw, bucket, visit, context);
+    for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;) {
+        twi_rule_ring(__func__, bucket);
+        for (twi_link *link = bucket->ring.next, *next; link != &bucket->ring;
+             link = next) {
+            twi_rule_link(__func__, link);
+            next = link->next; /* the visitor may cancel and free the timer */
+            visited++;
+            visit(twi_timer_of(link), context);
+            twi_set_called(tw, __func__);
+        }
+    }
     TWI_LEAVE();
     return visited;
 }
