@@ -1004,7 +1004,7 @@ static void twi_rule_ring(const char *function, const twi_bucket *bucket);
 static void twi_rule_timer(const timingwheel *tw, const tw_timer *timer);
 static void twi_rule_use(const char *function, timingwheel *tw,
                          const tw_timer *timer);
-static void twi_rule_cancel(timingwheel *tw, const tw_timer *timer);
+static void twi_rule_initialised(const char *function, const tw_timer *timer);
 static void twi_rule_free(const tw_timer *timer);
 static void twi_rule_link(const char *function, const twi_link *link);
 static void twi_hint_delay(timingwheel *tw, const tw_timer *timer,
@@ -1602,9 +1602,12 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
 {
     if (tw == NULL || timer == NULL)
         return false;
-    twi_rule_cancel(tw, timer);
-    if (!twi_is_pending(timer) || (tw->activity & TWI_ALLOCATING) != 0)
+    twi_rule_initialised(__func__, timer);
+    if (!twi_is_pending(timer))
         return false; /* also allowed after tw_destroy */
+    twi_rule_use(__func__, tw, timer);
+    if ((tw->activity & TWI_ALLOCATING) != 0)
+        return false;
     twi_remove(tw, timer, TW_CANCELLED);
     return true;
 }
@@ -2503,9 +2506,9 @@ static void twi_print(const char *mark, const char *sentence,
 }
 #else
 #define TWI_PRINTING 0
+#define twi_print(mark, sentence, function, timer) ((void)(timer))
 #endif
 
-/* Reports a rule that is broken. TW_ASSERT is given the sentence. */
 #if !defined(TW_DEBUG)
 #define TWI_MISUSE(function, timer, sentence) ((void)(function), (void)(timer))
 #elif defined(TW_ASSERT)
@@ -2519,21 +2522,24 @@ static void twi_print(const char *mark, const char *sentence,
     (twi_print("", sentence, function, timer), abort())
 #endif
 
+/* A statement: reports a rule that does not hold. TW_ASSERT is given the
+ * sentence. Without TW_DEBUG nothing is evaluated. */
+#define TWI_RULE(function, timer, holds, sentence) \
+    if (TWI_DEBUGGING && !(holds))                 \
+    TWI_MISUSE(function, timer, sentence)
+
 static void twi_rule_given(const char *function, const void *pointer)
 {
-    if (TWI_DEBUGGING && pointer == NULL)
-        TWI_MISUSE(
-            function, NULL,
-            "a timingwheel or timer is NULL: pass the address of a timer "
-            "of yours, and of the timingwheel that tw_init has set up");
+    TWI_RULE(function, NULL, pointer != NULL,
+             "a timingwheel or timer is NULL: pass the address of a timer of "
+             "yours, and of the timingwheel that tw_init has set up");
 }
 
 static void twi_rule_init(const timingwheel *tw, bool fits)
 {
     twi_rule_given("tw_init", tw);
-    if (TWI_DEBUGGING && !fits)
-        TWI_MISUSE("tw_init", NULL,
-                   "wheel_size must be a power of two from 2 to 4096, or 0");
+    TWI_RULE("tw_init", NULL, fits,
+             "wheel_size must be a power of two from 2 to 4096, or 0");
 }
 
 /* The timingwheel may be used, and is where it was set up: `missing` points
@@ -2541,16 +2547,12 @@ static void twi_rule_init(const timingwheel *tw, bool fits)
 static void twi_rule_set_up(const char *function, const timingwheel *tw)
 {
     twi_rule_given(function, tw);
-    if (TWI_DEBUGGING && tw != NULL && (tw->activity & TWI_ALLOCATING) != 0)
-        TWI_MISUSE(function, NULL,
-                   "TW_MALLOC or TW_FREE uses its timingwheel: do not call tw_ "
-                   "functions from the allocator");
-    if (TWI_DEBUGGING && tw != NULL && tw->missing.buckets != tw->lists)
-        TWI_MISUSE(
-            function, NULL,
-            "the timingwheel is used before tw_init or after tw_destroy, "
-            "or was moved or copied: keep it where tw_init has set it "
-            "up");
+    TWI_RULE(function, NULL, tw == NULL || (tw->activity & TWI_ALLOCATING) == 0,
+             "TW_MALLOC or TW_FREE uses its timingwheel: do not call tw_ "
+             "functions from the allocator");
+    TWI_RULE(function, NULL, tw == NULL || tw->missing.buckets == tw->lists,
+             "the timingwheel is used before tw_init or after tw_destroy, or "
+             "was moved or copied: keep it where tw_init has set it up");
 }
 
 static void twi_rule_ready(const char *function, timingwheel *tw)
@@ -2562,72 +2564,60 @@ static void twi_rule_ready(const char *function, timingwheel *tw)
 static void twi_rule_live(const char *function, timingwheel *tw)
 {
     twi_rule_ready(function, tw);
-    if (TWI_DEBUGGING && tw != NULL && tw->activity != TWI_OPEN)
-        TWI_MISUSE(function, NULL,
-                   "a callback or visitor must not advance, poll, trim or "
-                   "destroy its timingwheel: do it after the call (or a "
-                   "callback has left an earlier call by longjmp, or by an "
-                   "exception through C)");
+    TWI_RULE(function, NULL, tw == NULL || tw->activity == TWI_OPEN,
+             "a callback or visitor must not advance, poll, trim or destroy "
+             "its timingwheel: do it after the call (or a callback has left an "
+             "earlier call by longjmp, or by an exception through C)");
 }
 
-/* The neighbours of a link lead back to it. */
+/* The neighbours of a link lead back to it. Names the one that does not; if
+ * none does, `link` may be a copy, and `suspect` is named. */
 static void twi_rule_neighbours(const char *function, const twi_link *link,
-                                const twi_link *named)
+                                const twi_link *suspect)
 {
-    if (TWI_DEBUGGING && (link->next->prev != link || link->prev->next != link))
-        TWI_MISUSE(function, (const tw_timer *)(const void *)named,
-                   "a pending timer, this timer or a neighbour in its bucket, "
-                   "was freed, initialised again, copied, moved or "
-                   "overwritten: cancel it first, or use tw_move; "
-                   "-fsanitize=address finds the line that freed it (or a "
-                   "second thread uses the timingwheel: -fsanitize=thread "
-                   "finds the thread)");
+    if (TWI_DEBUGGING && link->next->prev == link)
+        suspect = link->prev;
+    else if (TWI_DEBUGGING && link->prev->next == link)
+        suspect = link->next;
+    TWI_RULE(function, (const tw_timer *)(const void *)suspect,
+             link->next->prev == link && link->prev->next == link,
+             "a pending timer, this timer or a neighbour in its bucket, was "
+             "freed, initialised again, copied, moved or overwritten: cancel "
+             "it first, or use tw_move; -fsanitize=address finds the line that "
+             "freed it (or a second thread uses the timingwheel: "
+             "-fsanitize=thread finds the thread)");
 }
 
-/* Names the neighbour that does not lead back. */
 static void twi_rule_ring(const char *function, const twi_bucket *bucket)
 {
-    if (TWI_DEBUGGING)
-        twi_rule_neighbours(function, &bucket->ring,
-                            bucket->ring.next->prev == &bucket->ring
-                                ? bucket->ring.prev
-                                : bucket->ring.next);
+    twi_rule_neighbours(function, &bucket->ring, bucket->ring.next);
 }
 
-/* The same for a timer: if no neighbour leads back, it may be a copy. */
 static void twi_rule_link(const char *function, const twi_link *link)
 {
-    if (TWI_DEBUGGING)
-        twi_rule_neighbours(function, link,
-                            link->next->prev == link   ? link->prev
-                            : link->prev->next == link ? link->next
-                                                       : link);
+    twi_rule_neighbours(function, link, link);
 }
 
 static void twi_rule_initialised(const char *function, const tw_timer *timer)
 {
-    if (TWI_DEBUGGING && timer->state > TW_PENDING)
-        TWI_MISUSE(function, timer,
-                   "the timer was never initialised: call tw_timer_init first");
+    TWI_RULE(function, timer, timer->state <= TW_PENDING,
+             "the timer was never initialised: call tw_timer_init first");
 }
 
 /* A timer to be started, moved or cancelled is idle, or pending here. */
 static void twi_rule_timer(const timingwheel *tw, const tw_timer *timer)
 {
     twi_rule_initialised(tw->called, timer);
-    if (!TWI_DEBUGGING || !twi_is_pending(timer))
+    if (!twi_is_pending(timer))
         return;
-    if (timer->hint != TWI_HINT_OF(tw))
-        TWI_MISUSE(tw->called, timer,
-                   "the timer is pending on another timingwheel, or was moved "
-                   "with its timingwheel, or was never initialised: cancel it "
-                   "before that, and call tw_timer_init first");
-    if (tw->count == 0)
-        TWI_MISUSE(
-            tw->called, timer,
-            "the timer looks pending, but no timer is: it is a copy of a "
-            "pending timer, or tw_init was called again: use tw_move, or "
-            "destroy the timingwheel first");
+    TWI_RULE(tw->called, timer, timer->hint == TWI_HINT_OF(tw),
+             "the timer is pending on another timingwheel, or was moved with "
+             "its timingwheel, or was never initialised: cancel it before "
+             "that, and call tw_timer_init first");
+    TWI_RULE(tw->called, timer, tw->count != 0,
+             "the timer looks pending, but no timer is: it is a copy of a "
+             "pending timer, or tw_init was called again: use tw_move, or "
+             "destroy the timingwheel first");
     twi_rule_link(tw->called, &timer->link);
 }
 
@@ -2640,20 +2630,12 @@ static void twi_rule_use(const char *function, timingwheel *tw,
         twi_rule_timer(tw, timer);
 }
 
-/* A timer that is not pending can be cancelled even after tw_destroy. */
-static void twi_rule_cancel(timingwheel *tw, const tw_timer *timer)
-{
-    twi_rule_initialised("tw_cancel", timer);
-    if (TWI_DEBUGGING && twi_is_pending(timer))
-        twi_rule_use("tw_cancel", tw, timer);
-}
-
 /* The target of tw_move. */
 static void twi_rule_free(const tw_timer *to)
 {
-    if (TWI_DEBUGGING && twi_is_pending(to) && to->link.next->prev == &to->link)
-        TWI_MISUSE("tw_move", to,
-                   "tw_move into a pending timer: cancel that timer first");
+    TWI_RULE("tw_move", to,
+             !twi_is_pending(to) || to->link.next->prev != &to->link,
+             "tw_move into a pending timer: cancel that timer first");
 }
 
 static void twi_set_called(timingwheel *tw, const char *function)
@@ -2662,22 +2644,15 @@ static void twi_set_called(timingwheel *tw, const char *function)
         tw->called = function;
 }
 
-/* Each kind is printed once per timingwheel. */
-enum twi_hint_kind {
-    TWI_HINT_DELAY = 1,
-    TWI_HINT_AFTER = 2,
-    TWI_HINT_NEGATIVE = 4,
-    TWI_HINT_NOW = 8
-};
+/* The kinds of hints: each is printed once per timingwheel. */
+enum { TWI_DELAY = 1, TWI_AFTER = 2, TWI_NEGATIVE = 4, TWI_NOW = 8 };
 
 static void twi_hint(timingwheel *tw, unsigned kind, const tw_timer *timer,
                      const char *sentence)
 {
-    (void)timer, (void)sentence;
-#if TWI_PRINTING
+    (void)sentence;
     if ((tw->hinted & kind) == 0)
         twi_print("hint: ", sentence, tw->called, timer);
-#endif
     tw->hinted |= kind;
 }
 
@@ -2692,7 +2667,7 @@ static void twi_hint_delay(timingwheel *tw, const tw_timer *timer,
                            uint64_t deadline)
 {
     if (TWI_PRINTING && twi_is_long_ago(tw, deadline))
-        twi_hint(tw, TWI_HINT_DELAY, timer,
+        twi_hint(tw, TWI_DELAY, timer,
                  "the deadline lies far before the first reading of the clock: "
                  "a delay? Add a reading of the clock, as tw_after does");
 }
@@ -2701,14 +2676,13 @@ static void twi_hint_after(timingwheel *tw, const tw_timer *timer,
                            uint64_t deadline, uint64_t delay)
 {
     if (TWI_PRINTING && twi_is_long_ago(tw, deadline))
-        twi_hint(tw, TWI_HINT_AFTER, timer,
+        twi_hint(tw, TWI_AFTER, timer,
                  "now + delay lies far before the first reading of the clock: "
                  "an old `now`, or another unit? Pass the latest reading");
     if (TWI_PRINTING && delay > UINT64_C(1) << 63)
-        twi_hint(
-            tw, TWI_HINT_NEGATIVE, timer,
-            "the delay is above 2^63, so the timer never fires: a negative "
-            "number? Pass 0 instead");
+        twi_hint(tw, TWI_NEGATIVE, timer,
+                 "the delay is above 2^63, so the timer never fires: "
+                 "a negative number? Pass 0 instead");
 }
 
 static void twi_hint_now(timingwheel *tw, uint64_t now)
@@ -2717,7 +2691,7 @@ static void twi_hint_now(timingwheel *tw, uint64_t now)
         return;
     uint64_t latest = tw->unfinished ? tw->target_time : tw->clock_time;
     if (now < latest && latest - now > tw->tick_length)
-        twi_hint(tw, TWI_HINT_NOW, NULL,
+        twi_hint(tw, TWI_NOW, NULL,
                  "`now` lies before the latest one: a clock that was set back? "
                  "Use one monotonic clock, in one unit");
 }
