@@ -990,30 +990,6 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #define TWI_BATCH 8
 #endif
 
-/* What TW_DEBUG finds. The functions twi_rule_... report misuse and abort, and
- * twi_hint_... print what is allowed, but most likely a mistake. They do
- * nothing without TW_DEBUG. Their bodies stand at the end of the
- * implementation. `function` is the public function that the user has
- * called. */
-static void twi_rule_given(const char *function, const void *pointer);
-static void twi_rule_init(const timingwheel *tw, bool fits);
-static void twi_rule_set_up(const char *function, const timingwheel *tw);
-static void twi_rule_ready(const char *function, timingwheel *tw);
-static void twi_rule_live(const char *function, timingwheel *tw);
-static void twi_rule_ring(const char *function, const twi_bucket *bucket);
-static void twi_rule_timer(const timingwheel *tw, const tw_timer *timer);
-static void twi_rule_use(const char *function, timingwheel *tw,
-                         const tw_timer *timer);
-static void twi_rule_initialised(const char *function, const tw_timer *timer);
-static void twi_rule_free(const tw_timer *timer);
-static void twi_rule_link(const char *function, const twi_link *link);
-static void twi_hint_delay(timingwheel *tw, const tw_timer *timer,
-                           uint64_t deadline);
-static void twi_hint_after(timingwheel *tw, const tw_timer *timer,
-                           uint64_t deadline, uint64_t delay);
-static void twi_hint_now(timingwheel *tw, uint64_t now);
-static void twi_set_called(timingwheel *tw, const char *function);
-
 /* TWI_PORTABLE switches the builtins and attributes of gcc and clang off.
  * TWI_NOINLINE keeps rare code out of short functions. */
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(TWI_PORTABLE)
@@ -1061,6 +1037,259 @@ static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline)
 static inline uint64_t twi_tick_reached(const timingwheel *tw, uint64_t now)
 {
     return tw->tick_length <= 1 ? now : now / tw->tick_length;
+}
+
+/* ---------------------------------------------------------------- hints ---
+ * A walk through a ring waits for each timer to come from memory. So a timer
+ * that enters a bucket notes the timer that entered TWI_HINTS before, which the
+ * walk meets later. A wrong hint costs only speed, because hints are prefetched
+ * and never followed. A hint has bits 3 to 34 of an address; the bits above are
+ * those of the timer. With TW_DEBUG it names the timingwheel. (Without hints, a
+ * hold of a million timers takes twice the time.) */
+
+#define TWI_HINT_OF(address) \
+    ((uint32_t)((uintptr_t)(address) >> 3 & UINT32_MAX))
+
+/* A macro, because gcc -Os takes such a function for one without effect. The
+ * builtin is there if TWI_HIGHEST_BIT is. */
+#if TWI_HINTS != 0 && !defined(TW_DEBUG) && defined(TWI_HIGHEST_BIT)
+#define TWI_PREFETCH_HINT(timer)                                 \
+    __builtin_prefetch((void *)((uintptr_t)(timer) >> 35 << 35 | \
+                                (uintptr_t)(timer)->hint << 3),  \
+                       1)
+#else
+#define TWI_PREFETCH_HINT(timer) ((void)0)
+#endif
+
+static inline void twi_set_hint(const timingwheel *tw, tw_timer *timer,
+                                twi_bucket *bucket)
+{
+    (void)tw, (void)timer, (void)bucket; /* no build uses all */
+#if defined(TW_DEBUG)
+    timer->hint = TWI_HINT_OF(tw);
+#elif TWI_HINTS != 0
+    uint32_t *recent = &bucket->recent[bucket->bound % TWI_HINTS];
+    timer->hint = *recent;
+    *recent = TWI_HINT_OF(timer);
+#endif
+}
+
+/* ------------------------------------------------------------- TW_DEBUG ---
+ * What TW_DEBUG finds; a first reading can skip it. The functions twi_rule_...
+ * report misuse and abort, and twi_hint_... print what is allowed, but most
+ * likely a mistake. They do nothing without TW_DEBUG. `function` is the public
+ * function that the user has called. */
+
+#ifdef TW_DEBUG
+#define TWI_DEBUGGING 1
+#else
+#define TWI_DEBUGGING 0
+#endif
+
+#if defined(TW_DEBUG) && !defined(TW_ASSERT)
+#define TWI_PRINTING 1
+#include <stdio.h>
+#include <stdlib.h>
+
+static void twi_print(const char *mark, const char *sentence,
+                      const char *function, const tw_timer *timer)
+{
+    fprintf(stderr, "timingwheel.h: %s%s", mark, sentence);
+    if (timer != NULL)
+        fprintf(stderr, "; timer %p, callback %p", (const void *)timer,
+                (const void *)(uintptr_t)timer->callback);
+    fprintf(stderr, " (%s)\n", function);
+}
+#else
+#define TWI_PRINTING 0
+#define twi_print(mark, sentence, function, timer) ((void)(timer))
+#endif
+
+#if !defined(TW_DEBUG)
+#define TWI_MISUSE(function, timer, sentence) ((void)(function), (void)(timer))
+#elif defined(TW_ASSERT)
+#define TWI_MISUSE(function, timer, sentence) \
+    do {                                      \
+        (void)(function), (void)(timer);      \
+        TW_ASSERT(0 && sentence);             \
+    } while (0)
+#else
+#define TWI_MISUSE(function, timer, sentence) \
+    (twi_print("", sentence, function, timer), abort())
+#endif
+
+static void twi_set_called(timingwheel *tw, const char *function)
+{
+    if (TWI_PRINTING)
+        tw->called = function;
+}
+
+/* A statement: reports a rule that does not hold. TW_ASSERT is given the
+ * sentence. Without TW_DEBUG nothing is evaluated. */
+#define TWI_RULE(function, timer, holds, sentence) \
+    if (TWI_DEBUGGING && !(holds))                 \
+    TWI_MISUSE(function, timer, sentence)
+
+static void twi_rule_given(const char *function, const void *pointer)
+{
+    TWI_RULE(function, NULL, pointer != NULL,
+             "a timingwheel or timer is NULL: pass the address of a timer of "
+             "yours, and of the timingwheel that tw_init has set up");
+}
+
+static void twi_rule_init(const timingwheel *tw, bool fits)
+{
+    twi_rule_given("tw_init", tw);
+    TWI_RULE("tw_init", NULL, fits,
+             "wheel_size must be a power of two from 2 to 4096, or 0");
+}
+
+/* The timingwheel may be used, and is where it was set up: `missing` points
+ * into it. */
+static void twi_rule_set_up(const char *function, const timingwheel *tw)
+{
+    twi_rule_given(function, tw);
+    TWI_RULE(function, NULL, tw == NULL || (tw->activity & TWI_ALLOCATING) == 0,
+             "TW_MALLOC or TW_FREE uses its timingwheel: do not call tw_ "
+             "functions from the allocator");
+    TWI_RULE(function, NULL, tw == NULL || tw->missing.buckets == tw->lists,
+             "the timingwheel is used before tw_init or after tw_destroy, or "
+             "was moved or copied: keep it where tw_init has set it up");
+}
+
+static void twi_rule_ready(const char *function, timingwheel *tw)
+{
+    twi_rule_set_up(function, tw);
+    twi_set_called(tw, function);
+}
+
+static void twi_rule_live(const char *function, timingwheel *tw)
+{
+    twi_rule_ready(function, tw);
+    TWI_RULE(function, NULL, tw == NULL || tw->activity == TWI_OPEN,
+             "a callback or visitor must not advance, poll, trim or destroy "
+             "its timingwheel: do it after the call (or a callback has left an "
+             "earlier call by longjmp, or by an exception through C)");
+}
+
+/* The neighbours of a link lead back to it. Names the one that does not; if
+ * none does, `link` may be a copy, and `suspect` is named. */
+static void twi_rule_neighbours(const char *function, const twi_link *link,
+                                const twi_link *suspect)
+{
+    if (TWI_DEBUGGING && link->next->prev == link)
+        suspect = link->prev;
+    else if (TWI_DEBUGGING && link->prev->next == link)
+        suspect = link->next;
+    TWI_RULE(function, (const tw_timer *)(const void *)suspect,
+             link->next->prev == link && link->prev->next == link,
+             "a pending timer, this timer or a neighbour in its bucket, was "
+             "freed, initialised again, copied, moved or overwritten: cancel "
+             "it first, or use tw_move; -fsanitize=address finds the line that "
+             "freed it (or a second thread uses the timingwheel: "
+             "-fsanitize=thread finds the thread)");
+}
+
+static void twi_rule_ring(const char *function, const twi_bucket *bucket)
+{
+    twi_rule_neighbours(function, &bucket->ring, bucket->ring.next);
+}
+
+static void twi_rule_link(const char *function, const twi_link *link)
+{
+    twi_rule_neighbours(function, link, link);
+}
+
+static void twi_rule_initialised(const char *function, const tw_timer *timer)
+{
+    TWI_RULE(function, timer, timer->state <= TW_PENDING,
+             "the timer was never initialised: call tw_timer_init first");
+}
+
+/* A timer to be started, moved or cancelled is idle, or pending here. */
+static void twi_rule_timer(const timingwheel *tw, const tw_timer *timer)
+{
+    twi_rule_initialised(tw->called, timer);
+    if (!TWI_DEBUGGING || !tw_is_pending(timer))
+        return;
+    TWI_RULE(tw->called, timer, timer->hint == TWI_HINT_OF(tw),
+             "the timer is pending on another timingwheel, or was moved with "
+             "its timingwheel, or was never initialised: cancel it before "
+             "that, and call tw_timer_init first");
+    TWI_RULE(tw->called, timer, tw->count != 0,
+             "the timer looks pending, but no timer is: it is a copy of a "
+             "pending timer, or tw_init was called again: use tw_move, or "
+             "destroy the timingwheel first");
+    twi_rule_link(tw->called, &timer->link);
+}
+
+static void twi_rule_use(const char *function, timingwheel *tw,
+                         const tw_timer *timer)
+{
+    twi_rule_ready(function, tw);
+    twi_rule_given(function, timer);
+    if (TWI_DEBUGGING && tw != NULL && timer != NULL)
+        twi_rule_timer(tw, timer);
+}
+
+/* The target of tw_move. */
+static void twi_rule_free(const tw_timer *to)
+{
+    TWI_RULE("tw_move", to,
+             !tw_is_pending(to) || to->link.next->prev != &to->link,
+             "tw_move into a pending timer: cancel that timer first");
+}
+
+/* The kinds of hints: each is printed once per timingwheel. */
+enum { TWI_DELAY = 1, TWI_AFTER = 2, TWI_NEGATIVE = 4, TWI_NOW = 8 };
+
+static void twi_hint(timingwheel *tw, unsigned kind, const tw_timer *timer,
+                     const char *sentence)
+{
+    (void)sentence;
+    if ((tw->hinted & kind) == 0)
+        twi_print("hint: ", sentence, tw->called, timer);
+    tw->hinted |= kind;
+}
+
+/* Far before `start`: a deadline shortly before `start` may be one that a
+ * program restores. 0 is "at once". */
+static bool twi_is_long_ago(const timingwheel *tw, uint64_t deadline)
+{
+    return deadline != 0 && deadline < tw->start_time - tw->start_time / 2;
+}
+
+static void twi_hint_delay(timingwheel *tw, const tw_timer *timer,
+                           uint64_t deadline)
+{
+    if (TWI_PRINTING && twi_is_long_ago(tw, deadline))
+        twi_hint(tw, TWI_DELAY, timer,
+                 "the deadline lies far before the first reading of the clock: "
+                 "a delay? Add a reading of the clock, as tw_after does");
+}
+
+static void twi_hint_after(timingwheel *tw, const tw_timer *timer,
+                           uint64_t deadline, uint64_t delay)
+{
+    if (TWI_PRINTING && twi_is_long_ago(tw, deadline))
+        twi_hint(tw, TWI_AFTER, timer,
+                 "now + delay lies far before the first reading of the clock: "
+                 "an old `now`, or another unit? Pass the latest reading");
+    if (TWI_PRINTING && delay > UINT64_C(1) << 63)
+        twi_hint(tw, TWI_NEGATIVE, timer,
+                 "the delay is above 2^63, so the timer never fires: "
+                 "a negative number? Pass 0 instead");
+}
+
+static void twi_hint_now(timingwheel *tw, uint64_t now)
+{
+    if (!TWI_PRINTING || now == 0)
+        return;
+    uint64_t latest = tw->unfinished ? tw->target_time : tw->clock_time;
+    if (now < latest && latest - now > tw->tick_length)
+        twi_hint(tw, TWI_NOW, NULL,
+                 "`now` lies before the latest one: a clock that was set back? "
+                 "Use one monotonic clock, in one unit");
 }
 
 /* ---------------------------------------------------------------- rings --- */
@@ -1120,41 +1349,6 @@ static void twi_append_ring(const timingwheel *tw, twi_bucket *from,
     from->ring.prev->next = &to->ring;
     to->ring.prev = from->ring.prev;
     twi_init_bucket(from);
-}
-
-/* ---------------------------------------------------------------- hints ---
- * A walk through a ring waits for each timer to come from memory. So a timer
- * that enters a bucket notes the timer that entered TWI_HINTS before, which the
- * walk meets later. A wrong hint costs only speed, because hints are prefetched
- * and never followed. A hint has bits 3 to 34 of an address; the bits above are
- * those of the timer. With TW_DEBUG it names the timingwheel. (Without hints, a
- * hold of a million timers takes twice the time.) */
-
-#define TWI_HINT_OF(address) \
-    ((uint32_t)((uintptr_t)(address) >> 3 & UINT32_MAX))
-
-/* A macro, because gcc -Os takes such a function for one without effect. The
- * builtin is there if TWI_HIGHEST_BIT is. */
-#if TWI_HINTS != 0 && !defined(TW_DEBUG) && defined(TWI_HIGHEST_BIT)
-#define TWI_PREFETCH_HINT(timer)                                 \
-    __builtin_prefetch((void *)((uintptr_t)(timer) >> 35 << 35 | \
-                                (uintptr_t)(timer)->hint << 3),  \
-                       1)
-#else
-#define TWI_PREFETCH_HINT(timer) ((void)0)
-#endif
-
-static inline void twi_set_hint(const timingwheel *tw, tw_timer *timer,
-                                twi_bucket *bucket)
-{
-    (void)tw, (void)timer, (void)bucket; /* no build uses all */
-#if defined(TW_DEBUG)
-    timer->hint = TWI_HINT_OF(tw);
-#elif TWI_HINTS != 0
-    uint32_t *recent = &bucket->recent[bucket->bound % TWI_HINTS];
-    timer->hint = *recent;
-    *recent = TWI_HINT_OF(timer);
-#endif
 }
 
 /* ---------------------------------------------------------- delay queue --- */
@@ -2481,220 +2675,6 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 }
 
 #endif /* TIMINGWHEEL_THREADS */
-
-/* ------------------------------------------------------------- TW_DEBUG --- */
-
-#ifdef TW_DEBUG
-#define TWI_DEBUGGING 1
-#else
-#define TWI_DEBUGGING 0
-#endif
-
-#if defined(TW_DEBUG) && !defined(TW_ASSERT)
-#define TWI_PRINTING 1
-#include <stdio.h>
-#include <stdlib.h>
-
-static void twi_print(const char *mark, const char *sentence,
-                      const char *function, const tw_timer *timer)
-{
-    fprintf(stderr, "timingwheel.h: %s%s", mark, sentence);
-    if (timer != NULL)
-        fprintf(stderr, "; timer %p, callback %p", (const void *)timer,
-                (const void *)(uintptr_t)timer->callback);
-    fprintf(stderr, " (%s)\n", function);
-}
-#else
-#define TWI_PRINTING 0
-#define twi_print(mark, sentence, function, timer) ((void)(timer))
-#endif
-
-#if !defined(TW_DEBUG)
-#define TWI_MISUSE(function, timer, sentence) ((void)(function), (void)(timer))
-#elif defined(TW_ASSERT)
-#define TWI_MISUSE(function, timer, sentence) \
-    do {                                      \
-        (void)(function), (void)(timer);      \
-        TW_ASSERT(0 && sentence);             \
-    } while (0)
-#else
-#define TWI_MISUSE(function, timer, sentence) \
-    (twi_print("", sentence, function, timer), abort())
-#endif
-
-/* A statement: reports a rule that does not hold. TW_ASSERT is given the
- * sentence. Without TW_DEBUG nothing is evaluated. */
-#define TWI_RULE(function, timer, holds, sentence) \
-    if (TWI_DEBUGGING && !(holds))                 \
-    TWI_MISUSE(function, timer, sentence)
-
-static void twi_rule_given(const char *function, const void *pointer)
-{
-    TWI_RULE(function, NULL, pointer != NULL,
-             "a timingwheel or timer is NULL: pass the address of a timer of "
-             "yours, and of the timingwheel that tw_init has set up");
-}
-
-static void twi_rule_init(const timingwheel *tw, bool fits)
-{
-    twi_rule_given("tw_init", tw);
-    TWI_RULE("tw_init", NULL, fits,
-             "wheel_size must be a power of two from 2 to 4096, or 0");
-}
-
-/* The timingwheel may be used, and is where it was set up: `missing` points
- * into it. */
-static void twi_rule_set_up(const char *function, const timingwheel *tw)
-{
-    twi_rule_given(function, tw);
-    TWI_RULE(function, NULL, tw == NULL || (tw->activity & TWI_ALLOCATING) == 0,
-             "TW_MALLOC or TW_FREE uses its timingwheel: do not call tw_ "
-             "functions from the allocator");
-    TWI_RULE(function, NULL, tw == NULL || tw->missing.buckets == tw->lists,
-             "the timingwheel is used before tw_init or after tw_destroy, or "
-             "was moved or copied: keep it where tw_init has set it up");
-}
-
-static void twi_rule_ready(const char *function, timingwheel *tw)
-{
-    twi_rule_set_up(function, tw);
-    twi_set_called(tw, function);
-}
-
-static void twi_rule_live(const char *function, timingwheel *tw)
-{
-    twi_rule_ready(function, tw);
-    TWI_RULE(function, NULL, tw == NULL || tw->activity == TWI_OPEN,
-             "a callback or visitor must not advance, poll, trim or destroy "
-             "its timingwheel: do it after the call (or a callback has left an "
-             "earlier call by longjmp, or by an exception through C)");
-}
-
-/* The neighbours of a link lead back to it. Names the one that does not; if
- * none does, `link` may be a copy, and `suspect` is named. */
-static void twi_rule_neighbours(const char *function, const twi_link *link,
-                                const twi_link *suspect)
-{
-    if (TWI_DEBUGGING && link->next->prev == link)
-        suspect = link->prev;
-    else if (TWI_DEBUGGING && link->prev->next == link)
-        suspect = link->next;
-    TWI_RULE(function, (const tw_timer *)(const void *)suspect,
-             link->next->prev == link && link->prev->next == link,
-             "a pending timer, this timer or a neighbour in its bucket, was "
-             "freed, initialised again, copied, moved or overwritten: cancel "
-             "it first, or use tw_move; -fsanitize=address finds the line that "
-             "freed it (or a second thread uses the timingwheel: "
-             "-fsanitize=thread finds the thread)");
-}
-
-static void twi_rule_ring(const char *function, const twi_bucket *bucket)
-{
-    twi_rule_neighbours(function, &bucket->ring, bucket->ring.next);
-}
-
-static void twi_rule_link(const char *function, const twi_link *link)
-{
-    twi_rule_neighbours(function, link, link);
-}
-
-static void twi_rule_initialised(const char *function, const tw_timer *timer)
-{
-    TWI_RULE(function, timer, timer->state <= TW_PENDING,
-             "the timer was never initialised: call tw_timer_init first");
-}
-
-/* A timer to be started, moved or cancelled is idle, or pending here. */
-static void twi_rule_timer(const timingwheel *tw, const tw_timer *timer)
-{
-    twi_rule_initialised(tw->called, timer);
-    if (!twi_is_pending(timer))
-        return;
-    TWI_RULE(tw->called, timer, timer->hint == TWI_HINT_OF(tw),
-             "the timer is pending on another timingwheel, or was moved with "
-             "its timingwheel, or was never initialised: cancel it before "
-             "that, and call tw_timer_init first");
-    TWI_RULE(tw->called, timer, tw->count != 0,
-             "the timer looks pending, but no timer is: it is a copy of a "
-             "pending timer, or tw_init was called again: use tw_move, or "
-             "destroy the timingwheel first");
-    twi_rule_link(tw->called, &timer->link);
-}
-
-static void twi_rule_use(const char *function, timingwheel *tw,
-                         const tw_timer *timer)
-{
-    twi_rule_ready(function, tw);
-    twi_rule_given(function, timer);
-    if (TWI_DEBUGGING && tw != NULL && timer != NULL)
-        twi_rule_timer(tw, timer);
-}
-
-/* The target of tw_move. */
-static void twi_rule_free(const tw_timer *to)
-{
-    TWI_RULE("tw_move", to,
-             !twi_is_pending(to) || to->link.next->prev != &to->link,
-             "tw_move into a pending timer: cancel that timer first");
-}
-
-static void twi_set_called(timingwheel *tw, const char *function)
-{
-    if (TWI_PRINTING)
-        tw->called = function;
-}
-
-/* The kinds of hints: each is printed once per timingwheel. */
-enum { TWI_DELAY = 1, TWI_AFTER = 2, TWI_NEGATIVE = 4, TWI_NOW = 8 };
-
-static void twi_hint(timingwheel *tw, unsigned kind, const tw_timer *timer,
-                     const char *sentence)
-{
-    (void)sentence;
-    if ((tw->hinted & kind) == 0)
-        twi_print("hint: ", sentence, tw->called, timer);
-    tw->hinted |= kind;
-}
-
-/* Far before `start`: a deadline shortly before `start` may be one that a
- * program restores. 0 is "at once". */
-static bool twi_is_long_ago(const timingwheel *tw, uint64_t deadline)
-{
-    return deadline != 0 && deadline < tw->start_time - tw->start_time / 2;
-}
-
-static void twi_hint_delay(timingwheel *tw, const tw_timer *timer,
-                           uint64_t deadline)
-{
-    if (TWI_PRINTING && twi_is_long_ago(tw, deadline))
-        twi_hint(tw, TWI_DELAY, timer,
-                 "the deadline lies far before the first reading of the clock: "
-                 "a delay? Add a reading of the clock, as tw_after does");
-}
-
-static void twi_hint_after(timingwheel *tw, const tw_timer *timer,
-                           uint64_t deadline, uint64_t delay)
-{
-    if (TWI_PRINTING && twi_is_long_ago(tw, deadline))
-        twi_hint(tw, TWI_AFTER, timer,
-                 "now + delay lies far before the first reading of the clock: "
-                 "an old `now`, or another unit? Pass the latest reading");
-    if (TWI_PRINTING && delay > UINT64_C(1) << 63)
-        twi_hint(tw, TWI_NEGATIVE, timer,
-                 "the delay is above 2^63, so the timer never fires: "
-                 "a negative number? Pass 0 instead");
-}
-
-static void twi_hint_now(timingwheel *tw, uint64_t now)
-{
-    if (!TWI_PRINTING || now == 0)
-        return;
-    uint64_t latest = tw->unfinished ? tw->target_time : tw->clock_time;
-    if (now < latest && latest - now > tw->tick_length)
-        twi_hint(tw, TWI_NOW, NULL,
-                 "`now` lies before the latest one: a clock that was set back? "
-                 "Use one monotonic clock, in one unit");
-}
 
 #endif /* TIMINGWHEEL_IMPLEMENTATION */
 
