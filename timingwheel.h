@@ -1137,13 +1137,6 @@ static void twi_rule_given(const char *function, const void *pointer)
              "yours, and of the timingwheel that tw_init has set up");
 }
 
-static void twi_rule_init(const timingwheel *tw, bool fits)
-{
-    twi_rule_given("tw_init", tw);
-    TWI_RULE("tw_init", NULL, fits,
-             "wheel_size must be a power of two from 2 to 4096, or 0");
-}
-
 /* The timingwheel may be used, and is where it was set up: `missing` points
  * into it. */
 static void twi_rule_set_up(const char *function, const timingwheel *tw)
@@ -1230,14 +1223,6 @@ static void twi_rule_use(const char *function, timingwheel *tw,
     twi_rule_given(function, timer);
     if (TWI_DEBUGGING && tw != NULL && timer != NULL)
         twi_rule_timer(tw, timer);
-}
-
-/* The target of tw_move. */
-static void twi_rule_free(const tw_timer *to)
-{
-    TWI_RULE("tw_move", to,
-             !tw_is_pending(to) || to->link.next->prev != &to->link,
-             "tw_move into a pending timer: cancel that timer first");
 }
 
 /* The kinds of hints: each is printed once per timingwheel. */
@@ -1587,7 +1572,9 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     if (size == 0)
         size = TW_DEFAULT_WHEEL_SIZE;
     bool fits = size >= 2 && size <= TWI_MOST_STEPS && (size & (size - 1)) == 0;
-    twi_rule_init(tw, fits);
+    twi_rule_given(__func__, tw);
+    TWI_RULE(__func__, NULL, fits,
+             "wheel_size must be a power of two from 2 to 4096, or 0");
     if (tw == NULL || !fits)
         return TW_EINVAL;
     twi_clear(tw, sizeof(*tw));
@@ -1813,7 +1800,9 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
     if (tw == NULL || from == NULL || to == NULL || from == to ||
         (tw->activity & TWI_ALLOCATING) != 0)
         return;
-    twi_rule_free(to);
+    TWI_RULE(__func__, to,
+             !twi_is_pending(to) || to->link.next->prev != &to->link,
+             "tw_move into a pending timer: cancel that timer first");
     *to = *from;
     if (!twi_is_pending(from))
         return;
