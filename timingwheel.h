@@ -346,8 +346,7 @@ typedef struct tw_stats {
 /* The neighbours of a timer in its ring. A ring is a doubly linked list whose
  * ends meet in the bucket. */
 typedef struct twi_link {
-    struct twi_link *next;
-    struct twi_link *prev;
+    struct twi_link *next, *prev;
 } twi_link;
 
 /* A timer, to be embedded in a struct of yours. Do not free a pending timer,
@@ -457,7 +456,7 @@ struct timingwheel {
     uint64_t cascaded;   /* timers cascaded since tw_init */
     /* Wheels and lists */
     twi_wheel *queue[65];        /* the delay queue: a min-heap by quiet_tick;
-                                    the rest is `missing` */
+                                    unused places up to [63]: `missing` */
     twi_wheel *wheel_by_bit[64]; /* [i]: the wheel for ticks 2^i to 2^(i+1) - 1
                                     ahead of the clock (see twi_wheel_for);
                                     `missing` if it is not there */
@@ -986,9 +985,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #endif
 /* A large bucket moves ahead in batches of so many timers: as many as a hint
  * reaches, so that each batch fetches the next one from memory. */
-#ifndef TWI_BATCH
 #define TWI_BATCH 8
-#endif
 
 /* TWI_PORTABLE switches the builtins and attributes of gcc and clang off.
  * TWI_NOINLINE keeps rare code out of short functions. */
@@ -1593,9 +1590,7 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     tw->missing.buckets = tw->lists;
     tw->missing.finer = &tw->missing;
     for (unsigned i = 0; i < 64; i++)
-        tw->wheel_by_bit[i] = &tw->missing;
-    for (unsigned i = 0; i < sizeof(tw->queue) / sizeof(*tw->queue); i++)
-        tw->queue[i] = &tw->missing;
+        tw->wheel_by_bit[i] = tw->queue[i] = &tw->missing;
     tw->activity = TWI_OPEN;
     return TW_OK;
 }
