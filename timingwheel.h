@@ -2064,8 +2064,11 @@ static inline bool twi_pass_quickly(timingwheel *tw, uint64_t now)
     return true;
 }
 
-static inline size_t twi_fire(timingwheel *tw, uint64_t now, uint64_t limit)
+static inline size_t twi_fire(const char *function, timingwheel *tw,
+                              uint64_t now, uint64_t limit)
 {
+    twi_rule_live(function, tw);
+    twi_hint_now(tw, now);
     if (limit == 0 || twi_pass_quickly(tw, now))
         return 0;
     uint64_t before = tw->fired;
@@ -2075,17 +2078,13 @@ static inline size_t twi_fire(timingwheel *tw, uint64_t now, uint64_t limit)
 
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now)
 {
-    twi_rule_live(__func__, tw);
-    twi_hint_now(tw, now);
-    return twi_fire(tw, now, UINT64_MAX);
+    return twi_fire(__func__, tw, now, UINT64_MAX);
 }
 
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit)
 {
-    twi_rule_live(__func__, tw);
-    twi_hint_now(tw, now);
-    return twi_fire(tw, now, limit);
+    return twi_fire(__func__, tw, now, limit);
 }
 
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
@@ -2107,33 +2106,30 @@ TW_DEF uint64_t tw_now(const timingwheel *tw)
     return time < tw->clock_time ? tw->clock_time : time;
 }
 
-/* As tw_next_deadline. In zero memory `count` is 0, and no list is read. */
-static inline bool twi_next_time(const timingwheel *tw, uint64_t *time)
+/* In zero memory `count` is 0, and no list is read. */
+TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline)
 {
+    if (tw == NULL || deadline == NULL)
+        return false;
     if (tw->work_tick == 0 &&
         ((tw->unfinished && (tw->activity & TWI_ADVANCING) == 0) ||
          (tw->count != 0 && (((tw->activity & TWI_DRAINING) == 0 &&
                               !twi_is_empty(&tw->lists[TWI_THIS_CALL])) ||
                              !twi_is_empty(&tw->lists[TWI_NEXT_CALL]))))) {
-        *time = tw_now(tw);
+        *deadline = tw_now(tw);
         return true;
     }
     uint64_t quiet = tw->count == 0 ? UINT64_MAX : tw->queue[0]->quiet_tick;
     if (quiet >= tw->last_tick)
         return false;
-    *time = (quiet + 1) * tw->tick_length;
+    *deadline = (quiet + 1) * tw->tick_length;
     return true;
-}
-
-TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline)
-{
-    return tw != NULL && deadline != NULL && twi_next_time(tw, deadline);
 }
 
 TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest)
 {
     uint64_t next;
-    if (tw == NULL || !twi_next_time(tw, &next))
+    if (!tw_next_deadline(tw, &next))
         return longest;
     if (next <= now || next <= tw_now(tw))
         return 0;
