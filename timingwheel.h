@@ -413,7 +413,9 @@ typedef struct twi_wheel {
     unsigned shift;          /* a bucket spans 2^shift ticks */
     unsigned queue_index;    /* position in the delay queue, if there */
     uint64_t large_tick;     /* no large bucket lies after this tick's step; 0
-                                in wheel 0, where nothing moves down */
+                                in wheel 0, where nothing moves down. (Without
+                                it, calls at ticks of 1 ns take 23 % more
+                                instructions.) */
     uint64_t *marks;         /* one bit per bucket: it may hold timers */
 } twi_wheel;
 
@@ -785,7 +787,7 @@ TW_DEF bool tw_check(const timingwheel *tw);
  * without line end. With wheel_size 4, timers for 9, 11, 13 and 14 are drawn as
  *     wheel 1: step 4, from tick 0, key 9
  *     [..22....] holds 4
- * From the clock's own step on, a sign stands for a bucket, or for several if
+ * From the clock's bucket on, a sign stands for a bucket, or for several if
  * the wheel has more than 64: . (empty), 1 to 9, + (ten or more) or # (a
  * hundred or more). Allowed in callbacks and visitors; `write` must not change
  * `tw`. Costs a pass. */
@@ -857,17 +859,16 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
         4..7    2^32 .. 2^56 ticks       35 years .. all of 64 bits
 
    The number of a bucket is one digit of the tick, and one bit of the digit to
-   its left, so a wheel has 2 * wheel_size buckets. They hold the *reach* of the
-   wheel: the step of the next coarser wheel in which the clock is (the clock's
-   own step), and the step after (the next step). A timer starts in the finest
-   wheel that reaches its tick.
+   its left, so a wheel has 2 * wheel_size buckets. The *own step* of a wheel is
+   the step in which the clock is, and its *next step* is the step after. The
+   *reach* of a wheel is the own step and the next step of the next coarser
+   wheel. A timer starts in the finest wheel that reaches its tick.
 
    For a tick ahead by 2^i to 2^(i+1) - 1 ticks, wheel_by_bit[i] is that wheel,
-   with one exception: if the wheel's buckets span 2^i ticks, and the tick lies
-   in the next bucket, the timer starts in the next finer wheel. The
-   wheel `missing` stands for each wheel that does not exist yet. It also closes
-   the ring of wheels: its `finer` is the coarsest wheel, and the `finer` of
-   wheel 0 is `missing`.
+   with one exception: the next step of that wheel belongs to the next finer
+   wheel, if there is one. The wheel `missing` stands for each wheel that does
+   not exist yet. It also closes the ring of wheels: its `finer` is the coarsest
+   wheel, and the `finer` of wheel 0 is `missing`.
 
    WORDS, besides those of the manual
 
@@ -941,7 +942,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    1. link.next->prev is the link itself, all the way round each ring. Each
       timer in a ring is pending. `count` is the number of timers in all rings.
    2. No timer of a bucket is due up to its quiet_tick. The tick after lies in
-      the bucket's step, one of 2 * wheel_size steps from the clock's own on.
+      the bucket's step, one of 2 * wheel_size steps from the own step on.
    3. A bucket with timers has its mark, and at most `bound` timers. An empty
       bucket has quiet_tick UINT64_MAX and bound 0.
    4. A wheel is not quiet for longer than one of its buckets.
