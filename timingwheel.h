@@ -1078,16 +1078,23 @@ static inline void twi_set_hint(const timingwheel *tw, tw_timer *timer,
  * likely a mistake. They do nothing without TW_DEBUG. `function` is the public
  * function that the user has called. */
 
-#ifdef TW_DEBUG
-#define TWI_DEBUGGING 1
-#else
+#if !defined(TW_DEBUG)
 #define TWI_DEBUGGING 0
-#endif
-
-#if defined(TW_DEBUG) && !defined(TW_ASSERT)
-#define TWI_PRINTING 1
+#define TWI_MISUSE(function, timer, sentence) ((void)(function), (void)(timer))
+#elif defined(TW_ASSERT)
+#define TWI_DEBUGGING 1
+#define TWI_MISUSE(function, timer, sentence) \
+    do {                                      \
+        (void)(function), (void)(timer);      \
+        TW_ASSERT(0 && sentence);             \
+    } while (0)
+#else
 #include <stdio.h>
 #include <stdlib.h>
+#define TWI_DEBUGGING 1
+#define TWI_PRINTING 1
+#define TWI_MISUSE(function, timer, sentence) \
+    (twi_print("", sentence, function, timer), abort())
 
 static void twi_print(const char *mark, const char *sentence,
                       const char *function, const tw_timer *timer)
@@ -1098,22 +1105,10 @@ static void twi_print(const char *mark, const char *sentence,
                 (const void *)(uintptr_t)timer->callback);
     fprintf(stderr, " (%s)\n", function);
 }
-#else
+#endif
+#ifndef TWI_PRINTING
 #define TWI_PRINTING 0
 #define twi_print(mark, sentence, function, timer) ((void)(timer))
-#endif
-
-#if !defined(TW_DEBUG)
-#define TWI_MISUSE(function, timer, sentence) ((void)(function), (void)(timer))
-#elif defined(TW_ASSERT)
-#define TWI_MISUSE(function, timer, sentence) \
-    do {                                      \
-        (void)(function), (void)(timer);      \
-        TW_ASSERT(0 && sentence);             \
-    } while (0)
-#else
-#define TWI_MISUSE(function, timer, sentence) \
-    (twi_print("", sentence, function, timer), abort())
 #endif
 
 static void twi_set_called(timingwheel *tw, const char *function)
