@@ -1390,7 +1390,7 @@ static inline twi_wheel *twi_wheel_for(const timingwheel *tw, uint64_t tick)
 {
     unsigned bit = twi_highest_bit(tick - tw->clock_tick);
     twi_wheel *wheel = tw->wheel_by_bit[bit];
-    /* The exception: the tick lies in the wheel's next step. */
+    /* The exception: the tick lies in the wheel's next step (see LEVELS). */
     if (bit == wheel->shift && bit != 0 &&
         (tick >> bit) - (tw->clock_tick >> bit) == 1)
         wheel = wheel->finer;
@@ -1818,8 +1818,7 @@ static void twi_place_again(timingwheel *tw, tw_timer *timer)
         return;
     }
     twi_insert(tw, timer, &tw->lists[TWI_NO_MEMORY], false);
-    if (tick - 1 < wheel->quiet_tick)
-        twi_queue_set(tw, wheel, tick - 1);
+    twi_note_first_or_large(tw, wheel, 0, tick);
 }
 
 /* True if the call has handled as many timers as its limit allows. */
@@ -2365,8 +2364,7 @@ static size_t twi_ring_length(const twi_bucket *bucket)
     return timers;
 }
 
-/* Draws the buckets of a wheel, from the clock's own on. With more than 64
- * buckets a sign stands for several. */
+/* Draws the buckets of a wheel (see tw_dump). */
 TWI_WRAPS static void twi_draw_wheel(const timingwheel *tw,
                                      const twi_wheel *wheel, tw_writer *write,
                                      void *context)
@@ -2471,12 +2469,11 @@ TWI_WRAPS TW_DEF bool tw_check(const timingwheel *tw)
 {
     if (tw == NULL || tw->activity == 0)
         return false;
+    unsigned shift = tw->missing.shift;
     size_t timers = 0, queued = tw->missing.quiet_tick != UINT64_MAX;
     for (const twi_wheel *wheel = tw->missing.finer; wheel != &tw->missing;
          wheel = wheel->finer) {
-        unsigned shift = wheel->finer == &tw->missing
-                             ? 0
-                             : wheel->finer->shift + tw->size_bits;
+        shift -= tw->size_bits;
         if (wheel->shift != shift || tw->wheel_by_bit[shift] != wheel)
             return false;
         queued += wheel->quiet_tick != UINT64_MAX;
@@ -2495,7 +2492,7 @@ TWI_WRAPS TW_DEF bool tw_check(const timingwheel *tw)
                 tw, &tw->lists[i],
                 i == TWI_NO_MEMORY ? tw->missing.quiet_tick + 1 : 0, &timers))
             return false;
-    return timers == tw->count && twi_queue_is_sound(tw, queued);
+    return shift == 0 && timers == tw->count && twi_queue_is_sound(tw, queued);
 }
 
 /* -------------------------------------------------------------- mailbox ---
