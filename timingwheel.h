@@ -861,8 +861,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    The number of a bucket is one digit of the tick, and one bit of the digit to
    its left, so a wheel has 2 * wheel_size buckets. The *own step* of a wheel is
    the step in which the clock is, and its *next step* is the step after. The
-   *reach* of a wheel is the own step and the next step of the next coarser
-   wheel. A timer starts in the finest wheel that reaches its tick.
+   buckets of a wheel hold its *reach*: the own step and the next step of the
+   next coarser wheel. A timer starts in the finest wheel that reaches its tick.
 
    For a tick ahead by 2^i to 2^(i+1) - 1 ticks, wheel_by_bit[i] is that wheel,
    with one exception: the next step of that wheel belongs to the next finer
@@ -1080,10 +1080,10 @@ static inline void twi_set_hint(const timingwheel *tw, tw_timer *timer,
 
 #if !defined(TW_DEBUG)
 #define TWI_DEBUGGING 0
-#define TWI_MISUSE(function, timer, sentence) ((void)(function), (void)(timer))
+#define TWI_REPORT(function, timer, sentence) ((void)(function), (void)(timer))
 #elif defined(TW_ASSERT)
 #define TWI_DEBUGGING 1
-#define TWI_MISUSE(function, timer, sentence) \
+#define TWI_REPORT(function, timer, sentence) \
     do {                                      \
         (void)(function), (void)(timer);      \
         TW_ASSERT(0 && sentence);             \
@@ -1093,7 +1093,7 @@ static inline void twi_set_hint(const timingwheel *tw, tw_timer *timer,
 #include <stdlib.h>
 #define TWI_DEBUGGING 1
 #define TWI_PRINTING 1
-#define TWI_MISUSE(function, timer, sentence) \
+#define TWI_REPORT(function, timer, sentence) \
     (twi_print("", sentence, function, timer), abort())
 
 static void twi_print(const char *mark, const char *sentence,
@@ -1117,17 +1117,17 @@ static void twi_set_called(timingwheel *tw, const char *function)
         tw->called = function;
 }
 
-/* A statement: reports a rule that does not hold. TW_ASSERT is given the
+/* A statement: reports the misuse, if there is one. TW_ASSERT is given the
  * sentence. Without TW_DEBUG nothing is evaluated. */
-#define TWI_RULE(function, timer, holds, sentence) \
-    if (TWI_DEBUGGING && !(holds))                 \
-    TWI_MISUSE(function, timer, sentence)
+#define TWI_MISUSE(misused, function, timer, sentence) \
+    if (TWI_DEBUGGING && (misused))                    \
+    TWI_REPORT(function, timer, sentence)
 
 static void twi_rule_given(const char *function, const void *pointer)
 {
-    TWI_RULE(function, NULL, pointer != NULL,
-             "a timingwheel or timer is NULL: pass the address of a timer of "
-             "yours, and of the timingwheel that tw_init has set up");
+    TWI_MISUSE(pointer == NULL, function, NULL,
+               "a timingwheel or timer is NULL: pass the address of a timer "
+               "of yours, and of the timingwheel that tw_init has set up");
 }
 
 /* The timingwheel may be used, and is where it was set up: `missing` points
@@ -1135,12 +1135,13 @@ static void twi_rule_given(const char *function, const void *pointer)
 static void twi_rule_set_up(const char *function, const timingwheel *tw)
 {
     twi_rule_given(function, tw);
-    TWI_RULE(function, NULL, tw == NULL || (tw->activity & TWI_ALLOCATING) == 0,
-             "TW_MALLOC or TW_FREE uses its timingwheel: do not call tw_ "
-             "functions from the allocator");
-    TWI_RULE(function, NULL, tw == NULL || tw->missing.buckets == tw->lists,
-             "the timingwheel is used before tw_init or after tw_destroy, or "
-             "was moved or copied: keep it where tw_init has set it up");
+    TWI_MISUSE(tw != NULL && (tw->activity & TWI_ALLOCATING) != 0, function,
+               NULL,
+               "TW_MALLOC or TW_FREE uses its timingwheel: do not call tw_ "
+               "functions from the allocator");
+    TWI_MISUSE(tw != NULL && tw->missing.buckets != tw->lists, function, NULL,
+               "the timingwheel is used before tw_init or after tw_destroy, "
+               "or was moved or copied: keep it where tw_init has set it up");
 }
 
 static void twi_rule_ready(const char *function, timingwheel *tw)
@@ -1152,10 +1153,11 @@ static void twi_rule_ready(const char *function, timingwheel *tw)
 static void twi_rule_live(const char *function, timingwheel *tw)
 {
     twi_rule_ready(function, tw);
-    TWI_RULE(function, NULL, tw == NULL || tw->activity == TWI_OPEN,
-             "a callback or visitor must not advance, poll, trim or destroy "
-             "its timingwheel: do it after the call (or a callback has left an "
-             "earlier call by longjmp, or by an exception through C)");
+    TWI_MISUSE(tw != NULL && tw->activity != TWI_OPEN, function, NULL,
+               "a callback or visitor must not advance, poll, trim or "
+               "destroy its timingwheel: do it after the call (or a callback "
+               "has left an earlier call by longjmp, or by an exception "
+               "through C)");
 }
 
 /* The neighbours of a link lead back to it. Names the one that does not; if
@@ -1167,13 +1169,13 @@ static void twi_rule_neighbours(const char *function, const twi_link *link,
         suspect = link->prev;
     else if (TWI_DEBUGGING && link->prev->next == link)
         suspect = link->next;
-    TWI_RULE(function, (const tw_timer *)(const void *)suspect,
-             link->next->prev == link && link->prev->next == link,
-             "a pending timer, this timer or a neighbour in its bucket, was "
-             "freed, initialised again, copied, moved or overwritten: cancel "
-             "it first, or use tw_move; -fsanitize=address finds the line that "
-             "freed it (or a second thread uses the timingwheel: "
-             "-fsanitize=thread finds the thread)");
+    TWI_MISUSE(link->next->prev != link || link->prev->next != link, function,
+               (const tw_timer *)(const void *)suspect,
+               "a pending timer, this timer or a neighbour in its bucket, "
+               "was freed, initialised again, copied, moved or overwritten: "
+               "cancel it first, or use tw_move; -fsanitize=address finds "
+               "the line that freed it (or a second thread uses the "
+               "timingwheel: -fsanitize=thread finds the thread)");
 }
 
 static void twi_rule_ring(const char *function, const twi_bucket *bucket)
@@ -1188,8 +1190,8 @@ static void twi_rule_link(const char *function, const twi_link *link)
 
 static void twi_rule_initialised(const char *function, const tw_timer *timer)
 {
-    TWI_RULE(function, timer, timer->state <= TW_PENDING,
-             "the timer was never initialised: call tw_timer_init first");
+    TWI_MISUSE(timer->state > TW_PENDING, function, timer,
+               "the timer was never initialised: call tw_timer_init first");
 }
 
 /* A timer to be started, moved or cancelled is idle, or pending here. */
@@ -1198,14 +1200,14 @@ static void twi_rule_timer(const timingwheel *tw, const tw_timer *timer)
     twi_rule_initialised(tw->called, timer);
     if (!TWI_DEBUGGING || !tw_is_pending(timer))
         return;
-    TWI_RULE(tw->called, timer, timer->hint == TWI_HINT_OF(tw),
-             "the timer is pending on another timingwheel, or was moved with "
-             "its timingwheel, or was never initialised: cancel it before "
-             "that, and call tw_timer_init first");
-    TWI_RULE(tw->called, timer, tw->count != 0,
-             "the timer looks pending, but no timer is: it is a copy of a "
-             "pending timer, or tw_init was called again: use tw_move, or "
-             "destroy the timingwheel first");
+    TWI_MISUSE(timer->hint != TWI_HINT_OF(tw), tw->called, timer,
+               "the timer is pending on another timingwheel, or was moved "
+               "with its timingwheel, or was never initialised: cancel it "
+               "before that, and call tw_timer_init first");
+    TWI_MISUSE(tw->count == 0, tw->called, timer,
+               "the timer looks pending, but no timer is: it is a copy of a "
+               "pending timer, or tw_init was called again: use tw_move, or "
+               "destroy the timingwheel first");
     twi_rule_link(tw->called, &timer->link);
 }
 
@@ -1566,8 +1568,8 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
         size = TW_DEFAULT_WHEEL_SIZE;
     bool fits = size >= 2 && size <= TWI_MOST_STEPS && (size & (size - 1)) == 0;
     twi_rule_given(__func__, tw);
-    TWI_RULE(__func__, NULL, fits,
-             "wheel_size must be a power of two from 2 to 4096, or 0");
+    TWI_MISUSE(!fits, __func__, NULL,
+               "wheel_size must be a power of two from 2 to 4096, or 0");
     if (tw == NULL || !fits)
         return TW_EINVAL;
     twi_clear(tw, sizeof(*tw));
@@ -1791,9 +1793,8 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
     if (tw == NULL || from == NULL || to == NULL || from == to ||
         (tw->activity & TWI_ALLOCATING) != 0)
         return;
-    TWI_RULE(__func__, to,
-             !twi_is_pending(to) || to->link.next->prev != &to->link,
-             "tw_move into a pending timer: cancel that timer first");
+    TWI_MISUSE(twi_is_pending(to) && to->link.next->prev == &to->link, __func__,
+               to, "tw_move into a pending timer: cancel that timer first");
     *to = *from;
     if (!twi_is_pending(from))
         return;
