@@ -2199,7 +2199,6 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
             next = link->next; /* the visitor may cancel and free the timer */
             visited++;
             visit(twi_timer_of(link), context);
-            twi_set_called(tw, __func__);
         }
     }
     TWI_LEAVE();
