@@ -1819,7 +1819,8 @@ static void twi_place_again(timingwheel *tw, tw_timer *timer)
         return;
     }
     twi_insert(tw, timer, &tw->lists[TWI_NO_MEMORY], false);
-    twi_note_first_or_large(tw, wheel, 0, tick);
+    if (tick - 1 < wheel->quiet_tick)
+        twi_queue_set(tw, wheel, tick - 1);
 }
 
 /* True if the call has handled as many timers as its limit allows. */
