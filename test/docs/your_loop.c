@@ -85,8 +85,6 @@ static bool read_data(struct connection *c)
 {
     bool has_data = c->has_data;
     c->has_data = false;
-    if (has_data)
-        start(&c->idle, 5 * MS);
     return has_data;
 }
 
@@ -124,6 +122,7 @@ static void data_beats_timeout(void)
     turn(0, events);
     CHECK(closed == 0 && tw_is_pending(&quiet.idle));
     is_stalled = false;
+    start(&quiet.idle, 5 * MS); /* not half a minute */
     while (tw_count(&tw) > 0)
         turn(0, events);
     CHECK_EQUAL(closed, 1);
