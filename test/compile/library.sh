@@ -28,7 +28,8 @@ for folder in now next; do
     printf '#define TIMINGWHEEL_IMPLEMENTATION\n#include "timingwheel.h"\n' \
         >"$build/$folder/all.c"
 done
-functions=$(sed 's/ .*//' test/compile/functions.txt)
+functions=$(grep -v typedef test/compile/interface.txt |
+    sed -n 's/^[0-9].*[ *]\(tw_[a-z_]*\)(.*/\1/p')
 c_linkage='#ifdef __cplusplus\nextern "C"\n#endif\n'
 # shellcheck disable=SC2059,SC2086
 printf "${c_linkage}void %s(void) {}\n" $functions tw_init_2_2_0 \
@@ -65,6 +66,7 @@ embeds() {
 }
 static='-DTW_STATIC -DUSES -DIMPLEMENTS'
 hidden='-DTW_DEF=extern __attribute__((visibility("hidden")))'
+expect 'interface.txt lists the functions' test "$functions"
 for b in now next; do
     # shellcheck disable=SC2086
     expect "archives with TW_STATIC, versions now and $b" embeds a $b $static
