@@ -4,10 +4,10 @@
 # stays small. Prints TAP. Run from the top of the repository. A case without
 # its tool is skipped with a warning.
 #
-# Nothing in test/compile runs timers for long. interface.sh compiles a program
-# of version 2.0.0, and lint.sh checks the text of all files: format, warnings,
-# scripts. subjects.sh writes the small files that all of them compile. user.c
-# and empty.c are compiled, too.
+# Nothing in test/compile runs timers for long. interface.sh compares the public
+# interface with a list, and lint.sh checks the text of all files: format,
+# warnings, scripts. subjects.sh writes the small files that gates.sh and
+# lint.sh compile. user.c and empty.c are compiled, too.
 #
 # SPDX-License-Identifier: MIT
 set -u

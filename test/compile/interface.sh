@@ -1,30 +1,18 @@
 #!/bin/sh
-# interface.sh - a quick part of gates.sh for `make test`: the public interface
-# is what interface.txt lists, a new function is everywhere where it must be,
-# and the header compiles as C99, C11 and C++11. CC chooses the compiler. Prints
-# TAP. Run from the top of the repository. A case without its compiler is
-# skipped with a warning.
+# interface.sh - the public interface is what interface.txt lists, and a new
+# function is everywhere where it must be. CC chooses the compiler. Prints TAP.
+# Run from the top of the repository.
 #
 # SPDX-License-Identifier: MIT
 set -u
 
 build=.build/interface
 list=test/compile/interface.txt
-warnings='-Wall -Wextra -Wpedantic -Wconversion -Werror'
 . test/lib/tap.sh
 mkdir -p "$build"
 
 version=$(awk '$2 ~ /^TW_VERSION_/ { printf "%s%s", dot, $3; dot = "." }' \
     timingwheel.h)
-
-# program COMPILER STANDARD FLAG...: compiles user.c, and runs it.
-# shellcheck disable=SC2086
-program() {
-    compiler=$1
-    shift
-    $compiler "$@" $warnings -I. -DTIMINGWHEEL_IMPLEMENTATION \
-        -o "$build/program" test/compile/user.c && "$build/program"
-}
 
 # Prints what the header offers, as interface.txt has it.
 interface() {
@@ -97,14 +85,4 @@ other_versions() {
 expect_nothing 'the interface is as listed, and each function has its places' \
     incomplete_interface
 expect_nothing 'the version is the same in six places' other_versions
-if have g++; then
-    expect 'a program as C++11' program g++ -std=c++11 -x c++
-    expect 'a program as C++11, with the mailbox' \
-        program g++ -std=c++11 -DTIMINGWHEEL_THREADS -x c++
-else
-    skip 'a program as C++11' 'g++ is missing'
-fi
-expect 'a program as C99' program "${CC:-cc}" -std=c99
-expect 'a program as C11, with the mailbox' \
-    program "${CC:-cc}" -std=c11 -DTIMINGWHEEL_THREADS
 tap_end
