@@ -245,7 +245,7 @@ static void mistakes_break_no_rule(void)
 
 /* ------------------------------------------------------------- memory --- */
 
-/* A constant expression; memory->c has a static pool. */
+/* A constant expression; memory.c has a static pool. */
 typedef unsigned char wheel_of_4[TW_WHEEL_BYTES(4)];
 
 static void wheel_bytes(void)
