@@ -8,6 +8,7 @@
 #include <coroutine>
 #include <iostream>
 #include <memory>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 using namespace std::chrono;
@@ -52,44 +53,48 @@ class sleep_for : tw_timer, public std::suspend_always
     }
 };
 
-// A coroutine, which its last task destroys. What the coroutine throws leaves
-// through the callback and tw_advance_clock.
+// A coroutine. It begins in a callback, because compilers destroy a coroutine
+// twice if the call that creates it throws. What it throws goes to its waiter,
+// or leaves through tw_advance_clock. Its last task destroys it, even then.
 struct task {
     struct promise_type {
         sleep_for *waiter = nullptr;
+        std::exception_ptr error;
         task get_return_object()
         {
             auto self =
                 std::coroutine_handle<promise_type>::from_promise(*this);
             return {self, {self.address(), [self](void *) { self.destroy(); }}};
         }
-        std::suspend_never initial_suspend()
+        sleep_for initial_suspend()
         {
-            return {};
+            return 0ns;
         }
         std::suspend_always final_suspend() noexcept
         {
+            if (waiter != nullptr)
+                waiter->wake();
             return {};
         }
         void return_void()
         {
-            if (waiter != nullptr)
-                waiter->wake();
         }
         void unhandled_exception()
         {
-            throw;
+            error = std::current_exception();
+            if (waiter == nullptr)
+                throw;
         }
     };
     std::coroutine_handle<promise_type> self;
     std::shared_ptr<void> owner;
 };
 
-// `co_await with_timeout(f(), 1s)` is true if f ends in time; otherwise f is
-// destroyed. After a stall the timers fire in order: the earlier one wins.
+// `co_await with_timeout(f(), 1s)` is true if f ends in time, and throws what f
+// throws. Otherwise f is destroyed. After a stall the earlier of the two wins.
 struct with_timeout : sleep_for {
     task work;
-    with_timeout(task t, nanoseconds d) : sleep_for(d), work(std::move(t))
+    with_timeout(task &&t, nanoseconds d) : sleep_for(d), work(std::move(t))
     {
     }
     bool await_suspend(std::coroutine_handle<> coroutine)
@@ -100,12 +105,16 @@ struct with_timeout : sleep_for {
     }
     bool await_resume()
     {
+        if (auto error = work.self.promise().error)
+            std::rethrow_exception(error);
         return work.self.done();
     }
 };
 
 static task nap(nanoseconds time, int &slept)
 {
+    if (time < 0ns)
+        throw std::invalid_argument("a nap of less than nothing");
     co_await sleep_for(time);
     slept++;
 }
@@ -116,6 +125,7 @@ static task show(int &slept, sleep_for &other)
     bool slow = co_await with_timeout(nap(1s, slept), 1ms);
     std::cout << "in time: " << quick << ", " << slow << std::endl;
     other.wake();
+    co_await with_timeout(nap(-1ms, slept), 1h); // throws what nap throws
 }
 
 static task sleep_long(sleep_for &sleep)
@@ -140,7 +150,11 @@ int main(int argc, char **argv)
         tasks.push_back(nap(1ms * (i % 1000), slept));
     while (tw_count(&timers) > 1) { // all but the first
         std::this_thread::sleep_for(1ns * tw_wait(&timers, now(), 999999999));
-        tw_advance_clock(&timers, now());
+        try {
+            tw_advance_clock(&timers, now());
+        } catch (const std::exception &e) { // the next call goes on
+            std::cout << "thrown: " << e.what() << std::endl;
+        }
     }
     tasks.clear(); // destroys the first in its sleep
     std::cout << slept << " slept, " << tw_count(&timers) << " pending\n";
