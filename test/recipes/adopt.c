@@ -7,14 +7,15 @@
 #include <poll.h>
 #include <stdio.h>
 #include <time.h>
+#define MS UINT64_C(1000000) /* in nanoseconds */
 struct event {
     int number;
     int (*handle)(struct event *); /* returns the ms to the next call, or -1 */
     tw_timer timer;                /* new, in place of the links of a tree */
-    struct event *next;            /* of those that are due */
 };
 static timingwheel timers;
 static uint32_t begin;
+static unsigned turn = 1; /* of the loop */
 
 static uint32_t counter_ms(void)
 {
@@ -23,67 +24,66 @@ static uint32_t counter_ms(void)
     return (uint32_t)t.tv_sec * 1000 + (uint32_t)t.tv_nsec / 1000000 - begin;
 }
 
-/* Widens the counter. To be called at least once in 50 days. */
-static uint64_t clock_ms(void)
+/* Widens the counter, if called once in 50 days. Each result, in ns, is later
+ * than the one before, although the counter moves once a ms: so the next turn
+ * has a time of its own, which the polls of this turn do not reach. */
+static uint64_t later(void)
 {
-    static uint64_t now;
-    return now += (uint32_t)(counter_ms() - (uint32_t)now);
+    static uint64_t ms, now;
+    ms += (uint32_t)(counter_ms() - (uint32_t)ms);
+    return now = ms * MS > now ? ms * MS : now + 1;
 }
 
-/* 0 is the next turn: by tw_start_after it would be the next tick. Otherwise
- * 1 ms more, because the reading was cut off. */
+/* 0 is the next turn. Otherwise 1 ms more, because the reading was cut off. */
 static void start(struct event *e, int ms)
 {
-    uint64_t delay = (uint64_t)ms + 1;
+    uint64_t now = later(), delay = ((uint64_t)ms + 1) * MS;
     if (ms >= 0)
-        tw_start(&timers, &e->timer, ms > 0 ? tw_after(clock_ms(), delay) : 0);
+        tw_start(&timers, &e->timer, ms > 0 ? now - now % MS + delay : now);
 }
 
-/* tw_poll returns overdue timers, too. So handlers run after its loop, which an
- * event that starts itself for the next turn would keep going for ever. */
+/* Each handler runs between two polls, so it may cancel and free other events
+ * that are due, free its own and return -1, or run the whole loop. Never start
+ * an event at 0: tw_poll would return it in the same turn, again and again. */
 static void run_events(void)
 {
-    struct event *due = NULL, **last = &due;
-    uint64_t now = clock_ms();
+    uint64_t now = later();
     for (tw_timer *timer; (timer = tw_poll(&timers, now)) != NULL;) {
-        *last = TW_OWNER(timer, struct event, timer);
-        last = &(*last)->next;
+        struct event *e = TW_OWNER(timer, struct event, timer);
+        start(e, e->handle(e));
     }
-    for (*last = NULL; due != NULL; due = due->next)
-        start(due, due->handle(due));
 }
 
+/* If events are known by handler and argument, compare these. To cancel all of
+ * a handler, call tw_foreach: the visitor may tw_cancel and free its event. Is
+ * an event left that keeps the program running? Call tw_find, as main does. */
 static bool has_number(const tw_timer *timer, void *number)
 {
     return TW_OWNER(timer, struct event, timer)->number == *(int *)number;
 }
 
-static bool must_end(const tw_timer *timer, void *unused)
-{
-    (void)unused; /* event 0 does not keep the program running */
-    return TW_OWNER(timer, struct event, timer)->number != 0;
-}
-
 static int on_time(struct event *e)
 {
-    printf("event %d at %u\n", e->number, (unsigned)counter_ms());
-    return e->number == 0 ? 40 : -1;
+    printf("event %d at %u, turn %u\n", e->number, counter_ms(), turn);
+    if (e->number == 150) /* it cancels another one that is due */
+        tw_cancel(&timers, tw_find(&timers, has_number, &(int){151}));
+    return e->number != 0 ? -1 : turn < 3 ? 0 : 40;
 }
 
 int main(void)
 {
-    struct event events[] = {{.number = 0}, {.number = 150}, {.number = 500}};
+    struct event events[] = {{.number = 0}, {.number = 150}, {.number = 151}};
     begin = counter_ms() + 100;
-    tw_init(&timers, &(tw_config){.start = clock_ms()});
+    tw_init(&timers, &(tw_config){.start = later()});
     if (tw_reserve(&timers, UINT64_MAX) != TW_OK)
         return 1; /* later starts cannot fail */
     for (int i = 0; i < 3; i++) {
         events[i].handle = on_time;
-        start(&events[i], events[i].number);
+        start(&events[i], i > 0 ? 150 : 0);
     }
-    tw_cancel(&timers, tw_find(&timers, has_number, &events[2].number));
-    while (tw_find(&timers, must_end, NULL) != NULL) {
-        poll(NULL, 0, (int)tw_wait(&timers, clock_ms(), 1000));
+    for (; tw_find(&timers, has_number, &(int){150}) != NULL; turn++) {
+        uint64_t wait = tw_wait(&timers, later(), 1000 * MS);
+        poll(NULL, 0, (int)((wait + MS - 1) / MS));
         run_events();
     }
     tw_destroy(&timers);
