@@ -1,7 +1,8 @@
 /* poll.c - timers in a loop around poll, on any POSIX system.
  *
  * Says when you have not typed for 250 ms. Shows the turn of a loop: sleep
- * until the next deadline, fire what is due, and then handle the input. Input
+ * until the next deadline, without timers until there is input (or 24 days, the
+ * most that poll takes), fire what is due, and then handle the input. Input
  * that has come beats the timeout, even if the process was stopped meanwhile.
  *
  *     cc -std=c99 -Wall -Wextra poll.c -o poll && ./poll
@@ -9,6 +10,7 @@
 #define _POSIX_C_SOURCE 200809L
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "timingwheel.h"
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <time.h>
@@ -64,7 +66,7 @@ int main(void)
     tw_timer_init(&session.silence, on_silence);
     tw_init(&timers, &(tw_config){.tick = MS, .start = clock_ns()});
     while (input.fd == 0 || tw_count(&timers) > 0) {
-        uint64_t wait = tw_wait(&timers, clock_ns(), 1000 * MS);
+        uint64_t wait = tw_wait(&timers, clock_ns(), INT_MAX * MS);
         poll(&input, 1, (int)((wait + MS - 1) / MS)); /* rounded up */
         tw_advance_clock(&timers, clock_ns());
         read_input();
