@@ -3,6 +3,7 @@
  * answer that has come in time beats the timeout, even after a stall:
  *     cc -std=gnu99 -O2 -Wall -Wextra request.c -o request && ./request
  *
+ * Only its answer ends a request: other bytes prove nothing about it.
  * Requests come back as answers, or are lost. SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "timingwheel.h"
@@ -52,8 +53,7 @@ int main(void)
     unsigned answered = 0, number;
     server = socket(AF_INET, SOCK_DGRAM, 0);
     tw_init(&timers, &(tw_config){.tick = MS, .start = clock_ns()});
-    srand((unsigned)tw_now(
-        &timers)); /* or the pauses of all machines would be alike */
+    srand((unsigned)clock_ns()); /* or all machines would pause alike */
     if (bind(server, own, size) != 0 || getsockname(server, own, &size) != 0 ||
         connect(server, own, size) != 0 ||
         tw_reserve(&timers, UINT64_MAX) != TW_OK) /* no tw_start can fail */
