@@ -56,16 +56,15 @@ static void hang_up(struct client *c)
     connected--;
 }
 
-/* Answers what has come. Returns false if nothing has. */
-static bool read_data(struct client *c)
+/* Answers what has come. */
+static void read_data(struct client *c)
 {
     char text[512];
     ssize_t n = recv(c->fd, text, sizeof(text), MSG_DONTWAIT);
-    if (n > 0) /* to wait for a whole line, start only at its end */
+    if (n > 0) /* any byte: for requests, start only where one is complete */
         start(&c->timer, idle);
     if (n == 0 || (n > 0 && send(c->fd, text, (size_t)n, MSG_DONTWAIT) != n))
         hang_up(c); /* the client has gone, or reads nothing */
-    return n >= 0;
 }
 
 /* Data that has come beats the timeout, even after a stall: read once more. */
@@ -73,7 +72,8 @@ static void on_timeout(timingwheel *tw, tw_timer *timer)
 {
     struct client *c = TW_OWNER(timer, struct client, timer);
     (void)tw;
-    if (!read_data(c))
+    read_data(c);
+    if (c->fd > 0 && !tw_is_pending(timer))
         hang_up(c);
 }
 
