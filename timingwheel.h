@@ -1006,6 +1006,29 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #define TWI_WRAPS
 #endif
 
+/* What TW_DEBUG finds. The functions twi_rule_... report misuse and abort, and
+ * twi_hint_... print what is allowed, but most likely a mistake. They do nothing
+ * without TW_DEBUG, and stand at the end. `function` is the public function that
+ * the user has called. */
+static void twi_rule_given(const char *function, const void *pointer);
+static void twi_rule_size(bool fits);
+static void twi_rule_set_up(const char *function, const timingwheel *tw);
+static void twi_rule_ready(const char *function, timingwheel *tw);
+static void twi_rule_live(const char *function, timingwheel *tw);
+static void twi_rule_ring(const char *function, const twi_bucket *bucket);
+static void twi_rule_link(const char *function, const twi_link *link);
+static void twi_rule_initialised(const char *function, const tw_timer *timer);
+static void twi_rule_timer(const timingwheel *tw, const tw_timer *timer);
+static void twi_rule_use(const char *function, timingwheel *tw,
+                         const tw_timer *timer);
+static void twi_rule_not_pending(const tw_timer *timer);
+static void twi_hint_delay(timingwheel *tw, const tw_timer *timer,
+                           uint64_t deadline);
+static void twi_hint_after(timingwheel *tw, const tw_timer *timer,
+                           uint64_t deadline, uint64_t delay);
+static void twi_hint_now(timingwheel *tw, uint64_t now);
+static void twi_set_called(timingwheel *tw, const char *function);
+
 /* ------------------------------------------------------- bits and ticks --- */
 
 /* Returns the index of the highest bit set. `bits` is not 0. */
@@ -1070,206 +1093,6 @@ static inline void twi_set_hint(const timingwheel *tw, tw_timer *timer,
     timer->hint = *recent;
     *recent = TWI_HINT_OF(timer);
 #endif
-}
-
-/* ------------------------------------------------------------- TW_DEBUG ---
- * What TW_DEBUG finds; a first reading can skip it. The functions twi_rule_...
- * report misuse and abort, and twi_hint_... print what is allowed, but most
- * likely a mistake. They do nothing without TW_DEBUG. `function` is the public
- * function that the user has called. */
-
-#if !defined(TW_DEBUG)
-#define TWI_DEBUGGING 0
-#define TWI_REPORT(function, timer, sentence) ((void)(function), (void)(timer))
-#elif defined(TW_ASSERT)
-#define TWI_DEBUGGING 1
-#define TWI_REPORT(function, timer, sentence) \
-    do {                                      \
-        (void)(function), (void)(timer);      \
-        TW_ASSERT(0 && sentence);             \
-    } while (0)
-#else
-#include <stdio.h>
-#include <stdlib.h>
-#define TWI_DEBUGGING 1
-#define TWI_PRINTING 1
-#define TWI_REPORT(function, timer, sentence) \
-    (twi_print("", sentence, function, timer), abort())
-
-static void twi_print(const char *mark, const char *sentence,
-                      const char *function, const tw_timer *timer)
-{
-    fprintf(stderr, "timingwheel.h: %s%s", mark, sentence);
-    if (timer != NULL)
-        fprintf(stderr, "; timer %p, callback %p", (const void *)timer,
-                (const void *)(uintptr_t)timer->callback);
-    fprintf(stderr, " (%s)\n", function);
-}
-#endif
-#ifndef TWI_PRINTING
-#define TWI_PRINTING 0
-#define twi_print(mark, sentence, function, timer) ((void)(timer))
-#endif
-
-static void twi_set_called(timingwheel *tw, const char *function)
-{
-    if (TWI_PRINTING)
-        tw->called = function;
-}
-
-/* A statement: reports the misuse, if there is one. TW_ASSERT is given the
- * sentence. Without TW_DEBUG nothing is evaluated. */
-#define TWI_MISUSE(misused, function, timer, sentence) \
-    if (TWI_DEBUGGING && (misused))                    \
-    TWI_REPORT(function, timer, sentence)
-
-static void twi_rule_given(const char *function, const void *pointer)
-{
-    TWI_MISUSE(pointer == NULL, function, NULL,
-               "a timingwheel or timer is NULL: pass the address of a timer "
-               "of yours, and of the timingwheel that tw_init has set up");
-}
-
-/* The timingwheel may be used, and is where it was set up: `missing` points
- * into it. */
-static void twi_rule_set_up(const char *function, const timingwheel *tw)
-{
-    twi_rule_given(function, tw);
-    TWI_MISUSE(tw != NULL && (tw->activity & TWI_ALLOCATING) != 0, function,
-               NULL,
-               "TW_MALLOC or TW_FREE uses its timingwheel: do not call tw_ "
-               "functions from the allocator");
-    TWI_MISUSE(tw != NULL && tw->missing.buckets != tw->lists, function, NULL,
-               "the timingwheel is used before tw_init or after tw_destroy, "
-               "or was moved or copied: keep it where tw_init has set it up");
-}
-
-static void twi_rule_ready(const char *function, timingwheel *tw)
-{
-    twi_rule_set_up(function, tw);
-    twi_set_called(tw, function);
-}
-
-static void twi_rule_live(const char *function, timingwheel *tw)
-{
-    twi_rule_ready(function, tw);
-    TWI_MISUSE(tw != NULL && tw->activity != TWI_OPEN, function, NULL,
-               "a callback or visitor must not advance, poll, trim or "
-               "destroy its timingwheel: do it after the call (or a callback "
-               "has left an earlier call by longjmp, or by an exception "
-               "through C)");
-}
-
-/* The neighbours of a link lead back to it. Names the one that does not; if
- * none does, `link` may be a copy, and `suspect` is named. */
-static void twi_rule_neighbours(const char *function, const twi_link *link,
-                                const twi_link *suspect)
-{
-    if (TWI_DEBUGGING && link->next->prev == link)
-        suspect = link->prev;
-    else if (TWI_DEBUGGING && link->prev->next == link)
-        suspect = link->next;
-    TWI_MISUSE(link->next->prev != link || link->prev->next != link, function,
-               (const tw_timer *)(const void *)suspect,
-               "a pending timer, this timer or a neighbour in its bucket, "
-               "was freed, initialised again, copied, moved or overwritten: "
-               "cancel it first, or use tw_move; -fsanitize=address finds "
-               "the line that freed it (or a second thread uses the "
-               "timingwheel: -fsanitize=thread finds the thread)");
-}
-
-static void twi_rule_ring(const char *function, const twi_bucket *bucket)
-{
-    twi_rule_neighbours(function, &bucket->ring, bucket->ring.next);
-}
-
-static void twi_rule_link(const char *function, const twi_link *link)
-{
-    twi_rule_neighbours(function, link, link);
-}
-
-static void twi_rule_initialised(const char *function, const tw_timer *timer)
-{
-    TWI_MISUSE(timer->state > TW_PENDING, function, timer,
-               "the timer was never initialised: call tw_timer_init first");
-}
-
-/* A timer to be started, moved or cancelled is idle, or pending here. */
-static void twi_rule_timer(const timingwheel *tw, const tw_timer *timer)
-{
-    twi_rule_initialised(tw->called, timer);
-    if (!TWI_DEBUGGING || !tw_is_pending(timer))
-        return;
-    TWI_MISUSE(timer->hint != TWI_HINT_OF(tw), tw->called, timer,
-               "the timer is pending on another timingwheel, or was moved "
-               "with its timingwheel, or was never initialised: cancel it "
-               "before that, and call tw_timer_init first");
-    TWI_MISUSE(tw->count == 0, tw->called, timer,
-               "the timer looks pending, but no timer is: it is a copy of a "
-               "pending timer, or tw_init was called again: use tw_move, or "
-               "destroy the timingwheel first");
-    twi_rule_link(tw->called, &timer->link);
-}
-
-static void twi_rule_use(const char *function, timingwheel *tw,
-                         const tw_timer *timer)
-{
-    twi_rule_ready(function, tw);
-    twi_rule_given(function, timer);
-    if (TWI_DEBUGGING && tw != NULL && timer != NULL)
-        twi_rule_timer(tw, timer);
-}
-
-/* The kinds of hints: each is printed once per timingwheel. */
-enum { TWI_DELAY = 1, TWI_AFTER = 2, TWI_NEGATIVE = 4, TWI_NOW = 8 };
-
-static void twi_hint(timingwheel *tw, unsigned kind, const tw_timer *timer,
-                     const char *sentence)
-{
-    (void)sentence;
-    if ((tw->hinted & kind) == 0)
-        twi_print("hint: ", sentence, tw->called, timer);
-    tw->hinted |= kind;
-}
-
-/* Far before `start`: a deadline shortly before `start` may be one that a
- * program restores. 0 is "at once". */
-static bool twi_is_long_ago(const timingwheel *tw, uint64_t deadline)
-{
-    return deadline != 0 && deadline < tw->start_time - tw->start_time / 2;
-}
-
-static void twi_hint_delay(timingwheel *tw, const tw_timer *timer,
-                           uint64_t deadline)
-{
-    if (TWI_PRINTING && twi_is_long_ago(tw, deadline))
-        twi_hint(tw, TWI_DELAY, timer,
-                 "the deadline lies far before the first reading of the clock: "
-                 "a delay? Add a reading of the clock, as tw_after does");
-}
-
-static void twi_hint_after(timingwheel *tw, const tw_timer *timer,
-                           uint64_t deadline, uint64_t delay)
-{
-    if (TWI_PRINTING && twi_is_long_ago(tw, deadline))
-        twi_hint(tw, TWI_AFTER, timer,
-                 "now + delay lies far before the first reading of the clock: "
-                 "an old `now`, or another unit? Pass the latest reading");
-    if (TWI_PRINTING && delay > UINT64_C(1) << 63)
-        twi_hint(tw, TWI_NEGATIVE, timer,
-                 "the delay is above 2^63, so the timer never fires: "
-                 "a negative number? Pass 0 instead");
-}
-
-static void twi_hint_now(timingwheel *tw, uint64_t now)
-{
-    if (!TWI_PRINTING || now == 0)
-        return;
-    uint64_t latest = tw->unfinished ? tw->target_time : tw->clock_time;
-    if (now < latest && latest - now > tw->tick_length)
-        twi_hint(tw, TWI_NOW, NULL,
-                 "`now` lies before the latest one: a clock that was set back? "
-                 "Use one monotonic clock, in one unit");
 }
 
 /* ---------------------------------------------------------------- rings --- */
@@ -1474,7 +1297,7 @@ typedef struct twi_scope {
     (tw)->activity &= ~(unsigned)TWI_OPEN
 #define TWI_LEAVE() (scope.tw->activity = scope.before) /* twice in C++ */
 
-static void twi_clear(void *memory, size_t bytes)
+TWI_NOINLINE void twi_clear(void *memory, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
         ((unsigned char *)memory)[i] = 0;
@@ -1568,8 +1391,7 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
         size = TW_DEFAULT_WHEEL_SIZE;
     bool fits = size >= 2 && size <= TWI_MOST_STEPS && (size & (size - 1)) == 0;
     twi_rule_given(__func__, tw);
-    TWI_MISUSE(!fits, __func__, NULL,
-               "wheel_size must be a power of two from 2 to 4096, or 0");
+    twi_rule_size(fits);
     if (tw == NULL || !fits)
         return TW_EINVAL;
     twi_clear(tw, sizeof(*tw));
@@ -1774,13 +1596,13 @@ static inline void twi_remove(timingwheel *tw, tw_timer *timer, tw_state state)
 
 TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
 {
-    if (tw == NULL || timer == NULL)
+    if (timer == NULL)
         return false;
     twi_rule_initialised(__func__, timer);
     if (!twi_is_pending(timer))
         return false; /* also allowed after tw_destroy */
     twi_rule_use(__func__, tw, timer);
-    if ((tw->activity & TWI_ALLOCATING) != 0)
+    if (tw == NULL || (tw->activity & TWI_ALLOCATING) != 0)
         return false;
     twi_remove(tw, timer, TW_CANCELLED);
     return true;
@@ -1793,8 +1615,7 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
     if (tw == NULL || from == NULL || to == NULL || from == to ||
         (tw->activity & TWI_ALLOCATING) != 0)
         return;
-    TWI_MISUSE(twi_is_pending(to) && to->link.next->prev == &to->link, __func__,
-               to, "tw_move into a pending timer: cancel that timer first");
+    twi_rule_not_pending(to);
     *to = *from;
     if (!twi_is_pending(from))
         return;
@@ -2649,6 +2470,216 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 }
 
 #endif /* TIMINGWHEEL_THREADS */
+
+/* ------------------------------------------------------------- TW_DEBUG --- */
+
+#if !defined(TW_DEBUG)
+#define TWI_DEBUGGING 0
+#define TWI_REPORT(function, timer, sentence) ((void)(function), (void)(timer))
+#elif defined(TW_ASSERT)
+#define TWI_DEBUGGING 1
+#define TWI_REPORT(function, timer, sentence) \
+    do {                                      \
+        (void)(function), (void)(timer);      \
+        TW_ASSERT(0 && sentence);             \
+    } while (0)
+#else
+#include <stdio.h>
+#include <stdlib.h>
+#define TWI_DEBUGGING 1
+#define TWI_PRINTING 1
+#define TWI_REPORT(function, timer, sentence) \
+    (twi_print("", sentence, function, timer), abort())
+
+static void twi_print(const char *mark, const char *sentence,
+                      const char *function, const tw_timer *timer)
+{
+    fprintf(stderr, "timingwheel.h: %s%s", mark, sentence);
+    if (timer != NULL)
+        fprintf(stderr, "; timer %p, callback %p", (const void *)timer,
+                (const void *)(uintptr_t)timer->callback);
+    fprintf(stderr, " (%s)\n", function);
+}
+#endif
+#ifndef TWI_PRINTING
+#define TWI_PRINTING 0
+#define twi_print(mark, sentence, function, timer) ((void)(timer))
+#endif
+
+static void twi_set_called(timingwheel *tw, const char *function)
+{
+    if (TWI_PRINTING)
+        tw->called = function;
+}
+
+/* A statement: reports the misuse, if there is one. TW_ASSERT is given the
+ * sentence. Without TW_DEBUG nothing is evaluated. */
+#define TWI_MISUSE(misused, function, timer, sentence) \
+    if (TWI_DEBUGGING && (misused))                    \
+    TWI_REPORT(function, timer, sentence)
+
+static void twi_rule_given(const char *function, const void *pointer)
+{
+    TWI_MISUSE(pointer == NULL, function, NULL,
+               "a timingwheel or timer is NULL: pass the address of a timer "
+               "of yours, and of the timingwheel that tw_init has set up");
+}
+
+static void twi_rule_size(bool fits)
+{
+    TWI_MISUSE(!fits, "tw_init", NULL,
+               "wheel_size must be a power of two from 2 to 4096, or 0");
+}
+
+/* The timingwheel may be used, and is where it was set up: `missing` points
+ * into it. */
+static void twi_rule_set_up(const char *function, const timingwheel *tw)
+{
+    twi_rule_given(function, tw);
+    TWI_MISUSE(tw != NULL && (tw->activity & TWI_ALLOCATING) != 0, function,
+               NULL,
+               "TW_MALLOC or TW_FREE uses its timingwheel: do not call tw_ "
+               "functions from the allocator");
+    TWI_MISUSE(tw != NULL && tw->missing.buckets != tw->lists, function, NULL,
+               "the timingwheel is used before tw_init or after tw_destroy, "
+               "or was moved or copied: keep it where tw_init has set it up");
+}
+
+static void twi_rule_ready(const char *function, timingwheel *tw)
+{
+    twi_rule_set_up(function, tw);
+    twi_set_called(tw, function);
+}
+
+static void twi_rule_live(const char *function, timingwheel *tw)
+{
+    twi_rule_ready(function, tw);
+    TWI_MISUSE(tw != NULL && tw->activity != TWI_OPEN, function, NULL,
+               "a callback or visitor must not advance, poll, trim or "
+               "destroy its timingwheel: do it after the call (or a callback "
+               "has left an earlier call by longjmp, or by an exception "
+               "through C)");
+}
+
+/* The neighbours of a link lead back to it. Names the one that does not; if
+ * none does, `link` may be a copy, and `suspect` is named. */
+static void twi_rule_neighbours(const char *function, const twi_link *link,
+                                const twi_link *suspect)
+{
+    if (TWI_DEBUGGING && link->next->prev == link)
+        suspect = link->prev;
+    else if (TWI_DEBUGGING && link->prev->next == link)
+        suspect = link->next;
+    TWI_MISUSE(link->next->prev != link || link->prev->next != link, function,
+               (const tw_timer *)(const void *)suspect,
+               "a pending timer, this timer or a neighbour in its bucket, "
+               "was freed, initialised again, copied, moved or overwritten: "
+               "cancel it first, or use tw_move; -fsanitize=address finds "
+               "the line that freed it (or a second thread uses the "
+               "timingwheel: -fsanitize=thread finds the thread)");
+}
+
+static void twi_rule_ring(const char *function, const twi_bucket *bucket)
+{
+    twi_rule_neighbours(function, &bucket->ring, bucket->ring.next);
+}
+
+static void twi_rule_link(const char *function, const twi_link *link)
+{
+    twi_rule_neighbours(function, link, link);
+}
+
+static void twi_rule_initialised(const char *function, const tw_timer *timer)
+{
+    TWI_MISUSE(timer->state > TW_PENDING, function, timer,
+               "the timer was never initialised: call tw_timer_init first");
+}
+
+/* A timer to be started, moved or cancelled is idle, or pending here. */
+static void twi_rule_timer(const timingwheel *tw, const tw_timer *timer)
+{
+    twi_rule_initialised(tw->called, timer);
+    if (!TWI_DEBUGGING || !tw_is_pending(timer))
+        return;
+    TWI_MISUSE(timer->hint != TWI_HINT_OF(tw), tw->called, timer,
+               "the timer is pending on another timingwheel, or was moved "
+               "with its timingwheel, or was never initialised: cancel it "
+               "before that, and call tw_timer_init first");
+    TWI_MISUSE(tw->count == 0, tw->called, timer,
+               "the timer looks pending, but no timer is: it is a copy of a "
+               "pending timer, or tw_init was called again: use tw_move, or "
+               "destroy the timingwheel first");
+    twi_rule_link(tw->called, &timer->link);
+}
+
+static void twi_rule_use(const char *function, timingwheel *tw,
+                         const tw_timer *timer)
+{
+    twi_rule_ready(function, tw);
+    twi_rule_given(function, timer);
+    if (TWI_DEBUGGING && tw != NULL && timer != NULL)
+        twi_rule_timer(tw, timer);
+}
+
+/* A timer that another is moved into. */
+static void twi_rule_not_pending(const tw_timer *timer)
+{
+    TWI_MISUSE(twi_is_pending(timer) && timer->link.next->prev == &timer->link,
+               "tw_move", timer,
+               "tw_move into a pending timer: cancel that timer first");
+}
+
+/* The kinds of hints: each is printed once per timingwheel. */
+enum twi_hints { TWI_DELAY = 1, TWI_AFTER = 2, TWI_NEGATIVE = 4, TWI_NOW = 8 };
+
+static void twi_hint(timingwheel *tw, unsigned kind, const tw_timer *timer,
+                     const char *sentence)
+{
+    (void)sentence;
+    if ((tw->hinted & kind) == 0)
+        twi_print("hint: ", sentence, tw->called, timer);
+    tw->hinted |= kind;
+}
+
+/* Far before `start`: a deadline shortly before `start` may be one that a
+ * program restores. 0 is "at once". */
+static bool twi_is_long_ago(const timingwheel *tw, uint64_t deadline)
+{
+    return deadline != 0 && deadline < tw->start_time - tw->start_time / 2;
+}
+
+static void twi_hint_delay(timingwheel *tw, const tw_timer *timer,
+                           uint64_t deadline)
+{
+    if (TWI_PRINTING && twi_is_long_ago(tw, deadline))
+        twi_hint(tw, TWI_DELAY, timer,
+                 "the deadline lies far before the first reading of the clock: "
+                 "a delay? Add a reading of the clock, as tw_after does");
+}
+
+static void twi_hint_after(timingwheel *tw, const tw_timer *timer,
+                           uint64_t deadline, uint64_t delay)
+{
+    if (TWI_PRINTING && twi_is_long_ago(tw, deadline))
+        twi_hint(tw, TWI_AFTER, timer,
+                 "now + delay lies far before the first reading of the clock: "
+                 "an old `now`, or another unit? Pass the latest reading");
+    if (TWI_PRINTING && delay > UINT64_C(1) << 63)
+        twi_hint(tw, TWI_NEGATIVE, timer,
+                 "the delay is above 2^63, so the timer never fires: "
+                 "a negative number? Pass 0 instead");
+}
+
+static void twi_hint_now(timingwheel *tw, uint64_t now)
+{
+    if (!TWI_PRINTING || now == 0)
+        return;
+    uint64_t latest = tw->unfinished ? tw->target_time : tw->clock_time;
+    if (now < latest && latest - now > tw->tick_length)
+        twi_hint(tw, TWI_NOW, NULL,
+                 "`now` lies before the latest one: a clock that was set back? "
+                 "Use one monotonic clock, in one unit");
+}
 
 #endif /* TIMINGWHEEL_IMPLEMENTATION */
 

@@ -103,7 +103,7 @@ common_names() {
 }
 
 plain='declarations implementation twice thrice static static_twice
-    static_types types_only types_then_static own_memory'
+    static_types static_in_struct types_only types_then_static own_memory'
 threads='threads threads_declarations threads_static'
 threads_refused='TIMINGWHEEL_THREADS needs'
 memory_refused='TW_MALLOC and TW_FREE must be'

@@ -14,6 +14,7 @@ thrice                include TIMINGWHEEL_IMPLEMENTATION include include
 static                TW_STATIC TIMINGWHEEL_IMPLEMENTATION include
 static_twice          TW_STATIC include TIMINGWHEEL_IMPLEMENTATION include
 static_types          TW_STATIC include
+static_in_struct      static in_struct
 types_only            types_only
 types_then_static     types_only static
 threads               TIMINGWHEEL_THREADS implementation
@@ -49,6 +50,13 @@ lines() {
             lines TW_TYPES_ONLY include
             echo 'struct host { timingwheel tw; tw_timer idle; };'
             echo '#undef TW_TYPES_ONLY'
+            ;;
+        in_struct) # in one struct with a timer, as in a library
+            echo 'struct lib { timingwheel tw; tw_timer retry; };'
+            echo 'void set_up(struct lib *lib);'
+            echo 'void set_up(struct lib *lib)'
+            echo '{ tw_init(&lib->tw, NULL); tw_timer_init(&lib->retry, NULL);'
+            echo 'tw_start(&lib->tw, &lib->retry, 1); }'
             ;;
         own_memory)
             echo '#include <stddef.h>'

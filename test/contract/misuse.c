@@ -305,6 +305,8 @@ static const row rows[] = {
     {&out_of_range, "tw_init: a wheel_size of 1", "tw_init 1"},
     {&out_of_range, "tw_init: a wheel_size of 48", "tw_init 48"},
     {&out_of_range, "tw_init: a wheel_size of 8192", "tw_init 8192"},
+    {&missing, "a pending timer is cancelled on NULL",
+     "start a 10; on none; cancel a"},
     {&missing, "tw_init: no timingwheel", "on none; tw_init 2"},
     {&missing, "tw_timer_init: no timer", "init none"},
     {&missing, "tw_start: no timingwheel", "on none; start a 10"},
