@@ -8,7 +8,7 @@
 
    SYNOPSIS
    Define TIMINGWHEEL_IMPLEMENTATION in one file, in C99 or C++11. Other files
-   only include the header (C90 with stdint.h and stdbool.h).
+   only include it (C90 with stdint.h and stdbool.h). List: "- functions -".
    example: synopsis.c
        #define TIMINGWHEEL_IMPLEMENTATION
        #include "timingwheel.h"
@@ -48,23 +48,23 @@
            handle_events(); // tw_start_after(tw, timer, clock_ns(), delay)
        }
    1. Data beats a timeout. After a stall, timers fire before waiting data is
-      read: let the callback read once more before closing. Where a callback
-      cannot read, advance after handle_events(), call tw_start(tw, timer, 0),
-      and close at the second firing: ask for all events in between. Or read the
-      clock, handle events until none is left, and advance to the reading.
+      read: let the callback read once more before closing. If it cannot, it
+      calls tw_start(tw, timer, 0), and closes at the second firing, unless data
+      came. Then advance after handle_events(), and handle all events there: a
+      full epoll_wait asks again. (A request needs its answer, not just a byte.)
    2. A delay counts from its start: read the clock there, in a function of
       yours. One reading per turn saves 20 to 30 ns a start, and shortens delays
-      by the turn. tw_start takes a time: given a delay, a timer fires at once.
+      by a turn. tw_start takes a time: given a delay, a timer is overdue.
    3. Count nanoseconds, with ticks of 1 ms: a reading cut off to milliseconds
-      makes a delay too short. (If you count milliseconds, add 1 to delays.) If
-      your counter wraps: now += (uint32_t)(counter - (uint32_t)now);
+      makes a delay too short. (If you count milliseconds, add 1 to delays.) A
+      counter of 32 bits wraps? now += (uint32_t)(counter - (uint32_t)now);
    4. Set `start` to the first reading, or the first timers lie far ahead, and
       start slowly. Take a monotonic clock: after a step back all timers wait.
    5. Round sleeps up to the unit of your wait function, or the loop spins.
       Events may come before timers, but starts are cheaper after an advance.
-   6. For the next turn: tw_start(tw, timer, 0). A delay of 0 waits for a tick.
-   7. A start fails only without memory for a wheel, at max_pending and on
-      misuse. Without max_pending, where malloc cannot fail, ignore the status.
+   6. For the next turn: tw_start(tw, timer, 0). A delay of 0 may take a tick.
+   7. A start fails only without memory for a wheel, at max_pending, in a
+      visitor of tw_foreach, and on misuse. Else ignore the status.
 
    WORDS
    The *clock* is how far the timingwheel has advanced, in *ticks*: tick n is
@@ -83,12 +83,11 @@
          c->closed = true; // cancel its other timers, skip its events,
          list_add(&server->closed, c); // and free it after the turn
          tw_start_after(tw, &server->retry, clock_ns(), delay);
-     A callback may free another object, too, after tw_cancel of its timers.
    - Have several timers of one kind? Keep an array.           example: array.c
          struct retry *r = TW_OWNER(timer, struct retry, timer); // an element
          struct peer *peer = TW_OWNER(r - r->index, struct peer, retries);
    - Repeat a timer? Start it in its callback.                example: repeat.c
-         next = tw_next_period(tw_deadline(timer), period, now, &missed);
+         next = tw_next_period(tw_deadline(timer), period, clock_ns(), &missed);
          tw_start(tw, timer, next); // keeps the phase, skips what was missed
      tw_after(now, ...) drifts, tw_after(tw_deadline(timer), ...) catches up.
    - Stop everything? tw_drain, free the owners, tw_destroy (not in callbacks).
@@ -102,6 +101,7 @@
      256 times finer cost at most one more move per timer. Leave wheel_size at
      256; 16 suits few timers: all wheels take 35 KB, not 264, but are slower.
    - Never run out of memory? Call tw_reserve. No malloc? test/recipes/static.c
+   - Pause a timer? tw_remaining, then tw_cancel. Fork? Set up in each process.
    - Simulate? Go from deadline to deadline.                 example: simulate.c
          while (tw_next_deadline(tw, &now) && now <= end)
              tw_advance_clock(tw, now); // callbacks use tw_now
@@ -110,13 +110,13 @@
          while ((timer = tw_poll(tw, now)) != NULL)
              dispatch(timer); // a start for "now" keeps this loop going
      A callback may resume a coroutine of C++20, but must not be suspended.
-   - Save timers, or set the clock back? Take them out in order, then the ones
-     never due, set up again, and start all in this order.      example: save.c
+   - Save timers, or set the clock back (not in callbacks)? Take them out in
+     order, then the ones never due; set up again; start all.   example: save.c
          while ((timer = tw_poll(tw, UINT64_MAX)) != NULL)
-             list_append(&list, timer); // the timer's tick is tw_now(tw)
+             list_append(&list, timer); // store tw_now(tw): its tick
          tw_drain(tw, append, &list);
    - Use another language? Build a shared library (and add -o NAME), with all
-     functions by name, none inlined. COSTS has the sizes of structs.
+     functions but the mailbox's by name. COSTS has the sizes of structs.
          cc -O2 -shared -fPIC -DTIMINGWHEEL_IMPLEMENTATION -x c timingwheel.h
 
    PROMISES
@@ -144,8 +144,8 @@
        take three calls, and fire before what is started overdue meanwhile.
     9. Memory is allocated for wheels alone, never per timer. Without memory
        tw_start returns TW_ENOMEM and changes no timer, and pending timers fire
-       as promised, except for promise 10: postponed timers without a wheel all
-       move whenever one is due, 100,000 of them 978 times each.
+       as promised, except for promise 10: all postponed timers without a wheel
+       move when one of them is due, at most once in wheel_size ticks.
    10. No spikes, if the loop wakes regularly: the longest call grows with the
        timers that fire in it and the time passed. A large bucket cascades
        early: 100,000 timers due within 256 ticks move 391 at a time if a call
@@ -153,9 +153,9 @@
        at most this share of all pending timers. A sleep through the step
        before, or many postpones out of one tick, move all at once.
    11. Callbacks may start, cancel, postpone and move any timer, drain, and free
-       the timer that fired. Inside them advance, poll, trim and destroy do
-       nothing. In an implementation compiled as C++ they may throw: the call is
-       then unfinished. A longjmp, or a throw through C, breaks the timingwheel.
+       the timer that fired, or a cancelled one. Inside them advance, poll, trim
+       and destroy do nothing. In C++ code they may throw: the call is then
+       unfinished. A longjmp, or a throw through C, breaks the timingwheel.
 
    COSTS
    bytes                    64 bits     Cortex-M3     AVR
@@ -176,7 +176,7 @@
    TIMINGWHEEL_THREADS (*)     the mailbox, for requests from other threads
    TW_CALL(tw, timer)          by default (timer)->callback((tw), (timer))
                                The callback may free timer: do not use it after
-   TW_DEBUG                    in the implementing file: aborts on misuse
+   TW_DEBUG                    in each implementing file: aborts on misuse
    TW_ASSERT(expr)             judges each rule instead, without hints
    (*) Define the macro wherever this header is included.
    If TW_MALLOC needs a later header, include this one again after it, with
@@ -186,8 +186,8 @@
    __attribute__((visibility("hidden"))) in all files. Else two libraries share
    the functions, and TW_MALLOC, of the first one. A public header of yours
    defines TW_TYPES_ONLY around its include, else each file that includes it
-   needs an implementation. With gcc, clang and tcc it must be of the same
-   version, or the file does not link. Compile files from before 2.3.0 again.
+   needs an implementation: one of the file's version, or gcc, clang and tcc do
+   not link it. Compile files from before 2.3.0 again.
 
    THREADS
    A timingwheel belongs to one thread, and two share nothing. Functions of a
@@ -359,7 +359,8 @@ struct tw_timer {
                               while the timer is not pending */
     uint32_t hint;         /* address to prefetch, see "hints". With TW_DEBUG
                               the timingwheel, in the same field: all files
-                              agree on the size, also if one defines TW_DEBUG */
+                              agree on the size. With TW_STATIC, define
+                              TW_DEBUG in all files that use it, or in none */
     uint32_t state;        /* tw_state */
 };
 
@@ -640,8 +641,9 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
 
 /* Sets the deadline of a pending timer, and returns TW_OK. A later deadline is
  * only stored, which needs no memory and works in tw_foreach: the timer moves
- * when the clock reaches its old bucket. The same deadline changes nothing. For
- * an earlier deadline, or a timer that is due or not pending, tw_postpone acts
+ * when the clock reaches its old bucket. So the loop wakes for nothing about
+ * once per timeout, not per postpone. The same deadline changes nothing. For an
+ * earlier deadline, or a timer that is due or not pending, tw_postpone acts
  * like tw_start, and can fail like it. */
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
@@ -670,7 +672,7 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to);
  * deadline, but at most `longest`. Returns 0 if a timer is due at `now` or a
  * call unfinished, and `longest` if the clock can reach no pending timer.
  * Choose a `longest` within the range of your wait function. A result of
- * UINT64_MAX means to sleep until an event. */
+ * UINT64_MAX means to sleep until an event: test for it before you round. */
 TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest);
 
 /* Writes the time at which the next timer is due, its deadline rounded up to a
@@ -694,8 +696,8 @@ TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
  * call stopped by the limit is unfinished: the clock stays at the last timer
  * handled, and tw_wait returns 0. The next call, limited or not, finishes the
  * unfinished call first. If the limit is reached before the unfinished call
- * ends, the new `now` is ignored. If the limit is reached just then, the next
- * call is unfinished in turn. limit 0 does nothing. Costs O(1) per timer
+ * ends, the new `now` is ignored. If the limit is reached just then, the new
+ * call has begun, and is unfinished. limit 0 does nothing. Costs O(1) per timer
  * handled and per bucket emptied by cancels. */
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit);
@@ -1007,9 +1009,9 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #endif
 
 /* What TW_DEBUG finds. The functions twi_rule_... report misuse and abort, and
- * twi_hint_... print what is allowed, but most likely a mistake. They do nothing
- * without TW_DEBUG, and stand at the end. `function` is the public function that
- * the user has called. */
+ * twi_hint_... print what is allowed, but most likely a mistake. They do
+ * nothing without TW_DEBUG, and stand at the end. `function` is the public
+ * function that the user has called. */
 static void twi_rule_given(const char *function, const void *pointer);
 static void twi_rule_size(bool fits);
 static void twi_rule_set_up(const char *function, const timingwheel *tw);
@@ -2694,9 +2696,9 @@ static void twi_hint_now(timingwheel *tw, uint64_t now)
                       tw_find. Large buckets move early in batches, and restarts
                       no longer speed that up. Hints: fewer, and each once.
    2.2.0  2026-11-27  tw_start_after, tw_postpone_after, TW_WHEEL_BYTES. Hints
-                      of TW_DEBUG, which names timers and callbacks. Files of
-                      two versions do not link. Shorter longest calls: buckets
-                      of 128 timers move early, until they are empty.
+                      of TW_DEBUG, which names timers and callbacks. Most files
+                      of two versions do not link. Shorter longest calls:
+                      buckets of 128 timers move early, until they are empty.
    2.1.0  2026-11-27  Calls with nothing due are half as long. max_pending does
                       not limit posted starts; tw_collect tries waiting starts
                       again: call tw_advance_clock before it. TW_DEBUG prints a
