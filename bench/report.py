@@ -136,7 +136,7 @@ def clock_of(figure):
 
 
 def leaders(figures, clock=0):
-    """The engines with the least median, or within its spread."""
+    """The engines with the least median, or quartiles that overlap with its."""
     best = min(figures.values())
     return {e for e, f in figures.items() if not is_faster(best, f, clock)}
 
@@ -229,7 +229,7 @@ class Report:
         made = self._compare('six')
         made[0] = ' | '.join(names.get(n, n) for n in made[0].split(' | '))
         made = [line.replace('| asyncio-http |', '| – |') for line in made]
-        made[-1] = ('*%s, %s %s. Bold: the fastest, and all within its spread.*'
+        made[-1] = ('*%s, %s %s. Bold: the fastest, and all whose quartiles overlap with its.*'
                     % (
                         m['processor'].split(' (')[0], re.sub(
                             r'^.*\) (\d+)\..*', r'gcc \1', m['compiler']),
