@@ -229,7 +229,8 @@ class Report:
         made = self._compare('six')
         made[0] = ' | '.join(names.get(n, n) for n in made[0].split(' | '))
         made = [line.replace('| asyncio-http |', '| – |') for line in made]
-        made[-1] = ('*%s, %s %s. Bold: the fastest, and all whose quartiles overlap with its.*'
+        made[-1] = ('*%s, %s %s. Bold: the fastest, and all whose '
+                    'quartiles overlap with its.*'
                     % (
                         m['processor'].split(' (')[0], re.sub(
                             r'^.*\) (\d+)\..*', r'gcc \1', m['compiler']),
