@@ -229,8 +229,7 @@ class Report:
         made = self._compare('six')
         made[0] = ' | '.join(names.get(n, n) for n in made[0].split(' | '))
         made = [line.replace('| asyncio-http |', '| – |') for line in made]
-        made[-1] = ('*%s, %s %s. Bold: the fastest, and all whose '
-                    'quartiles overlap with its.*'
+        made[-1] = ('*%s, %s %s. Bold: fastest, or its quartiles overlap.*'
                     % (
                         m['processor'].split(' (')[0], re.sub(
                             r'^.*\) (\d+)\..*', r'gcc \1', m['compiler']),
@@ -274,10 +273,10 @@ class Report:
                  for w in ('calls-hour', 'calls-10-minutes') for p in PACES]
         if None in found:
             return []
-        return ['With a million timers due within an hour, the longest call '
-                'takes %s if the loop wakes each millisecond, %s each second, '
-                '%s each minute; with delays of 10 to 11 minutes, the unkind '
-                'case: %s, %s, %s.' % tuple(duration(f[0]) for f in found)]
+        return ['Longest call with a million timers, if the loop wakes each '
+                'millisecond, second, minute: %s, %s, %s with delays up to an '
+                'hour; %s, %s, %s with 10 to 11 minutes, the unkind case.' %
+                tuple(duration(f[0]) for f in found)]
 
     def memory(self):
         """Bytes per timer, with the timer itself."""
