@@ -399,8 +399,8 @@ typedef struct twi_bucket {
                             empty. Restarted, cancelled and fired timers still
                             count */
 #if TWI_HINTS != 0
-    uint32_t recent[TWI_HINTS]; /* hints of the last timers added; the oldest is
-                                   [bound % TWI_HINTS] */
+    uint32_t recent[TWI_HINTS]; /* hints of the last timers added; the next to
+                                   be replaced is [bound % TWI_HINTS] */
 #endif
 } twi_bucket;
 
@@ -423,21 +423,21 @@ typedef struct twi_wheel {
 /* The lists of timers outside of the wheels. */
 enum twi_list {
     TWI_THIS_CALL, /* overdue: come first in the running or unfinished call. If
-                      one is not due (say postponed), it is placed again.
-                      tw_drain collects timers here, too */
+                      one is not due, as some of TWI_NO_MEMORY, it is placed
+                      again. tw_drain collects timers here, too */
     TWI_NO_MEMORY, /* postponed, but without memory for a wheel */
-    TWI_NEXT_CALL, /* started overdue since: for the call after */
+    TWI_NEXT_CALL, /* started overdue: fire in the next call */
     TWI_LISTS
 };
 
-/* The work of a timingwheel: bits, because a visitor may run in a callback.
+/* What runs now: bits, because a visitor may run in a callback.
  * Zero memory counts as destroyed, or never set up. */
 enum twi_activity {
     TWI_OPEN = 1,       /* starts are allowed; not in tw_foreach or TW_MALLOC */
     TWI_ADVANCING = 2,  /* inside a call that fires */
     TWI_DRAINING = 4,   /* inside tw_drain */
     TWI_VISITING = 8,   /* inside tw_foreach: a start returns TW_EBUSY */
-    TWI_ALLOCATING = 16 /* inside TW_MALLOC or TW_FREE: so does every call */
+    TWI_ALLOCATING = 16 /* inside TW_MALLOC or TW_FREE: nothing changes */
 };
 
 /* Names that end in _tick count ticks, names that end in _time time units. */
@@ -451,9 +451,10 @@ struct timingwheel {
     unsigned size_bits;   /* log2 of wheel_size */
     /* Clock and counters */
     uint64_t clock_tick; /* the clock */
-    uint64_t clock_time; /* `now` of the last call that ended, or `start` */
+    uint64_t clock_time; /* the same in time units: `now` of the last call
+                            that ended, or `start` */
     uint64_t work_tick;  /* before this tick a call only moves the clock; 0:
-                            the call has to look */
+                            not known */
     size_t count;        /* timers pending */
     uint64_t fired;      /* timers fired since tw_init */
     uint64_t cascaded;   /* timers cascaded since tw_init */
@@ -474,12 +475,13 @@ struct timingwheel {
     bool unfinished;      /* has begun, and not ended */
     uint64_t target_time; /* the `now` of the call */
     uint64_t stop_at;     /* the sum of fired and cascaded that ends the call */
-    uint64_t ahead_tick;  /* before this tick no bucket has to move ahead */
-    uint64_t looked_tick; /* the clock when large buckets last moved ahead */
+    uint64_t ahead_tick;  /* before this tick no bucket has to move ahead; 0:
+                             a bucket has become large */
+    uint64_t looked_tick; /* the clock at the last look for large buckets */
     /* For the messages of TW_DEBUG */
     uint64_t start_time; /* `start` */
     const char *called;  /* the public function that runs */
-    unsigned hinted;     /* bits: the kinds of hints printed so far */
+    unsigned advised;    /* bits: the kinds of hints printed so far */
 };
 
 /* The bytes of a wheel, from TW_MALLOC, as a constant expression; a multiple
@@ -846,7 +848,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    each wheel. Linux gave up cascading, and fires a timer up to an eighth of its
    delay late. Here timers cascade, because deadlines are exact to a tick.
 
-   LEVELS. With wheel_size 256 a 64-bit tick has eight digits, one per wheel:
+   LEVELS. With wheel_size 256 a 64-bit tick has eight digits of base 256:
 
        tick  00 00 00 00 00 01 2c 05
                              |  |  '-- wheel 0: bucket 005
@@ -863,14 +865,14 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    The number of a bucket is one digit of the tick, and one bit of the digit to
    its left, so a wheel has 2 * wheel_size buckets. The *own step* of a wheel is
    the step in which the clock is, and its *next step* is the step after. The
-   buckets of a wheel hold its *reach*: the own step and the next step of the
-   next coarser wheel. A timer starts in the finest wheel that reaches its tick.
+   buckets of a wheel hold its *reach*: the own step of the coarser wheel, and
+   the step after. A timer starts in the finest wheel that reaches its tick.
 
-   For a tick ahead by 2^i to 2^(i+1) - 1 ticks, wheel_by_bit[i] is that wheel,
-   with one exception: the next step of that wheel belongs to the next finer
-   wheel, if there is one. The wheel `missing` stands for each wheel that does
-   not exist yet. It also closes the ring of wheels: its `finer` is the coarsest
-   wheel, and the `finer` of wheel 0 is `missing`.
+   For a tick ahead by 2^i to 2^(i+1) - 1 ticks, wheel_by_bit[i] is that wheel.
+   The exception: a tick in the next step of wheel_by_bit[i] is within reach of
+   the next finer wheel, if there is one. The wheel `missing` stands for each
+   wheel that does not exist yet. It also closes the ring of wheels: its `finer`
+   is the coarsest wheel, and the `finer` of wheel 0 is `missing`.
 
    WORDS, besides those of the manual
 
@@ -902,7 +904,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
    THE LIFE OF A CALL, in pseudo-code:
 
-       now is before work_tick:         the clock moves to now, and that is all
+       now's tick is before work_tick:  the clock moves to now, and that is all
        finish the unfinished call, if there is one
        begin: target = now, this call's list += next call's list
        repeat:
@@ -1009,7 +1011,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #endif
 
 /* What TW_DEBUG finds. The functions twi_rule_... report misuse and abort, and
- * twi_hint_... print what is allowed, but most likely a mistake. They do
+ * twi_advise_... print what is allowed, but most likely a mistake. They do
  * nothing without TW_DEBUG, and stand at the end. `function` is the public
  * function that the user has called. */
 static void twi_rule_given(const char *function, const void *pointer);
@@ -1024,11 +1026,11 @@ static void twi_rule_timer(const timingwheel *tw, const tw_timer *timer);
 static void twi_rule_use(const char *function, timingwheel *tw,
                          const tw_timer *timer);
 static void twi_rule_not_pending(const tw_timer *timer);
-static void twi_hint_delay(timingwheel *tw, const tw_timer *timer,
-                           uint64_t deadline);
-static void twi_hint_after(timingwheel *tw, const tw_timer *timer,
-                           uint64_t deadline, uint64_t delay);
-static void twi_hint_now(timingwheel *tw, uint64_t now);
+static void twi_advise_delay(timingwheel *tw, const tw_timer *timer,
+                             uint64_t deadline);
+static void twi_advise_after(timingwheel *tw, const tw_timer *timer,
+                             uint64_t deadline, uint64_t delay);
+static void twi_advise_now(timingwheel *tw, uint64_t now);
 static void twi_set_called(timingwheel *tw, const char *function);
 
 /* ------------------------------------------------------- bits and ticks --- */
@@ -1064,11 +1066,12 @@ static inline uint64_t twi_tick_reached(const timingwheel *tw, uint64_t now)
 
 /* ---------------------------------------------------------------- hints ---
  * A walk through a ring waits for each timer to come from memory. So a timer
- * that enters a bucket notes the timer that entered TWI_HINTS before, which the
- * walk meets later. A wrong hint costs only speed, because hints are prefetched
- * and never followed. A hint has bits 3 to 34 of an address; the bits above are
- * those of the timer. With TW_DEBUG it names the timingwheel. (Without hints, a
- * hold of a million timers takes twice the time.) */
+ * that enters a bucket notes the timer that entered TWI_HINTS before: a walk
+ * from the last entered meets it later. A wrong hint costs only speed, because
+ * hints are prefetched and never followed. A hint has bits 3 to 34 of an
+ * address; the bits above are those of the timer. With TW_DEBUG it names the
+ * timingwheel. (Without hints, a hold of a million timers takes twice the
+ * time.) */
 
 #define TWI_HINT_OF(address) \
     ((uint32_t)((uintptr_t)(address) >> 3 & UINT32_MAX))
@@ -1259,8 +1262,8 @@ static uint64_t twi_first_quiet_tick(const timingwheel *tw, twi_wheel *wheel)
     }
 }
 
-/* A timer for `tick` is now the first of its wheel, or has made its bucket
- * large. */
+/* For a timer that is now the first of its wheel, or has made its bucket large:
+ * sets the wheel's key, work_tick, large_tick and ahead_tick. */
 TWI_NOINLINE void twi_note_first_or_large(timingwheel *tw, twi_wheel *wheel,
                                           uint64_t bound, uint64_t tick)
 {
@@ -1297,7 +1300,7 @@ typedef struct twi_scope {
 #define TWI_ENTER_CLOSED(tw, bit) \
     TWI_ENTER(tw, bit);           \
     (tw)->activity &= ~(unsigned)TWI_OPEN
-#define TWI_LEAVE() (scope.tw->activity = scope.before) /* twice in C++ */
+#define TWI_LEAVE() (scope.tw->activity = scope.before) /* in C++ once more */
 
 TWI_NOINLINE void twi_clear(void *memory, size_t bytes)
 {
@@ -1428,7 +1431,8 @@ TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback)
 
 /* ------------------------------------------------- starting, cancelling --- */
 
-/* Takes a pending timer out of its ring, or counts a new one. */
+/* Takes a pending timer out of its ring, or counts a new one; sets state and
+ * deadline. */
 static inline void twi_begin_start(timingwheel *tw, tw_timer *timer,
                                    uint64_t deadline)
 {
@@ -1517,7 +1521,7 @@ static inline int twi_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
 {
     twi_rule_use(__func__, tw, timer);
-    twi_hint_delay(tw, timer, deadline);
+    twi_advise_delay(tw, timer, deadline);
     return twi_start(tw, timer, deadline);
 }
 
@@ -1526,7 +1530,7 @@ TW_DEF int tw_start_after(timingwheel *tw, tw_timer *timer, uint64_t now,
 {
     uint64_t deadline = tw_after(now, delay);
     twi_rule_use(__func__, tw, timer);
-    twi_hint_after(tw, timer, deadline, delay);
+    twi_advise_after(tw, timer, deadline, delay);
     return twi_start(tw, timer, deadline);
 }
 
@@ -1543,7 +1547,7 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
                            uint64_t latest)
 {
     twi_rule_use(__func__, tw, timer);
-    twi_hint_delay(tw, timer, earliest);
+    twi_advise_delay(tw, timer, earliest);
     if (tw == NULL || latest < earliest)
         return TW_EINVAL;
     uint64_t low = twi_tick_of(tw, earliest);
@@ -1576,7 +1580,7 @@ static inline int twi_postpone(timingwheel *tw, tw_timer *timer,
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
 {
     twi_rule_use(__func__, tw, timer);
-    twi_hint_delay(tw, timer, deadline);
+    twi_advise_delay(tw, timer, deadline);
     return twi_postpone(tw, timer, deadline);
 }
 
@@ -1585,7 +1589,7 @@ TW_DEF int tw_postpone_after(timingwheel *tw, tw_timer *timer, uint64_t now,
 {
     uint64_t deadline = tw_after(now, delay);
     twi_rule_use(__func__, tw, timer);
-    twi_hint_after(tw, timer, deadline, delay);
+    twi_advise_after(tw, timer, deadline, delay);
     return twi_postpone(tw, timer, deadline);
 }
 
@@ -1627,8 +1631,8 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
 
 /* ------------------------------------------------------------ cascading --- */
 
-/* Places a timer found before its tick, and counts it as cascaded. Without
- * memory it goes to TWI_NO_MEMORY. While one is there, none asks for memory. */
+/* Places a timer that is not due, and counts it as cascaded. Without memory it
+ * goes to TWI_NO_MEMORY. While that list has a timer, none asks for memory. */
 static void twi_place_again(timingwheel *tw, tw_timer *timer)
 {
     uint64_t tick = twi_tick_of(tw, timer->deadline);
@@ -1674,8 +1678,8 @@ TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
     }
 }
 
-/* Takes out and returns the first timer of a bucket of wheel 0, or of a list.
- * If the timer is not due, places it again and returns NULL. */
+/* Takes out and returns the first timer of a list or of a bucket of wheel 0, or
+ * a lone due timer. If it is not due, places it again and returns NULL. */
 static inline tw_timer *twi_take_first(timingwheel *tw, twi_bucket *bucket)
 {
     twi_rule_ring(tw->called, bucket);
@@ -1691,9 +1695,9 @@ static inline tw_timer *twi_take_first(timingwheel *tw, twi_bucket *bucket)
 
 /* Takes out and returns the first due timer of a coarse bucket with few timers,
  * and sets the quiet tick to before the earliest of the others. Returns NULL if
- * no timer is due, or if the bucket has moved down, because it has many timers
- * or a postponed timer. (Without firing in place, 20 timers take 35 % longer.)
- * No single timer that is due comes here. */
+ * no timer is due, or if timers have moved down, because there are many or one
+ * was postponed. (Without firing in place, 20 timers take 35 % longer.) Not for
+ * a lone due timer. */
 TWI_NOINLINE tw_timer *twi_take_coarse(timingwheel *tw, twi_wheel *wheel,
                                        twi_bucket *bucket)
 {
@@ -1764,7 +1768,7 @@ static uint64_t twi_share_of(uint64_t timers, uint64_t passed, uint64_t span)
 TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
 {
     uint64_t clock = tw->clock_tick, looked = tw->looked_tick;
-    if (tw->ahead_tick == 0) /* a bucket became large: no share is left over */
+    if (tw->ahead_tick == 0) /* a bucket became large: count from this call */
         looked = twi_tick_reached(tw, tw->clock_time);
     tw->looked_tick = clock;
     tw->ahead_tick = UINT64_MAX;
@@ -1828,7 +1832,8 @@ static inline tw_timer *twi_take_next(timingwheel *tw, uint64_t target_tick)
             timer = twi_take_from(tw, wheel);
             continue;
         }
-        /* The due timers fire, and the others are placed again. */
+        /* Postponed timers without a wheel: the due ones fire, and the others
+         * are placed again. */
         twi_append_ring(tw, &tw->lists[TWI_NO_MEMORY], list);
         twi_queue_set(tw, wheel, UINT64_MAX);
     }
@@ -1888,7 +1893,7 @@ static inline size_t twi_fire(const char *function, timingwheel *tw,
                               uint64_t now, uint64_t limit)
 {
     twi_rule_live(function, tw);
-    twi_hint_now(tw, now);
+    twi_advise_now(tw, now);
     if (limit == 0 || twi_pass_quickly(tw, now))
         return 0;
     uint64_t before = tw->fired;
@@ -1910,7 +1915,7 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 {
     twi_rule_live(__func__, tw);
-    twi_hint_now(tw, now);
+    twi_advise_now(tw, now);
     if (twi_pass_quickly(tw, now))
         return NULL;
     return twi_advance(tw, now, UINT64_MAX, true);
@@ -2423,7 +2428,7 @@ static bool twi_apply(timingwheel *tw, tw_remote *remote)
         if (!done) {
             uint64_t deadline =
                 request == UINT64_MAX ? request : request - TWI_START;
-            twi_hint_delay(tw, &remote->timer, deadline);
+            twi_advise_delay(tw, &remote->timer, deadline);
             done = twi_start_slow(tw, &remote->timer, deadline) == TW_OK;
         } else if (twi_is_pending(&remote->timer)) {
             twi_remove(tw, &remote->timer, TW_CANCELLED);
@@ -2632,15 +2637,15 @@ static void twi_rule_not_pending(const tw_timer *timer)
 }
 
 /* The kinds of hints: each is printed once per timingwheel. */
-enum twi_hints { TWI_DELAY = 1, TWI_AFTER = 2, TWI_NEGATIVE = 4, TWI_NOW = 8 };
+enum twi_advice { TWI_DELAY = 1, TWI_AFTER = 2, TWI_NEGATIVE = 4, TWI_NOW = 8 };
 
-static void twi_hint(timingwheel *tw, unsigned kind, const tw_timer *timer,
-                     const char *sentence)
+static void twi_advise(timingwheel *tw, unsigned kind, const tw_timer *timer,
+                       const char *sentence)
 {
     (void)sentence;
-    if ((tw->hinted & kind) == 0)
+    if ((tw->advised & kind) == 0)
         twi_print("hint: ", sentence, tw->called, timer);
-    tw->hinted |= kind;
+    tw->advised |= kind;
 }
 
 /* Far before `start`: a deadline shortly before `start` may be one that a
@@ -2650,37 +2655,40 @@ static bool twi_is_long_ago(const timingwheel *tw, uint64_t deadline)
     return deadline != 0 && deadline < tw->start_time - tw->start_time / 2;
 }
 
-static void twi_hint_delay(timingwheel *tw, const tw_timer *timer,
-                           uint64_t deadline)
+static void twi_advise_delay(timingwheel *tw, const tw_timer *timer,
+                             uint64_t deadline)
 {
     if (TWI_PRINTING && twi_is_long_ago(tw, deadline))
-        twi_hint(tw, TWI_DELAY, timer,
-                 "the deadline lies far before the first reading of the clock: "
-                 "a delay? Add a reading of the clock, as tw_after does");
+        twi_advise(
+            tw, TWI_DELAY, timer,
+            "the deadline lies far before the first reading of the clock: "
+            "a delay? Add a reading of the clock, as tw_after does");
 }
 
-static void twi_hint_after(timingwheel *tw, const tw_timer *timer,
-                           uint64_t deadline, uint64_t delay)
+static void twi_advise_after(timingwheel *tw, const tw_timer *timer,
+                             uint64_t deadline, uint64_t delay)
 {
     if (TWI_PRINTING && twi_is_long_ago(tw, deadline))
-        twi_hint(tw, TWI_AFTER, timer,
-                 "now + delay lies far before the first reading of the clock: "
-                 "an old `now`, or another unit? Pass the latest reading");
+        twi_advise(
+            tw, TWI_AFTER, timer,
+            "now + delay lies far before the first reading of the clock: "
+            "an old `now`, or another unit? Pass the latest reading");
     if (TWI_PRINTING && delay > UINT64_C(1) << 63)
-        twi_hint(tw, TWI_NEGATIVE, timer,
-                 "the delay is above 2^63, so the timer never fires: "
-                 "a negative number? Pass 0 instead");
+        twi_advise(tw, TWI_NEGATIVE, timer,
+                   "the delay is above 2^63, so the timer never fires: "
+                   "a negative number? Pass 0 instead");
 }
 
-static void twi_hint_now(timingwheel *tw, uint64_t now)
+static void twi_advise_now(timingwheel *tw, uint64_t now)
 {
     if (!TWI_PRINTING || now == 0)
         return;
     uint64_t latest = tw->unfinished ? tw->target_time : tw->clock_time;
     if (now < latest && latest - now > tw->tick_length)
-        twi_hint(tw, TWI_NOW, NULL,
-                 "`now` lies before the latest one: a clock that was set back? "
-                 "Use one monotonic clock, in one unit");
+        twi_advise(
+            tw, TWI_NOW, NULL,
+            "`now` lies before the latest one: a clock that was set back? "
+            "Use one monotonic clock, in one unit");
 }
 
 #endif /* TIMINGWHEEL_IMPLEMENTATION */
