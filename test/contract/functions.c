@@ -96,9 +96,12 @@ static void refuses(timingwheel *wheel)
 
 static void no_wheel_refuses(void)
 {
+    tw_timer timer = TW_TIMER_INIT(NULL);
     set_up();
     CHECK(tw_init(NULL, NULL) == TW_EINVAL);
     refuses(NULL);
+    CHECK_EQUAL(tw_start(tw, &timer, 5), TW_OK);
+    CHECK(!tw_cancel(NULL, &timer) && tw_cancel(tw, &timer));
     RUN("start a 10, b 70000, c 0; advance 20: c a");
     tw_destroy(tw); /* the wheel forgets its clock and its timers */
     CHECK_EQUAL(memory->blocks, 0);

@@ -77,7 +77,7 @@ struct peer *on_retry(tw_timer *timer)
     return peer;
 }
 
-void on_period(timingwheel *tw, tw_timer *timer, uint64_t now)
+void on_period(timingwheel *tw, tw_timer *timer)
 {
     uint64_t next, missed, period = 10;
 #include "repeat.inc"
