@@ -24,7 +24,8 @@
  *     line 1: 2 pending, 0 fired, 0 cascaded      a line of tw_dump, from 0
  *     in a: start b 50    the action of the callback of a, and of its polls
  *     visitor: cancel self    the action of each visit
- *     each S 2 4..6 9     runs the case for each value of the variable S
+ *     each S 2 4..6 9     runs the case for each value of S; at most four
+ *     passes 24           the case must run so many times (not on the AVR)
  *     let D S*S           sets a variable
  *     repeat 5 advance now+10    repeats the rest of the line
  *
@@ -116,7 +117,13 @@ typedef struct script_entry {
 } script_entry;
 
 static const char *script_file, *script_text; /* name and text of the script */
-static unsigned long script_pass; /* number of the combination of `each` */
+
+/* The combination of the values of `each`: for each of them, in order, the value
+ * of the running pass, and how many there are, which may depend on earlier
+ * values. The last one changes first. */
+static struct script_choice {
+    unsigned long chosen, count;
+} script_choices[4];
 
 /* Where the interpreter is. An action of a timer changes the place, and then
  * sets the place back. */
@@ -136,7 +143,8 @@ static struct {
     const char *visitor;    /* the action of each visit */
     uint64_t variables[26]; /* A to Z */
     uint32_t is_given;      /* a bit for each variable that has a value */
-    unsigned long passes;   /* number of combinations of `each` */
+    unsigned eaches;        /* number of `each` so far */
+    unsigned long passes;   /* what the case says; 0: nothing */
     size_t allocations;     /* by starts and reserves */
     uint64_t wakes, idle;   /* calls of `sleep`; calls that fired nothing */
     uint64_t drawn;         /* lines of the last tw_dump */
@@ -606,13 +614,14 @@ static void script_let(unsigned index, uint64_t value)
  * then goes to the value. */
 static void script_each(void)
 {
+    struct script_choice *choice = &script_choices[script.eaches++ % 4];
     unsigned variable = script_variable();
     uint64_t count = 0, chosen = UINT64_MAX;
     const char *values = here.at;
     for (int round = 0; round < 2 && !script.has_failed; round++) {
         here.at = values;
         if (count != 0)
-            chosen = script_pass / script.passes % count;
+            chosen = choice->chosen;
         for (count = 0; script_peek() != '\0' && !script.has_failed;) {
             uint64_t from = script_sum();
             uint64_t to = script_accept("..") ? script_sum() : from;
@@ -621,7 +630,7 @@ static void script_each(void)
             count += to - from + 1;
         }
     }
-    script.passes *= (unsigned long)count;
+    choice->count = (unsigned long)count;
 }
 
 static void script_statements(void);
@@ -706,6 +715,8 @@ static bool script_command(const char *name)
         script_timingwheel();
     } else if (SCRIPT_IS("each")) {
         script_each();
+    } else if (SCRIPT_READ("passes", 1)) {
+        script.passes = (unsigned long)v[0];
     } else if (SCRIPT_IS("let")) {
         unsigned variable = script_variable();
         script_let(variable, script_sum());

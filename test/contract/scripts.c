@@ -80,7 +80,6 @@ static void script_run_pass(const char *line)
     char name[SCRIPT_LINE];
     const heap *memory = &script.memory;
     memset(&script, 0, sizeof script);
-    script.passes = 1;
     here.line = line;
     here.copy = here.at = "";
     (void)tw_init(&script.tw, NULL);
@@ -105,15 +104,30 @@ static void script_run_pass(const char *line)
                  memory->blocks + memory->bytes + memory->strays == 0);
 }
 
+/* Goes to the next combination, like a counter with a digit per `each`. Returns
+ * false after the last one. */
+static bool script_next_choice(void)
+{
+    for (unsigned i = script.eaches; i-- > 0; script_choices[i].chosen = 0)
+        if (++script_choices[i].chosen < script_choices[i].count)
+            return true;
+    return false;
+}
+
 /* Runs the case whose first line is `line`. Returns false if the case failed.
  * script.is_too_small is true if the machine has too little memory. */
 static bool script_run(const char *line)
 {
-    script_pass = 0;
+    unsigned long passes = 0;
+    memset(script_choices, 0, sizeof script_choices);
     do
         script_run_pass(line);
-    while (++script_pass < script.passes && script_pass < SCRIPT_PASSES &&
-           !script_has_ended());
+    while (++passes < SCRIPT_PASSES && !script_has_ended() &&
+           script_next_choice());
+    if (!script_has_ended() && !SCRIPT_IS_SMALL)
+        script_check(line, "so many passes",
+                     passes < SCRIPT_PASSES &&
+                         (script.passes == 0 || script.passes == passes));
     return !script.has_failed;
 }
 
