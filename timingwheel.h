@@ -177,7 +177,7 @@
    TW_CALL(tw, timer)          by default (timer)->callback((tw), (timer))
                                The callback may free timer: do not use it after
    TW_DEBUG                    in each implementing file: aborts on misuse
-   TW_ASSERT(expr)             judges each rule instead, without hints
+   TW_ASSERT(expr)             with TW_DEBUG: is called instead, and no hints
    (*) Define the macro wherever this header is included.
    If TW_MALLOC needs a later header, include this one again after it, with
    TIMINGWHEEL_IMPLEMENTATION. In a library of yours, define TW_STATIC and the
@@ -312,12 +312,13 @@ typedef enum tw_state {
 } tw_state;
 
 /* Settings of a timingwheel. A zero field means the default. C++ before C++20
- * has no names in braces: tw_config config = {}; config.tick = 10; */
+ * has no names in braces: tw_config config = {}; config.start = now; */
 typedef struct tw_config {
     uint64_t tick;       /* time units per tick; 0 = 1 */
     uint64_t start;      /* the first reading of the loop's clock, in time
                             units; with 0 for a clock far from 0 the first
-                            timers need more wheels, and start slowly */
+                            timers need more wheels, and start slowly, and
+                            TW_DEBUG has no hints about deadlines */
     uint32_t wheel_size; /* steps of a wheel per step of the next coarser
                             wheel: a power of two from 2 to 4096 (1024 if
                             size_t has 16 bits); 0 = TW_DEFAULT_WHEEL_SIZE */

@@ -118,9 +118,9 @@ typedef struct script_entry {
 
 static const char *script_file, *script_text; /* name and text of the script */
 
-/* The combination of the values of `each`: for each of them, in order, the value
- * of the running pass, and how many there are, which may depend on earlier
- * values. The last one changes first. */
+/* The combination of the values of `each`: for each of them, in order, the
+ * value of the running pass, and how many there are, which may depend on
+ * earlier values. The last one changes first. */
 static struct script_choice {
     unsigned long chosen, count;
 } script_choices[4];
