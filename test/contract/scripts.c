@@ -108,9 +108,12 @@ static void script_run_pass(const char *line)
  * false after the last one. */
 static bool script_next_choice(void)
 {
-    for (unsigned i = script.eaches; i-- > 0; script_choices[i].chosen = 0)
-        if (++script_choices[i].chosen < script_choices[i].count)
+    for (unsigned i = script.eaches; i != 0; i--) {
+        struct script_choice *choice = &script_choices[i - 1];
+        if (++choice->chosen < choice->count)
             return true;
+        choice->chosen = 0;
+    }
     return false;
 }
 
