@@ -103,6 +103,7 @@ static const char *const script_names[] = {
     "idle",      "fired",    "cancelled", "pending", "TW_OK", "TW_EINVAL",
     "TW_ENOMEM", "TW_EFULL", "TW_EBUSY",  "false",   "true",  "none"};
 enum { SCRIPT_OK = 4, SCRIPT_FALSE = 9, SCRIPT_NONE = 11, SCRIPT_NAMES = 12 };
+enum { SCRIPT_EACHES = 4 };
 typedef char
     script_names_are_in_order[TW_PENDING == 3 && TW_EBUSY == -4 ? 1 : -1];
 
@@ -123,7 +124,7 @@ static const char *script_file, *script_text; /* name and text of the script */
  * earlier values. The last one changes first. */
 static struct script_choice {
     unsigned long chosen, count;
-} script_choices[4];
+} script_choices[SCRIPT_EACHES];
 
 /* Where the interpreter is. An action of a timer changes the place, and then
  * sets the place back. */
@@ -610,25 +611,22 @@ static void script_let(unsigned index, uint64_t value)
     script.is_given |= UINT32_C(1) << index;
 }
 
-/* Sets a variable to its value for the current pass: first counts the values,
- * then goes to the value. */
+/* Sets a variable to its value for the current pass, and counts the values. */
 static void script_each(void)
 {
-    struct script_choice *choice = &script_choices[script.eaches++ % 4];
+    if (script.eaches == SCRIPT_EACHES) {
+        script_fail("at most four `each`");
+        return;
+    }
+    struct script_choice *choice = &script_choices[script.eaches++];
     unsigned variable = script_variable();
-    uint64_t count = 0, chosen = UINT64_MAX;
-    const char *values = here.at;
-    for (int round = 0; round < 2 && !script.has_failed; round++) {
-        here.at = values;
-        if (count != 0)
-            chosen = choice->chosen;
-        for (count = 0; script_peek() != '\0' && !script.has_failed;) {
-            uint64_t from = script_sum();
-            uint64_t to = script_accept("..") ? script_sum() : from;
-            if (chosen >= count && chosen - count <= to - from)
-                script_let(variable, from + (chosen - count));
-            count += to - from + 1;
-        }
+    uint64_t count = 0, chosen = choice->chosen;
+    while (script_peek() != '\0' && !script.has_failed) {
+        uint64_t from = script_sum();
+        uint64_t to = script_accept("..") ? script_sum() : from;
+        if (chosen >= count && chosen - count <= to - from)
+            script_let(variable, from + (chosen - count));
+        count += to - from + 1;
     }
     choice->count = (unsigned long)count;
 }
