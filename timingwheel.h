@@ -7,8 +7,8 @@
    SPDX-License-Identifier: MIT (the text is at the end)
 
    SYNOPSIS
-   Define TIMINGWHEEL_IMPLEMENTATION in one file, in C99 or C++11. Other files
-   only include it (C90 with stdint.h and stdbool.h). List: "- functions -".
+   Define TIMINGWHEEL_IMPLEMENTATION in one file, in C99 or C++11. Others only
+   include the header (C90 with stdint.h, stdbool.h). The list: "- functions -".
    example: synopsis.c
        #define TIMINGWHEEL_IMPLEMENTATION
        #include "timingwheel.h"
@@ -50,21 +50,21 @@
    1. Data beats a timeout. After a stall, timers fire before waiting data is
       read: let the callback read once more before closing. If it cannot, it
       calls tw_start(tw, timer, 0), and closes at the second firing, unless data
-      came. Then advance after handle_events(), and handle all events there: a
-      full epoll_wait asks again. (A request needs its answer, not just a byte.)
+      came. Then advance after handle_events(), which must ask until no event is
+      left. (Any byte ends an idle time, but only its answer ends a request.)
    2. A delay counts from its start: read the clock there, in a function of
       yours. One reading per turn saves 20 to 30 ns a start, and shortens delays
-      by a turn. tw_start takes a time: given a delay, a timer is overdue.
+      by a turn. tw_start takes a time: given a delay, the timer is overdue.
    3. Count nanoseconds, with ticks of 1 ms: a reading cut off to milliseconds
-      makes a delay too short. (If you count milliseconds, add 1 to delays.) A
-      counter of 32 bits wraps? now += (uint32_t)(counter - (uint32_t)now);
+      makes a delay too short. (If you count milliseconds, add 1 to delays.) If
+      a counter wraps, per wrap: now += (uint32_t)(counter - (uint32_t)now);
    4. Set `start` to the first reading, or the first timers lie far ahead, and
       start slowly. Take a monotonic clock: after a step back all timers wait.
    5. Round sleeps up to the unit of your wait function, or the loop spins.
       Events may come before timers, but starts are cheaper after an advance.
    6. For the next turn: tw_start(tw, timer, 0). A delay of 0 may take a tick.
    7. A start fails only without memory for a wheel, at max_pending, in a
-      visitor of tw_foreach, and on misuse. Else ignore the status.
+      visitor of tw_foreach, and on misuse. If none can be, ignore the status.
 
    WORDS
    The *clock* is how far the timingwheel has advanced, in *ticks*: tick n is
@@ -154,8 +154,8 @@
        before, or many postpones out of one tick, move all at once.
    11. Callbacks may start, cancel, postpone and move any timer, drain, and free
        the timer that fired, or a cancelled one. Inside them advance, poll, trim
-       and destroy do nothing. In C++ code they may throw: the call is then
-       unfinished. A longjmp, or a throw through C, breaks the timingwheel.
+       and destroy do nothing. If the implementation is C++, they may throw: the
+       call is then unfinished. A longjmp, or a throw through C, breaks tw.
 
    COSTS
    bytes                    64 bits     Cortex-M3     AVR
@@ -316,9 +316,9 @@ typedef enum tw_state {
 typedef struct tw_config {
     uint64_t tick;       /* time units per tick; 0 = 1 */
     uint64_t start;      /* the first reading of the loop's clock, in time
-                            units; with 0 for a clock far from 0 the first
+                            units. With 0 for a clock far from 0, the first
                             timers need more wheels, and start slowly, and
-                            TW_DEBUG has no hints about deadlines */
+                            TW_DEBUG gives no hints about deadlines */
     uint32_t wheel_size; /* steps of a wheel per step of the next coarser
                             wheel: a power of two from 2 to 4096 (1024 if
                             size_t has 16 bits); 0 = TW_DEFAULT_WHEEL_SIZE */
@@ -1263,8 +1263,8 @@ static uint64_t twi_first_quiet_tick(const timingwheel *tw, twi_wheel *wheel)
     }
 }
 
-/* For a timer that is now the first of its wheel, or has made its bucket large:
- * sets the wheel's key, work_tick, large_tick and ahead_tick. */
+/* Sets the wheel's key, work_tick, large_tick and ahead_tick for a timer that
+ * is now the first of its wheel, or has made its bucket large. */
 TWI_NOINLINE void twi_note_first_or_large(timingwheel *tw, twi_wheel *wheel,
                                           uint64_t bound, uint64_t tick)
 {
@@ -1301,7 +1301,7 @@ typedef struct twi_scope {
 #define TWI_ENTER_CLOSED(tw, bit) \
     TWI_ENTER(tw, bit);           \
     (tw)->activity &= ~(unsigned)TWI_OPEN
-#define TWI_LEAVE() (scope.tw->activity = scope.before) /* in C++ once more */
+#define TWI_LEAVE() (scope.tw->activity = scope.before) /* ~twi_scope, too */
 
 TWI_NOINLINE void twi_clear(void *memory, size_t bytes)
 {
@@ -1679,8 +1679,8 @@ TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
     }
 }
 
-/* Takes out and returns the first timer of a list or of a bucket of wheel 0, or
- * a lone due timer. If it is not due, places it again and returns NULL. */
+/* Takes out and returns the first timer of a list or bucket. If the timer is
+ * not due, places the timer again and returns NULL. */
 static inline tw_timer *twi_take_first(timingwheel *tw, twi_bucket *bucket)
 {
     twi_rule_ring(tw->called, bucket);
@@ -2607,7 +2607,7 @@ static void twi_rule_initialised(const char *function, const tw_timer *timer)
 static void twi_rule_timer(const timingwheel *tw, const tw_timer *timer)
 {
     twi_rule_initialised(tw->called, timer);
-    if (!TWI_DEBUGGING || !tw_is_pending(timer))
+    if (!TWI_DEBUGGING || !twi_is_pending(timer))
         return;
     TWI_MISUSE(timer->hint != TWI_HINT_OF(tw), tw->called, timer,
                "the timer is pending on another timingwheel, or was moved "
