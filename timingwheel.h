@@ -2638,7 +2638,13 @@ static void twi_rule_not_pending(const tw_timer *timer)
 }
 
 /* The kinds of hints: each is printed once per timingwheel. */
-enum twi_advice { TWI_DELAY = 1, TWI_AFTER = 2, TWI_NEGATIVE = 4, TWI_NOW = 8 };
+enum twi_advice {
+    TWI_DELAY = 1,
+    TWI_AFTER = 2,
+    TWI_NEGATIVE = 4,
+    TWI_NOW = 8,
+    TWI_FIRST = 16
+};
 
 static void twi_advise(timingwheel *tw, unsigned kind, const tw_timer *timer,
                        const char *sentence)
@@ -2654,6 +2660,18 @@ static void twi_advise(timingwheel *tw, unsigned kind, const tw_timer *timer,
 static bool twi_is_long_ago(const timingwheel *tw, uint64_t deadline)
 {
     return deadline != 0 && deadline < tw->start_time - tw->start_time / 2;
+}
+
+/* The first `now`. */
+static void twi_advise_first(timingwheel *tw, uint64_t now)
+{
+    if (tw->start_time == 0 && tw->clock_time == 0 &&
+        now / tw->tick_length > UINT16_MAX)
+        twi_advise(
+            tw, TWI_FIRST, NULL,
+            "the first `now` lies far after `start`, which is 0: set "
+            "tw_config.start to the first reading of the clock, or the first "
+            "timers start slowly, and no hint finds a delay as a deadline");
 }
 
 static void twi_advise_delay(timingwheel *tw, const tw_timer *timer,
@@ -2678,12 +2696,18 @@ static void twi_advise_after(timingwheel *tw, const tw_timer *timer,
         twi_advise(tw, TWI_NEGATIVE, timer,
                    "the delay is above 2^63, so the timer never fires: "
                    "a negative number? Pass 0 instead");
+    else if (TWI_PRINTING)
+        twi_advise_first(tw, deadline - delay);
 }
 
+/* A simulation goes to its first deadline, however far that is. */
 static void twi_advise_now(timingwheel *tw, uint64_t now)
 {
+    uint64_t deadline;
     if (!TWI_PRINTING || now == 0)
         return;
+    if (tw_next_deadline(tw, &deadline) && deadline < now / 2)
+        twi_advise_first(tw, now);
     uint64_t latest = tw->unfinished ? tw->target_time : tw->clock_time;
     if (now < latest && latest - now > tw->tick_length)
         twi_advise(
@@ -2703,7 +2727,8 @@ static void twi_advise_now(timingwheel *tw, uint64_t now)
    2.3.0  2026-11-28  Names in object files are those of the source. A file that
                       declares functions needs an implementation of its version.
                       tw_find. Large buckets move early in batches, and restarts
-                      no longer speed that up. Hints: fewer, and each once.
+                      no longer speed that up. Hints: fewer, each once, and
+                      one for a forgotten `start`.
    2.2.0  2026-11-27  tw_start_after, tw_postpone_after, TW_WHEEL_BYTES. Hints
                       of TW_DEBUG, which names timers and callbacks. Most files
                       of two versions do not link. Shorter longest calls:

@@ -196,7 +196,8 @@ static const kind
     delay = {"a delay?", TIMER + HINT, 1, 0},
     old_now = {"an old `now`, or another unit", TIMER + HINT, 1, 0},
     negative = {"a negative number?", TIMER + HINT, 1, 0},
-    set_back = {"set back?", HINT, 1, 0}, no_hint = {NULL, HINT, 1, 0};
+    set_back = {"set back?", HINT, 1, 0}, no_hint = {NULL, HINT, 1, 0},
+    far = {"tw_config.start to the first reading", HINT, 1, 0};
 
 /* The line on standard error ends with the function of the last command. */
 typedef struct row {
@@ -357,6 +358,19 @@ static const row rows[] = {
      "start a 1, b 1; limit 1 9: a; limit 1 7: b"},
     {&set_back, "hint: back after a poll",
      "start a 1; poll 9: a; poll 9; advance 7"},
+    {&far, "hint: the first start_after far from `start` 0",
+     "start_from a 65536 5"},
+    {&far, "hint: the first postpone_after far from `start` 0",
+     "postpone_from a 65536 5"},
+    {&far, "hint: a call far after the first deadline",
+     "start a 30; advance 65536: a; start b 65540; advance 999999: b"},
+    {&far, "hint: a first poll far after the first deadline",
+     "start a 30; poll 65536: a"},
+    {&no_hint, "no hint: a simulation from 0",
+     "start a 65536; start_after b 99999; advance 100000: a b; "
+     "start_from a 200000 5"},
+    {&no_hint, "no hint: a clock that soon passes 65,535 ticks",
+     "start_from a 65535 5; start b 9; advance 65535: b"},
     {&no_hint, "no hint: deadline 0, and overdue",
      "timingwheel start 99; start a 0, b 99; advance 200: a b; start b 150; "
      "postpone b 0"},
