@@ -48,10 +48,11 @@
            handle_events(); // tw_start_after(tw, timer, clock_ns(), delay)
        }
    1. Data beats a timeout. After a stall, timers fire before waiting data is
-      read: let the callback read once more before closing. If it cannot, it
-      calls tw_start(tw, timer, 0), and closes at the second firing, unless data
-      came. Then advance after handle_events(), which must ask until no event is
-      left. (Any byte ends an idle time, but only its answer ends a request.)
+      read: let the callback read once more before closing. If it cannot, let
+      it close at the second firing, unless data came:
+          if (tw_deadline(timer) > 0) tw_start(tw, timer, 0); else close_it(c);
+      Then advance after handle_events(), which must ask until no event is left.
+      (Any byte ends an idle time, but only its answer ends a request.)
    2. A delay counts from its start: read the clock there, in a function of
       yours. One reading per turn saves 20 to 30 ns a start, and shortens delays
       by a turn. tw_start takes a time: given a delay, the timer is overdue.
@@ -83,25 +84,18 @@
          c->closed = true; // cancel its other timers, skip its events,
          list_add(&server->closed, c); // and free it after the turn
          tw_start_after(tw, &server->retry, clock_ns(), delay);
-   - Have several timers of one kind? Keep an array.           example: array.c
-         struct retry *r = TW_OWNER(timer, struct retry, timer); // an element
-         struct peer *peer = TW_OWNER(r - r->index, struct peer, retries);
    - Repeat a timer? Start it in its callback.                example: repeat.c
          next = tw_next_period(tw_deadline(timer), period, clock_ns(), &missed);
          tw_start(tw, timer, next); // keeps the phase, skips what was missed
      tw_after(now, ...) drifts, tw_after(tw_deadline(timer), ...) catches up.
    - Stop everything? tw_drain, free the owners, tw_destroy (not in callbacks).
-   - Find a mistake? TW_DEBUG finds broken rules, and prints hints. Use it with
-     -fsanitize=address, or thread. tw_dump draws the wheels.
-   - Use C++? Derive a class from tw_timer (test/recipes/timer.cpp). Call
-     tw_cancel in the destructor, and tw_move in moves.
+   - Find a mistake? See DEBUGGING, and tw_dump. C++? test/recipes/timer.cpp
    - Bound the work of a turn? tw_advance_clock_limit. Move an object? tw_move.
-     Is a timer left that counts, or which has this number? tw_find, in O(n).
+     Pause a timer? tw_remaining, then tw_cancel. Find one? tw_find, in O(n).
    - Choose `tick` and wheel_size? Ticks of 1 ms suit network timeouts. Ticks
      256 times finer cost at most one more move per timer. Leave wheel_size at
      256; 16 suits few timers: all wheels take 35 KB, not 264, but are slower.
    - Never run out of memory? Call tw_reserve. No malloc? test/recipes/static.c
-   - Pause a timer? tw_remaining, then tw_cancel. Fork? Set up in each process.
    - Simulate? Go from deadline to deadline.                 example: simulate.c
          while (tw_next_deadline(tw, &now) && now <= end)
              tw_advance_clock(tw, now); // callbacks use tw_now
@@ -144,14 +138,13 @@
        take three calls, and fire before what is started overdue meanwhile.
     9. Memory is allocated for wheels alone, never per timer. Without memory
        tw_start returns TW_ENOMEM and changes no timer, and pending timers fire
-       as promised, except for promise 10: all postponed timers without a wheel
-       move when one of them is due, at most once in wheel_size ticks.
+       as promised, but postponed ones may break promise 10.
    10. No spikes, if the loop wakes regularly: the longest call grows with the
-       timers that fire in it and the time passed. A large bucket cascades
-       early: 100,000 timers due within 256 ticks move 391 at a time if a call
-       moves the clock by a tick, 39,063 if by 100; after restarts and cancels,
-       at most this share of all pending timers. A sleep through the step
-       before, or many postpones out of one tick, move all at once.
+       timers that fire in it and the time passed, because a large bucket
+       cascades early. Of 100,000 timers due within 256 ticks, a call moves 391
+       per tick passed; after restarts and cancels, at most that share of all
+       pending timers. A sleep through the step before, or many postpones out of
+       one tick, move all at once.
    11. Callbacks may start, cancel, postpone and move any timer, drain, and free
        the timer that fired, or a cancelled one. Inside them advance, poll, trim
        and destroy do nothing. If the implementation is C++, they may throw: the
@@ -176,18 +169,30 @@
    TIMINGWHEEL_THREADS (*)     the mailbox, for requests from other threads
    TW_CALL(tw, timer)          by default (timer)->callback((tw), (timer))
                                The callback may free timer: do not use it after
-   TW_DEBUG                    in each implementing file: aborts on misuse
-   TW_ASSERT(expr)             with TW_DEBUG: is called instead, and no hints
+   TW_DEBUG                    in each implementing file (see DEBUGGING)
+   TW_ASSERT(expr)             with TW_DEBUG: for misuse, and no hints
    (*) Define the macro wherever this header is included.
    If TW_MALLOC needs a later header, include this one again after it, with
    TIMINGWHEEL_IMPLEMENTATION. In a library of yours, define TW_STATIC and the
-   implementation in each file that calls functions, which may then be inlined,
-   as with -flto; or, in a shared library, TW_DEF as extern
-   __attribute__((visibility("hidden"))) in all files. Else two libraries share
-   the functions, and TW_MALLOC, of the first one. A public header of yours
-   defines TW_TYPES_ONLY around its include, else each file that includes it
-   needs an implementation: one of the file's version, or gcc, clang and tcc do
-   not link it. Compile files from before 2.3.0 again.
+   implementation in each file with calls, which may then be inlined, as with
+   -flto; or, if shared, TW_DEF as extern __attribute__((visibility("hidden")))
+   in all files. Else two libraries share the first one's functions and
+   TW_MALLOC. A public header of yours defines TW_TYPES_ONLY around its include,
+   else each file with that header needs an implementation of its version, or
+   gcc, clang and tcc do not link it. Compile files from before 2.3.0 again.
+
+   DEBUGGING
+   With TW_DEBUG, misuse aborts after a line on stderr, also with NDEBUG, like
+       timingwheel.h: the timer was never initialised: call tw_timer_init
+       first; timer 0x7ffe40, callback 0x401136 (tw_start)
+   Misuse is: NULL; a wrong wheel_size; a timingwheel not set up, copied or
+   moved; a timer not initialised, or pending elsewhere; a call that a callback
+   (promise 11), visitor or TW_MALLOC must not make; a pending timer freed,
+   copied, moved or overwritten, once a call finds other bytes in its place (in
+   freed memory, -fsanitize=address finds it sooner; =thread, a second thread).
+   A hint is printed once per timingwheel, and the program goes on: for a delay
+   passed as a deadline, an old `now`, a delay above 2^63, a `now` that goes
+   back, or a forgotten `start`. Calls take 1.3 to 5 times as long.
 
    THREADS
    A timingwheel belongs to one thread, and two share nothing. Functions of a
@@ -207,16 +212,11 @@
      tw_post_cancel(&box, &job->timeout). Posting is lock-free, never allocates
      and cannot fail. A request replaces an earlier one. The callback sees what
      the thread wrote before.
-   - A posted cancel may come after the timer has fired. Once tw_remote_settled
-     is true, a cancelled timer will not fire, and the loop's thread may use or
-     free it, if it is not pending and nobody posts it again.
    - Reuse a job at once? Its last start may still fire. Give the job an atomic
-     word: the deadline of the open request, or 0. The worker sets the word
-     before it posts. The worker at an answer, and the callback with
-     tw_deadline(timer), exchange the deadline for 0 by compare-and-swap. Who
-     succeeds owns the job. No cancel is needed (test/recipes/jobs.c).
-   - Keep mailbox and remotes in place, because requests point to them. At the
-     end, join the threads, collect once more, drain and destroy.
+     word: the deadline of the open request, set before the post, or 0. The
+     worker at an answer, and the callback with tw_deadline(timer), exchange the
+     deadline for 0 by compare-and-swap. Who succeeds owns the job. No cancel is
+     needed (test/recipes/jobs.c).
 */
 
 /* Silences warnings about correct code. */
@@ -373,9 +373,11 @@ struct tw_timer {
 
 /* Returns a pointer to the struct around a timer or a timingwheel:
  * TW_OWNER(timer, struct connection, idle) is the connection with the member
- * `idle`. The member may be an element with a constant index: timers[READ]. For
- * a const timer, name a const type. In C++ the type needs standard layout; for
- * any other type, embed a struct of the timer and a pointer to the object. */
+ * `idle`. The member may be an element with a constant index: timers[READ]. In
+ * an array of structs, store the index: TW_OWNER(retry - retry->index, struct
+ * peer, retries) is the peer. For a const timer, name a const type. In C++ the
+ * type needs standard layout; for any other type, embed a struct of the timer
+ * and a pointer to the object. */
 #ifdef __cplusplus
 #define TW_OWNER(timer, type, member)                              \
     (reinterpret_cast<type *>(reinterpret_cast<uintptr_t>(timer) - \
@@ -647,7 +649,9 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
  * when the clock reaches its old bucket. So the loop wakes for nothing about
  * once per timeout, not per postpone. The same deadline changes nothing. For an
  * earlier deadline, or a timer that is due or not pending, tw_postpone acts
- * like tw_start, and can fail like it. */
+ * like tw_start, and can fail like it. If the moving timer's wheel finds no
+ * memory, the timer waits outside of the wheels: whenever such a timer is due,
+ * but at most once in wheel_size ticks, all of them move. */
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
 /* Acts like tw_start(tw, timer, tw_after(now, delay)). `now` is the latest
@@ -801,7 +805,9 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context);
 #ifdef TIMINGWHEEL_THREADS
 
 /* Sets up a mailbox of `tw`, which may be set up later. A post into an empty
- * mailbox calls wake(context), unless wake is NULL. Ignored if box is NULL. */
+ * mailbox calls wake(context), unless wake is NULL. Ignored if box is NULL.
+ * Keep mailbox and remotes in place, because requests point to them. At the
+ * end, join the threads, collect once more, drain and destroy. */
 TW_DEF void tw_mailbox_init(tw_mailbox *box, timingwheel *tw,
                             void (*wake)(void *context), void *context);
 
@@ -814,7 +820,7 @@ TW_DEF void tw_remote_init(tw_remote *remote, tw_callback *callback);
 TW_DEF void tw_post_start(tw_mailbox *box, tw_remote *remote,
                           uint64_t deadline);
 
-/* Any thread: requests tw_cancel likewise. */
+/* Any thread: requests tw_cancel likewise. The timer may have fired before. */
 TW_DEF void tw_post_cancel(tw_mailbox *box, tw_remote *remote);
 
 /* The timingwheel's thread: applies all requests posted before this call, in
@@ -827,7 +833,9 @@ TW_DEF void tw_post_cancel(tw_mailbox *box, tw_remote *remote);
 TW_DEF size_t tw_collect(tw_mailbox *box);
 
 /* The timingwheel's thread: returns true if no request for `remote` is on its
- * way or waits, or if remote is NULL. */
+ * way or waits, or if remote is NULL. A cancelled timer will then not fire, and
+ * this thread may use or free it, if it is not pending and nobody posts it
+ * again. */
 TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
 #endif /* TIMINGWHEEL_THREADS */

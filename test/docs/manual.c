@@ -38,13 +38,6 @@ struct connection {
     tw_timer idle;
 };
 
-struct peer {
-    struct retry {
-        size_t index;
-        tw_timer timer;
-    } retries[3];
-};
-
 void list_add(struct list *list, const struct connection *connection)
 {
     list->length += connection->closed;
@@ -69,12 +62,6 @@ void on_idle(timingwheel *tw, tw_timer *timer)
 {
     uint64_t delay = 7;
 #include "close.inc"
-}
-
-struct peer *on_retry(tw_timer *timer)
-{
-#include "array.inc"
-    return peer;
 }
 
 void on_period(timingwheel *tw, tw_timer *timer)
