@@ -49,7 +49,7 @@ TABLES = {
         ('p99.9 of a call each 1 ms', 'calls-minute', '100000',
          'call, p99.9'),
         ('cancel and start again', 'restart', '1000000', NS),
-        ('recorded traffic', 'trace', 'asyncio-http', NS),
+        ('recorded HTTP traffic', 'trace', 'asyncio-http', NS),
         ('all due at one tick', 'burst', '1000', NS)],
             [OURS, 'heap', 'tree', 'radix-heap']),
     'many': ('workload', lines(['hold', 'hold-ns'], [10000]) +
@@ -223,8 +223,8 @@ class Report:
 
     def six(self):
         """The short table of README.md."""
-        names = {'tree': 'red-black tree (nginx)',
-                 'radix-heap |': 'radix heap (Seastar) |'}
+        names = {'tree': 'tree, as in nginx',
+                 'radix-heap |': 'radix heap, as in Seastar |'}
         m = self._results.machine
         made = self._compare('six')
         made[0] = ' | '.join(names.get(n, n) for n in made[0].split(' | '))

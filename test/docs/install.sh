@@ -30,7 +30,7 @@ runs() {
 
 # line CALL: the call of CMake that README.md shows.
 line() {
-    grep -o "$1([^\`]*)" README.md
+    grep -o "$1([^\`]*)" README.md | sed "s|/path/to/clone|$top|"
 }
 
 # project FOLDER LINE...: builds and runs a project with these lines.
@@ -88,10 +88,11 @@ if have cmake; then
         -DCMAKE_PREFIX_PATH='$build/usr' <<'END'
 find_package(timingwheel 3 REQUIRED)
 END"
+    expect 'CMake in a clone' project added "$(line add_subdirectory)" \
+        "$(line target_link_libraries)"
     expect 'CMake by FetchContent' project fetched 'include(FetchContent)' \
-        "FetchContent_Declare(timingwheel SOURCE_DIR \"$top\")" \
-        "$(line FetchContent_MakeAvailable)" \
-        "$(line target_include_directories)"
+        "$(line FetchContent_Declare)" "$(line FetchContent_MakeAvailable)" \
+        "$(line target_link_libraries)"
 else
     skip 'CMake' 'cmake is missing'
 fi

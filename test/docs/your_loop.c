@@ -18,8 +18,8 @@
 enum { TIMERS = 300, BURST = 5 };
 
 struct connection {
-    tw_timer idle;
-    uint64_t started;
+    tw_timer idle, request;
+    uint64_t started, timeout;
     bool has_data;
 };
 
@@ -136,8 +136,11 @@ static void first_lines(void)
     uint64_t now, wait;
     begin();
     now = clock_ns();
+    c->timeout = 5 * SECOND;
+    tw_start(&tw, &c->request, now + 9 * SECOND);
 #include "first_lines.inc"
     CHECK(wait == SECOND && tw_is_pending(&c->idle));
+    CHECK(!tw_is_pending(&c->request));
     tw_destroy(&tw);
 }
 
