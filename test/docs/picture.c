@@ -26,36 +26,31 @@ static const unsigned deadlines[] = {3,  6,  4,  9,  18,  21,
 enum { TIMERS = sizeof(deadlines) / sizeof(deadlines[0]), LATER = 29 };
 enum { BEFORE = 2 }; /* timers that stand there from the beginning */
 
+/* A caption has one line, of which a person reads about four words a second.
+ * A second line is a tspan. */
 static const struct frame {
-    const char *caption, *second_line;
+    const char *caption;
     enum { START, EXPLAIN, JUMP, POSTPONE, CANCEL } action;
     unsigned first, last;         /* the timers of START, POSTPONE, CANCEL */
     unsigned limit, moves, fires; /* a JUMP: its limit and effect */
 } frames[] = {
-    {"A coloured box is a timer: it calls your code", "at the time on the box.",
-     START, 2, 3, 0, 0, 0},
-    {"Wheel 0 has a bucket for each tick. Later timers",
-     "wait in wheel 1: a bucket for 8 ticks.", START, 4, 9, 0, 0, 0},
-    {"For timers far ahead, a coarser wheel", "is created: an overflow wheel.",
-     START, 10, 11, 0, 0, 0},
-    {"The delay queue has a key for each wheel:",
-     "none of its timers is due before.", EXPLAIN, 1, 0, 0, 0, 0},
-    {"The clock jumps to the least key,", "and the timer there fires.", JUMP, 1,
-     0, 99, 0, 1},
-    {"Timer 4 is postponed to 29:", "it stays where it is for now.", POSTPONE,
-     2, 2, 0, 0, 0},
-    {"The clock comes to the old bucket,",
-     "and the timer moves to its new one.", JUMP, 1, 0, 99, 1, 0},
-    {"Timer 6 is cancelled: it leaves at once,", "but the key stays.", CANCEL,
-     1, 1, 0, 0, 0},
-    {"The clock comes to the empty bucket:", "nothing fires, the key moves on.",
-     JUMP, 1, 0, 99, 0, 0},
-    {"The clock has passed buckets 0 to 7, so they",
-     "are used again: they now stand for 16 to 23.", JUMP, 1, 0, 99, 0, 1},
-    {"Wheel 1 has the least key: its bucket cascades",
-     "to wheel 0. (So few timers usually fire in place.)", JUMP, 1, 0, 3, 3, 0},
-    {"Each timer has a bucket of one tick now. The first",
-     "fires, and the program sleeps until the next.", JUMP, 1, 0, 99, 0, 1},
+    {"Each coloured box is a timer, due at its tick.", START, 2, 3, 0, 0, 0},
+    {"Wheel 1 holds later timers, 8 ticks per bucket.", START, 4, 9, 0, 0, 0},
+    {"For timers far ahead, wheel 2 is created.", START, 10, 11, 0, 0, 0},
+    {"A wheel's key: none of its timers is due before.", EXPLAIN, 1, 0, 0, 0,
+     0},
+    {"The clock jumps to the least key: a timer fires.", JUMP, 1, 0, 99, 0, 1},
+    {"Timer 4 is postponed to 29, and stays for now.", POSTPONE, 2, 2, 0, 0, 0},
+    {"The clock comes to its bucket, so it moves.", JUMP, 1, 0, 99, 1, 0},
+    {"Timer 6 is cancelled. The key stays.", CANCEL, 1, 1, 0, 0, 0},
+    {"The clock comes to an empty bucket: none fires.", JUMP, 1, 0, 99, 0, 0},
+    {"Buckets of past ticks, 0 to 7, now serve 16 to 23.", JUMP, 1, 0, 99, 0,
+     1},
+    {"Wheel 1 has the least key: its bucket cascades."
+     "<tspan x='6' dy='31'>(So few timers usually fire in place.)</tspan>",
+     JUMP, 1, 0, 3, 3, 0},
+    {"Each now has the bucket of its tick: the first fires.", JUMP, 1, 0, 99, 0,
+     1},
 };
 enum { FRAMES = sizeof(frames) / sizeof(frames[0]) };
 
@@ -311,9 +306,8 @@ static void print_moment(unsigned i)
 static void print_caption(unsigned i)
 {
     print_turn(i * TENTHS, (i + 1) * TENTHS);
-    printf("<text x='%d' y='30' class='big'>%s</text>"
-           "<text x='%d' y='61' class='big'>%s</text></g>\n",
-           LEFT, frames[i].caption, LEFT, frames[i].second_line);
+    printf("<text x='%d' y='30' class='big'>%s</text></g>\n", LEFT,
+           frames[i].caption);
 }
 
 /* Prints the place of a timer. Hidden timers stand where they will start, or
