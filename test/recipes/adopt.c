@@ -26,7 +26,7 @@ static uint32_t counter_ms(void)
 
 /* Widens the counter, if called once in 50 days. Each result, in ns, is later
  * than the one before, although the counter moves once a ms: so the next turn
- * has a time of its own, which the polls of this turn do not reach. */
+ * has a tick of its own, of 1 ns, which the polls of this turn do not reach. */
 static uint64_t later(void)
 {
     static uint64_t ms, now;

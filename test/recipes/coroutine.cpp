@@ -55,16 +55,14 @@ class sleep_for : tw_timer, public std::suspend_always
 
 // A coroutine. It begins in a callback, because compilers destroy a coroutine
 // twice if the call that creates it throws. What it throws goes to its waiter,
-// or leaves through tw_advance_clock. Its last task destroys it, even then.
-struct task {
+// or leaves through tw_advance_clock. Its task destroys it, even then.
+struct [[nodiscard]] task {
     struct promise_type {
         sleep_for *waiter = nullptr;
         std::exception_ptr error;
         task get_return_object()
         {
-            auto self =
-                std::coroutine_handle<promise_type>::from_promise(*this);
-            return {self, {self.address(), [self](void *) { self.destroy(); }}};
+            return {std::unique_ptr<promise_type, destroyer>(this)};
         }
         sleep_for initial_suspend()
         {
@@ -86,8 +84,17 @@ struct task {
                 throw;
         }
     };
-    std::coroutine_handle<promise_type> self;
-    std::shared_ptr<void> owner;
+    static auto handle(promise_type &p)
+    {
+        return std::coroutine_handle<promise_type>::from_promise(p);
+    }
+    struct destroyer {
+        void operator()(promise_type *p)
+        {
+            handle(*p).destroy();
+        }
+    };
+    std::unique_ptr<promise_type, destroyer> promise;
 };
 
 // `co_await with_timeout(f(), 1s)` is true if f ends in time, and throws what f
@@ -99,15 +106,15 @@ struct with_timeout : sleep_for {
     }
     bool await_suspend(std::coroutine_handle<> coroutine)
     {
-        work.self.promise().waiter = this;
+        work.promise->waiter = this;
         sleep_for::await_suspend(coroutine);
-        return !work.self.done();
+        return !task::handle(*work.promise).done();
     }
     bool await_resume()
     {
-        if (auto error = work.self.promise().error)
-            std::rethrow_exception(error);
-        return work.self.done();
+        if (work.promise->error)
+            std::rethrow_exception(work.promise->error);
+        return task::handle(*work.promise).done();
     }
 };
 

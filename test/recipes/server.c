@@ -122,7 +122,7 @@ int main(int argc, char **argv)
             int fd = events[i].data.fd;
             if (fd == listener)
                 on_connection();
-            else if (clients[fd].fd > 0) /* not closed in this turn */
+            else if (clients[fd].fd > 0) /* 0: closed in this turn */
                 read_data(&clients[fd]);
         }
     }
