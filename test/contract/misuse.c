@@ -371,6 +371,13 @@ static const row rows[] = {
      "start_from a 200000 5"},
     {&no_hint, "no hint: a clock that soon passes 65,535 ticks",
      "start_from a 65535 5; start b 9; advance 65535: b"},
+    {&no_hint, "no hint: a first `now` of many units, but few ticks",
+     "timingwheel tick 100; start_from a 99999 5"},
+    {&no_hint, "no hint: a second `now` far from `start` 0",
+     "advance 9; start_from a 99999 5"},
+    {&no_hint, "no hint: a first call at twice the first deadline",
+     "start a 40000; advance 80000: a"},
+    {&no_hint, "no hint: a delay of 2^63", "start_after a 9223372036854775808"},
     {&no_hint, "no hint: deadline 0, and overdue",
      "timingwheel start 99; start a 0, b 99; advance 200: a b; start b 150; "
      "postpone b 0"},
