@@ -358,17 +358,18 @@ struct tw_timer {
     tw_callback *callback; /* public: called to fire (NULL: only marked fired).
                               Read it to tell whose timer this is, and write it
                               while the timer is not pending */
-    uint32_t hint;         /* address to prefetch, see "hints". With TW_DEBUG
-                              the timingwheel, in the same field: all files
-                              agree on the size. With TW_STATIC, define
-                              TW_DEBUG in all files that use it, or in none */
+    uint32_t hint;         /* address to prefetch, see "hints"; 1 at first.
+                              With TW_DEBUG the timingwheel, in the same field:
+                              all files agree on the size. With TW_STATIC,
+                              define TW_DEBUG in all files that use it, or in
+                              none */
     uint32_t state;        /* tw_state */
 };
 
 /* An idle timer, as an initialiser. */
 #define TW_TIMER_INIT(callback_function)                 \
     {                                                    \
-        {NULL, NULL}, 0, (callback_function), 0, TW_IDLE \
+        {NULL, NULL}, 0, (callback_function), 1, TW_IDLE \
     }
 
 /* Returns a pointer to the struct around a timer or a timingwheel:
@@ -704,8 +705,8 @@ TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
  * handled, and tw_wait returns 0. The next call, limited or not, finishes the
  * unfinished call first. If the limit is reached before the unfinished call
  * ends, the new `now` is ignored. If the limit is reached just then, the new
- * call has begun, and is unfinished. limit 0 does nothing. Costs O(1) per timer
- * handled and per bucket emptied by cancels. */
+ * call has begun, and is unfinished if it has a timer to handle. limit 0 does
+ * nothing. Costs O(1) per timer handled and per bucket emptied by cancels. */
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit);
 
@@ -1026,6 +1027,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 static void twi_rule_given(const char *function, const void *pointer);
 static void twi_rule_size(bool fits);
 static void twi_rule_set_up(const char *function, const timingwheel *tw);
+static void twi_rule_in_place(const char *function, const timingwheel *tw);
 static void twi_rule_ready(const char *function, timingwheel *tw);
 static void twi_rule_live(const char *function, timingwheel *tw);
 static void twi_rule_ring(const char *function, const twi_bucket *bucket);
@@ -1040,6 +1042,7 @@ static void twi_advise_delay(timingwheel *tw, const tw_timer *timer,
 static void twi_advise_after(timingwheel *tw, const tw_timer *timer,
                              uint64_t deadline, uint64_t delay);
 static void twi_advise_now(timingwheel *tw, uint64_t now);
+static void twi_advise_callback(timingwheel *tw, const tw_timer *timer);
 static void twi_set_called(timingwheel *tw, const char *function);
 
 /* ------------------------------------------------------- bits and ticks --- */
@@ -1079,8 +1082,8 @@ static inline uint64_t twi_tick_reached(const timingwheel *tw, uint64_t now)
  * from the last entered meets it later. A wrong hint costs only speed, because
  * hints are prefetched and never followed. A hint has bits 3 to 34 of an
  * address; the bits above are those of the timer. With TW_DEBUG it names the
- * timingwheel. (Without hints, a hold of a million timers takes twice the
- * time.) */
+ * timingwheel, and bit 0 says that the timer was not just zero memory. (Without
+ * hints, a hold of a million timers takes twice the time.) */
 
 #define TWI_HINT_OF(address) \
     ((uint32_t)((uintptr_t)(address) >> 3 & UINT32_MAX))
@@ -1101,7 +1104,7 @@ static inline void twi_set_hint(const timingwheel *tw, tw_timer *timer,
 {
     (void)tw, (void)timer, (void)bucket; /* no build uses all */
 #if defined(TW_DEBUG)
-    timer->hint = TWI_HINT_OF(tw);
+    timer->hint = (TWI_HINT_OF(tw) & ~1u) | (timer->hint & 1);
 #elif TWI_HINTS != 0
     uint32_t *recent = &bucket->recent[bucket->bound % TWI_HINTS];
     timer->hint = *recent;
@@ -1436,6 +1439,7 @@ TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback)
         return;
     twi_clear(timer, sizeof(*timer));
     timer->callback = callback;
+    timer->hint = 1;
 }
 
 /* ------------------------------------------------- starting, cancelling --- */
@@ -1874,6 +1878,7 @@ TWI_WRAPS static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
             tw->fired++;
             if (one)
                 break;
+            twi_advise_callback(tw, timer);
             if (timer->callback != NULL)
                 TW_CALL(tw, timer);
             twi_set_called(tw, called);
@@ -1943,6 +1948,7 @@ TW_DEF uint64_t tw_now(const timingwheel *tw)
 /* In zero memory `count` is 0, and no list is read. */
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline)
 {
+    twi_rule_in_place(__func__, tw);
     if (tw == NULL || deadline == NULL)
         return false;
     if (tw->work_tick == 0 &&
@@ -1963,6 +1969,7 @@ TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline)
 TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest)
 {
     uint64_t next;
+    twi_rule_in_place(__func__, tw);
     if (!tw_next_deadline(tw, &next))
         return longest;
     if (next <= now || next <= tw_now(tw))
@@ -2552,13 +2559,20 @@ static void twi_rule_size(bool fits)
 static void twi_rule_set_up(const char *function, const timingwheel *tw)
 {
     twi_rule_given(function, tw);
+    TWI_MISUSE(tw != NULL && tw->missing.buckets != tw->lists, function, NULL,
+               "the timingwheel is used before tw_init or after tw_destroy, "
+               "or was moved or copied: keep it where tw_init has set it up");
     TWI_MISUSE(tw != NULL && (tw->activity & TWI_ALLOCATING) != 0, function,
                NULL,
                "TW_MALLOC or TW_FREE uses its timingwheel: do not call tw_ "
                "functions from the allocator");
-    TWI_MISUSE(tw != NULL && tw->missing.buckets != tw->lists, function, NULL,
-               "the timingwheel is used before tw_init or after tw_destroy, "
-               "or was moved or copied: keep it where tw_init has set it up");
+}
+
+/* The same, but NULL and zero memory are allowed. */
+static void twi_rule_in_place(const char *function, const timingwheel *tw)
+{
+    if (TWI_DEBUGGING && tw != NULL && tw->activity != 0)
+        twi_rule_set_up(function, tw);
 }
 
 static void twi_rule_ready(const char *function, timingwheel *tw)
@@ -2617,7 +2631,7 @@ static void twi_rule_timer(const timingwheel *tw, const tw_timer *timer)
     twi_rule_initialised(tw->called, timer);
     if (!TWI_DEBUGGING || !twi_is_pending(timer))
         return;
-    TWI_MISUSE(timer->hint != TWI_HINT_OF(tw), tw->called, timer,
+    TWI_MISUSE((timer->hint | 1) != (TWI_HINT_OF(tw) | 1), tw->called, timer,
                "the timer is pending on another timingwheel, or was moved "
                "with its timingwheel, or was never initialised: cancel it "
                "before that, and call tw_timer_init first");
@@ -2651,7 +2665,8 @@ enum twi_advice {
     TWI_AFTER = 2,
     TWI_NEGATIVE = 4,
     TWI_NOW = 8,
-    TWI_FIRST = 16
+    TWI_FIRST = 16,
+    TWI_SILENT = 32
 };
 
 static void twi_advise(timingwheel *tw, unsigned kind, const tw_timer *timer,
@@ -2682,6 +2697,16 @@ static void twi_advise_first(timingwheel *tw, uint64_t now)
             "timers start slowly, and no hint finds a delay as a deadline");
 }
 
+static void twi_advise_latest(timingwheel *tw, uint64_t now, uint64_t latest)
+{
+    if (now != 0 && now < latest && latest - now > tw->tick_length)
+        twi_advise(
+            tw, TWI_NOW, NULL,
+            "`now` lies before the latest one: an old reading, or a clock that "
+            "was set back? Read one monotonic clock, in one unit, at each "
+            "call");
+}
+
 static void twi_advise_delay(timingwheel *tw, const tw_timer *timer,
                              uint64_t deadline)
 {
@@ -2689,7 +2714,7 @@ static void twi_advise_delay(timingwheel *tw, const tw_timer *timer,
         twi_advise(
             tw, TWI_DELAY, timer,
             "the deadline lies far before the first reading of the clock: "
-            "a delay? Add a reading of the clock, as tw_after does");
+            "a delay? Add a reading of the clock, as tw_start_after does");
 }
 
 static void twi_advise_after(timingwheel *tw, const tw_timer *timer,
@@ -2702,26 +2727,34 @@ static void twi_advise_after(timingwheel *tw, const tw_timer *timer,
             "an old `now`, or another unit? Pass the latest reading");
     if (TWI_PRINTING && delay > UINT64_C(1) << 63)
         twi_advise(tw, TWI_NEGATIVE, timer,
-                   "the delay is above 2^63, so the timer never fires: "
+                   "the delay is above 2^63, practically for ever: "
                    "a negative number? Pass 0 instead");
-    else if (TWI_PRINTING)
+    else if (TWI_PRINTING) {
         twi_advise_first(tw, deadline - delay);
+        if (deadline - delay >= tw->start_time)
+            twi_advise_latest(tw, deadline - delay, tw_now(tw));
+    }
 }
 
-/* A simulation goes to its first deadline, however far that is. */
+/* A simulation goes to its first deadline, and counts ticks. */
 static void twi_advise_now(timingwheel *tw, uint64_t now)
 {
     uint64_t deadline;
-    if (!TWI_PRINTING || now == 0)
+    if (!TWI_PRINTING)
         return;
-    if (tw_next_deadline(tw, &deadline) && deadline < now / 2)
+    if (tw->tick_length > 1 && tw_next_deadline(tw, &deadline) &&
+        deadline < now / 2)
         twi_advise_first(tw, now);
-    uint64_t latest = tw->unfinished ? tw->target_time : tw->clock_time;
-    if (now < latest && latest - now > tw->tick_length)
-        twi_advise(
-            tw, TWI_NOW, NULL,
-            "`now` lies before the latest one: a clock that was set back? "
-            "Use one monotonic clock, in one unit");
+    twi_advise_latest(tw, now,
+                      tw->unfinished ? tw->target_time : tw->clock_time);
+}
+
+static void twi_advise_callback(timingwheel *tw, const tw_timer *timer)
+{
+    if (TWI_PRINTING && timer->callback == NULL && (timer->hint & 1) == 0)
+        twi_advise(tw, TWI_SILENT, timer,
+                   "a timer without a callback has fired: call tw_timer_init, "
+                   "or take the timer by tw_poll");
 }
 
 #endif /* TIMINGWHEEL_IMPLEMENTATION */

@@ -19,7 +19,8 @@
  *     post 10             requests the start of a remote; post_cancel; collect
  *     start_after a 10    and postpone_after: with the clock as `now`
  *     start_from a 9 5    and postpone_from: with 9 as `now`
- *     never_init a        a timer of any bytes; no_callback a; clear_wheel
+ *     never_init a        a timer of any bytes; no_callback a; clear_wheel;
+ *                         fill_wheel; wait; next_deadline; zero_timer a
  *     leave_call a        its callback jumps out of the call
  *     tw_init 48          with this wheel_size
  *     swap_copies         `other` takes the place of `first`, now `copy`
@@ -193,10 +194,14 @@ static const kind
                   0, CALLS, 0},
     unready = {"before tw_init or after tw_destroy", 0, CALLS - 2, 2},
     copied = {"moved or copied", 0, CALLS - 1, 1},
+    astray = {"before tw_init or after tw_destroy, or was moved", 0, 1, 0},
+    asking = {"do not call tw_ functions from the allocator", 0, 1, 0},
     delay = {"a delay?", TIMER + HINT, 1, 0},
     old_now = {"an old `now`, or another unit", TIMER + HINT, 1, 0},
     negative = {"a negative number?", TIMER + HINT, 1, 0},
-    set_back = {"set back?", HINT, 1, 0}, no_hint = {NULL, HINT, 1, 0},
+    set_back = {"set back?", HINT, 1, 0},
+    silent = {"without a callback has fired", TIMER + HINT, 1, 0},
+    no_hint = {NULL, HINT, 1, 0},
     far = {"tw_config.start to the first reading", HINT, 1, 0};
 
 /* The line on standard error ends with the function of the last command. */
@@ -303,6 +308,14 @@ static const row rows[] = {
      "start a 10; on other; start b 10; on first; swap_copies; call"},
     {&copied, "a start where a timingwheel has gone",
      "swap_copies; on copy; start a 10"},
+    {&astray, "a start before tw_init, in memory that is not 0",
+     "fill_wheel; start a 10"},
+    {&astray, "tw_wait before tw_init, in memory that is not 0",
+     "fill_wheel; wait 0 5"},
+    {&astray, "tw_next_deadline for a copy of another timingwheel",
+     "start a 10; on other; start b 10; on first; swap_copies; next_deadline"},
+    {&asking, "TW_MALLOC asks how long to wait",
+     "start a 10\nallocator: wait 0 5\nstart j 100"},
     {&out_of_range, "tw_init: a wheel_size of 1", "tw_init 1"},
     {&out_of_range, "tw_init: a wheel_size of 48", "tw_init 48"},
     {&out_of_range, "tw_init: a wheel_size of 8192", "tw_init 8192"},
@@ -363,9 +376,12 @@ static const row rows[] = {
     {&far, "hint: the first postpone_after far from `start` 0",
      "postpone_from a 65536 5"},
     {&far, "hint: a call far after the first deadline",
-     "start a 30; advance 65536: a; start b 65540; advance 999999: b"},
+     "timingwheel tick 2; start a 30; advance 131072: a; start b 131080; "
+     "advance 999999: b"},
     {&far, "hint: a first poll far after the first deadline",
-     "start a 30; poll 65536: a"},
+     "timingwheel tick 2; start a 30; poll 131072: a"},
+    {&no_hint, "no hint: a first call far away in ticks of 1",
+     "start a 30; advance 65536: a"},
     {&no_hint, "no hint: a simulation from 0",
      "start a 65536; start_after b 99999; advance 100000: a b; "
      "start_from a 200000 5"},
@@ -376,7 +392,7 @@ static const row rows[] = {
     {&no_hint, "no hint: a second `now` far from `start` 0",
      "advance 9; start_from a 99999 5"},
     {&no_hint, "no hint: a first call at twice the first deadline",
-     "start a 40000; advance 80000: a"},
+     "timingwheel tick 2; start a 80000; advance 160000: a"},
     {&no_hint, "no hint: a delay of 2^63", "start_after a 9223372036854775808"},
     {&no_hint, "no hint: deadline 0, and overdue",
      "timingwheel start 99; start a 0, b 99; advance 200: a b; start b 150; "
@@ -388,6 +404,19 @@ static const row rows[] = {
      "timingwheel start 99; start a 50; within b 60 200; postpone a 60"},
     {&no_hint, "no hint: `now` is 0, or a tick back",
      "timingwheel start 99; advance 98; advance 0; poll 0"},
+    {&set_back, "hint: tw_start_after with a reading before the clock",
+     "timingwheel start 99; advance 200; start_from a 198 5"},
+    {&set_back, "hint: tw_postpone_after with a reading before the clock",
+     "timingwheel start 99; advance 200; postpone_from a 99 150"},
+    {&no_hint, "no hint: a reading a tick before the clock, or before `start`",
+     "timingwheel start 99; advance 200; start_from a 199 5; "
+     "start_from b 98 150; advance 200; start_from c 0 300"},
+    {&silent, "hint: zero memory fires", "zero_timer a; start a 9; advance 9 = 1"},
+    {&silent, "hint: zero memory fires after a restart",
+     "zero_timer a; start a 5; start a 9; limit 3 9 = 1"},
+    {&no_hint, "no hint: zero memory with a callback, or for tw_poll",
+     "zero_timer a; start a 8; poll 9: a; zero_timer b; callback b; "
+     "start b 9; advance 9: b"},
     {&no_hint, "no hint: a timer without callback is marked fired",
      "no_callback a; start a 9; advance 9 = 1"},
     {&no_hint, "no hint: tw_poll takes a timer without callback",
@@ -452,12 +481,22 @@ static bool script_more(const char *name)
         script_compare_status(tw_postpone_after(tw, TIMER_READ, v[1], v[2]), 0);
     else if (SCRIPT_READ("never_init", 1))
         memset(TIMER_READ, 0xa5, sizeof *TIMER_READ);
+    else if (SCRIPT_READ("zero_timer", 1))
+        memset(TIMER_READ, 0, sizeof *TIMER_READ);
+    else if (SCRIPT_READ("callback", 1))
+        TIMER_READ->callback = script_on_fire;
     else if (SCRIPT_READ("no_callback", 1))
         tw_timer_init(TIMER_READ, NULL);
     else if (SCRIPT_READ("leave_call", 1))
         leave_call(tw, TIMER_READ);
     else if (SCRIPT_IS("clear_wheel"))
         memset((void *)tw, 0, sizeof *tw);
+    else if (SCRIPT_IS("fill_wheel")) /* as -fsanitize=address does */
+        memset((void *)tw, 0xbe, sizeof *tw);
+    else if (SCRIPT_READ("wait", 2))
+        tw_wait(tw, v[0], v[1]);
+    else if (SCRIPT_IS("next_deadline"))
+        tw_next_deadline(tw, &v[0]);
 #ifdef TIMINGWHEEL_THREADS
     else if (SCRIPT_READ("post", 1)) {
         tw_mailbox_init(&box, tw, NULL, NULL);
@@ -674,6 +713,7 @@ static void use_properly(void)
     tw_start(&other, script_timer_at(0), 10);
     tw_destroy(&script.tw);
     tw_destroy(&script.tw);
+    CHECK(tw_wait(&script.tw, 0, 5) == 5 && tw_wait(NULL, 0, 5) == 5);
     tw_cancel(&script.tw, script_timer_at(1));
     tw_cancel(&script.tw, NULL);
     tw_destroy(&other);
