@@ -8,8 +8,8 @@
 
    SYNOPSIS
    Define TIMINGWHEEL_IMPLEMENTATION in one file, in C99 or C++11. Others only
-   include the header (C90 with stdint.h, stdbool.h). The list: "- functions -".
-   example: synopsis.c
+   include the header (C90 with stdint.h, stdbool.h). See "- functions -" below.
+   example: synopsis
        #define TIMINGWHEEL_IMPLEMENTATION
        #include "timingwheel.h"
        #include <stdio.h>
@@ -38,8 +38,7 @@
            tw_destroy(&tw); // prints "50000: connection 7 is idle"
        }
 
-   YOUR LOOP
-   example: loop.c
+   YOUR LOOP                                                       example: loop
        tw_config config = {.tick = 1000000, .start = clock_ns()}; // 1 ms
        tw_init(tw, &config);
        for (;;) {
@@ -48,22 +47,21 @@
            handle_events(); // tw_start_after(tw, timer, clock_ns(), delay)
        }
    1. Data beats a timeout. After a stall, timers fire before waiting data is
-      read: let the callback read once more before closing. If it cannot, let
-      it close at the second firing, unless data came:
+      read: let the callback read once more before closing. If it cannot read,
+      let it close at the second firing, unless data came:
           if (tw_deadline(timer) > 0) tw_start(tw, timer, 0); else close_it(c);
-      Then advance after handle_events(), which must ask until no event is left.
-      (Any byte ends an idle time, but only its answer ends a request.)
+      In such a loop handle all events first, until none is left, then advance.
    2. A delay counts from its start: read the clock there, in a function of
       yours. One reading per turn saves 20 to 30 ns a start, and shortens delays
       by a turn. tw_start takes a time: given a delay, the timer is overdue.
    3. Count nanoseconds, with ticks of 1 ms: a reading cut off to milliseconds
-      makes a delay too short. (If you count milliseconds, add 1 to delays.) If
-      a counter wraps, per wrap: now += (uint32_t)(counter - (uint32_t)now);
+      makes a delay too short. (If you count milliseconds, add 1 to delays.) At
+      least once per wrap: now += (uint32_t)(counter - (uint32_t)now);
    4. Set `start` to the first reading, or the first timers lie far ahead, and
       start slowly. Take a monotonic clock: after a step back all timers wait.
    5. Round sleeps up to the unit of your wait function, or the loop spins.
-      Events may come before timers, but starts are cheaper after an advance.
-   6. For the next turn: tw_start(tw, timer, 0). A delay of 0 may take a tick.
+   6. For the next turn: tw_start(tw, timer, 0). (With tw_poll, only after its
+      NULL.) A delay of 0 may take a tick.
    7. A start fails only without memory for a wheel, at max_pending, in a
       visitor of tw_foreach, and on misuse. If none can be, ignore the status.
 
@@ -78,17 +76,17 @@
 
    HOW DO I ...
    - Close a connection in its callback, or start a timer there? Keep the
-     timingwheel in a struct of yours.                         example: close.c
+     timingwheel in a struct of yours.                            example: close
          struct connection *c = TW_OWNER(timer, struct connection, idle);
          struct server *server = TW_OWNER(tw, struct server, timers);
          c->closed = true; // cancel its other timers, skip its events,
          list_add(&server->closed, c); // and free it after the turn
          tw_start_after(tw, &server->retry, clock_ns(), delay);
-   - Repeat a timer? Start it in its callback.                example: repeat.c
+   - Repeat a timer? Start it in its callback.                   example: repeat
          next = tw_next_period(tw_deadline(timer), period, clock_ns(), &missed);
          tw_start(tw, timer, next); // keeps the phase, skips what was missed
      tw_after(now, ...) drifts, tw_after(tw_deadline(timer), ...) catches up.
-   - Stop everything? tw_drain, free the owners, tw_destroy (not in callbacks).
+   - Stop everything? tw_drain, free the owners; outside callbacks, tw_destroy.
    - Find a mistake? See DEBUGGING, and tw_dump. C++? test/recipes/timer.cpp
    - Bound the work of a turn? tw_advance_clock_limit. Move an object? tw_move.
      Pause a timer? tw_remaining, then tw_cancel. Find one? tw_find, in O(n).
@@ -96,18 +94,18 @@
      256 times finer cost at most one more move per timer. Leave wheel_size at
      256; 16 suits few timers: all wheels take 35 KB, not 264, but are slower.
    - Never run out of memory? Call tw_reserve. No malloc? test/recipes/static.c
-   - Simulate? Go from deadline to deadline.                 example: simulate.c
+   - Simulate? Go from deadline to deadline.                   example: simulate
          while (tw_next_deadline(tw, &now) && now <= end)
              tw_advance_clock(tw, now); // callbacks use tw_now
    - Call handlers of your own, run the loop inside one, or switch stacks there?
-     Poll: a handler then runs outside of tw_poll.          example: dispatch.c
+     Poll: a handler then runs outside of tw_poll.             example: dispatch
          while ((timer = tw_poll(tw, now)) != NULL)
              dispatch(timer); // a start for "now" keeps this loop going
      A callback may resume a coroutine of C++20, but must not be suspended.
    - Save timers, or set the clock back (not in callbacks)? Take them out in
-     order, then the ones never due; set up again; start all.   example: save.c
+     order, then the ones never due; tw_destroy, tw_init, start.   example: save
          while ((timer = tw_poll(tw, UINT64_MAX)) != NULL)
-             list_append(&list, timer); // store tw_now(tw): its tick
+             list_append(&list, timer); // its tick is tw_now(tw)
          tw_drain(tw, append, &list);
    - Use another language? Build a shared library (and add -o NAME), with all
      functions but the mailbox's by name. COSTS has the sizes of structs.
@@ -143,8 +141,8 @@
        timers that fire in it and the time passed, because a large bucket
        cascades early. Of 100,000 timers due within 256 ticks, a call moves 391
        per tick passed; after restarts and cancels, at most that share of all
-       pending timers. A sleep through the step before, or many postpones out of
-       one tick, move all at once.
+       pending timers. Up to 127 timers of a bucket move at once; all do after
+       a sleep through the step before, or many postpones out of one tick.
    11. Callbacks may start, cancel, postpone and move any timer, drain, and free
        the timer that fired, or a cancelled one. Inside them advance, poll, trim
        and destroy do nothing. If the implementation is C++, they may throw: the
@@ -170,36 +168,38 @@
    TW_CALL(tw, timer)          by default (timer)->callback((tw), (timer))
                                The callback may free timer: do not use it after
    TW_DEBUG                    in each implementing file (see DEBUGGING)
-   TW_ASSERT(expr)             with TW_DEBUG: for misuse, and no hints
+   TW_ASSERT(expr)             with TW_DEBUG: gets misuse; no hints
    (*) Define the macro wherever this header is included.
-   If TW_MALLOC needs a later header, include this one again after it, with
-   TIMINGWHEEL_IMPLEMENTATION. In a library of yours, define TW_STATIC and the
-   implementation in each file with calls, which may then be inlined, as with
-   -flto; or, if shared, TW_DEF as extern __attribute__((visibility("hidden")))
-   in all files. Else two libraries share the first one's functions and
-   TW_MALLOC. A public header of yours defines TW_TYPES_ONLY around its include,
-   else each file with that header needs an implementation of its version, or
-   gcc, clang and tcc do not link it. Compile files from before 2.3.0 again.
+   - If TW_MALLOC needs a later header, include this one again after it, with
+     TIMINGWHEEL_IMPLEMENTATION.
+   - A library defines TW_STATIC and the implementation in each file with calls,
+     which may then be inlined, as with -flto; or, if shared, TW_DEF as extern
+     __attribute__((visibility("hidden"))) in all files. Else two libraries use
+     the functions, and TW_MALLOC, of the first one.
+   - A public header of yours defines TW_TYPES_ONLY around its include. Else a
+     file with that header needs an implementation of its version, or gcc, clang
+     and tcc do not link it. Compile files from before 2.3.0 again.
 
    DEBUGGING
    With TW_DEBUG, misuse aborts after a line on stderr, also with NDEBUG, like
        timingwheel.h: the timer was never initialised: call tw_timer_init
        first; timer 0x7ffe40, callback 0x401136 (tw_start)
-   Misuse is: NULL; a wrong wheel_size; a timingwheel not set up, copied or
-   moved; a timer not initialised, or pending elsewhere; a call that a callback
-   (promise 11), visitor or TW_MALLOC must not make; a pending timer freed,
-   copied, moved or overwritten, once a call finds other bytes in its place (in
-   freed memory, -fsanitize=address finds it sooner; =thread, a second thread).
-   A hint is printed once per timingwheel, and the program goes on: for a delay
-   passed as a deadline, an old `now`, a delay above 2^63, a `now` that goes
-   back, or a forgotten `start`. Calls take 1.3 to 5 times as long.
+   Misuse is, in calls that change something or wait: NULL; a wheel_size that
+   does not fit; a timingwheel not set up, copied or moved; a timer whose bytes
+   tw_timer_init cannot have set, or pending elsewhere; tw_move into a pending
+   timer; a call that a callback (promise 11) or TW_MALLOC must not make; a
+   pending timer freed, copied, moved or overwritten, once a call finds other
+   bytes there. -fsanitize=address finds it sooner, =thread a second thread.
+   A hint is printed once per timingwheel, and the program goes on (to stop, set
+   a breakpoint on twi_advise): a deadline below half of `start` (a delay?), a
+   delay above 2^63, a `now` before the latest one, a forgotten `start`, a timer
+   never initialised that fires. Calls take 1.3 to 5 times as long.
 
    THREADS
-   A timingwheel belongs to one thread, and two share nothing. Functions of a
-   const timingwheel only read, so threads may call them under a read lock.
+   A timingwheel belongs to one thread; two timingwheels share nothing. What
+   takes a const timingwheel only reads: threads may call it under a read lock.
    Other threads post requests to a tw_mailbox, each for the timer of a
-   tw_remote. This needs C11 or C++11, and lock-free 64-bit atomics.
-   example: mailbox.c
+   tw_remote, with lock-free 64-bit atomics of C11 or C++11.    example: mailbox
        tw_mailbox_init(&box, &tw, wake, NULL);
        for (size_t waiting = 0;;) {
            uint64_t longest = waiting > 0 ? 10 * ms : second; // try again

@@ -12,7 +12,7 @@
 # These are examples:
 #
 #   README.md      every block fenced by ```c or ```c NAME
-#   timingwheel.h  after a line that ends with `example: NAME.c`, the lines
+#   timingwheel.h  after a line that ends with `example: NAME`, the lines
 #                  indented by four more spaces, up to the next line with less
 #
 # An example with `int main` is a program: the script builds and runs it, and
@@ -43,8 +43,8 @@ extract_readme() {
 # The same for the header. What has no `int main` becomes NAME.inc.
 extract_header() {
     awk -v folder="$build" '
-        /^ .* example: [a-z_]+\.c$/ {
-            name = substr($NF, 1, length($NF) - 2)
+        /^ .* example: [a-z_]+$/ {
+            name = $NF
             match($0, /^ */)
             indent = RLENGTH + 4
             blank = ""

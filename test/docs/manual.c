@@ -1,6 +1,6 @@
 /* manual.c - compiles the lines that the manual shows without a program around
  * them, and runs the two loops, which a user pastes. Recipes run most of what
- * the other lines show. examples.sh writes the lines after `example: NAME.c` to
+ * the other lines show. examples.sh writes the lines after `example: NAME` to
  * NAME.inc.
  *
  *     test/docs/examples.sh
