@@ -19,20 +19,22 @@ static uint64_t now()
 }
 
 // `co_await sleep_for(1s)` is true, or false after wake(). The timer lives in
-// the coroutine, and ends with it.
+// the coroutine, and ends with it. One coroutine at a time awaits a sleep_for,
+// and wake() before that does nothing.
 class sleep_for : tw_timer, public std::suspend_always
 {
     uint64_t delay;
     std::coroutine_handle<> sleeper;
 
   public:
-    sleep_for(nanoseconds d) : tw_timer{}, delay(uint64_t(d / 1ns))
+    [[nodiscard]] sleep_for(nanoseconds d)
+        : tw_timer{}, delay(d > 0ns ? uint64_t(d / 1ns) : 0)
     {
         tw_timer_init(this, [](timingwheel *, tw_timer *timer) {
             static_cast<sleep_for *>(timer)->sleeper.resume();
         });
     }
-    sleep_for(const sleep_for &) = delete;
+    sleep_for(sleep_for &&) = delete; // no copies, too
     ~sleep_for()
     {
         tw_cancel(&timers, this);
@@ -54,15 +56,16 @@ class sleep_for : tw_timer, public std::suspend_always
 };
 
 // A coroutine. It begins in a callback, because compilers destroy a coroutine
-// twice if the call that creates it throws. What it throws goes to its waiter,
-// or leaves through tw_advance_clock. Its task destroys it, even then.
+// twice if the call that creates it throws. What it throws goes to its waiter;
+// if none waits yet, it also leaves through tw_advance_clock. Its task destroys
+// it, even then, but not from inside: drop tasks that are done between turns.
 struct [[nodiscard]] task {
     struct promise_type {
         sleep_for *waiter = nullptr;
         std::exception_ptr error;
         task get_return_object()
         {
-            return {std::unique_ptr<promise_type, destroyer>(this)};
+            return {{this, destroy}};
         }
         sleep_for initial_suspend()
         {
@@ -84,37 +87,33 @@ struct [[nodiscard]] task {
                 throw;
         }
     };
-    static auto handle(promise_type &p)
+    using handle = std::coroutine_handle<promise_type>;
+    static void destroy(promise_type *p)
     {
-        return std::coroutine_handle<promise_type>::from_promise(p);
+        handle::from_promise(*p).destroy();
     }
-    struct destroyer {
-        void operator()(promise_type *p)
-        {
-            handle(*p).destroy();
-        }
-    };
-    std::unique_ptr<promise_type, destroyer> promise;
+    std::unique_ptr<promise_type, void (*)(promise_type *)> promise;
 };
 
 // `co_await with_timeout(f(), 1s)` is true if f ends in time, and throws what f
 // throws. Otherwise f is destroyed. After a stall the earlier of the two wins.
 struct with_timeout : sleep_for {
     task work;
-    with_timeout(task &&t, nanoseconds d) : sleep_for(d), work(std::move(t))
+    [[nodiscard]] with_timeout(task &&t, nanoseconds d)
+        : sleep_for(d), work(std::move(t))
     {
     }
     bool await_suspend(std::coroutine_handle<> coroutine)
     {
         work.promise->waiter = this;
         sleep_for::await_suspend(coroutine);
-        return !task::handle(*work.promise).done();
+        return !task::handle::from_promise(*work.promise).done();
     }
     bool await_resume()
     {
         if (work.promise->error)
             std::rethrow_exception(work.promise->error);
-        return task::handle(*work.promise).done();
+        return task::handle::from_promise(*work.promise).done();
     }
 };
 

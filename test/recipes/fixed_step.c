@@ -2,7 +2,8 @@
  *
  * A monster attacks every 300 ms of the game. A line sets the speed in percent:
  * 50 is slow, 0 a pause, in which the clock of the game and its timers stand.
- * Real time pays for steps, and after a long hitch for MOST_STEPS at most.
+ * Real time pays for steps, in each turn for MOST_STEPS at most: after a long
+ * hitch the rest is lost, and above 500 % the game gets no faster.
  *
  *     cc -std=c99 -Wall -Wextra fixed_step.c -o game && ./game
  * SPDX-License-Identifier: MIT */

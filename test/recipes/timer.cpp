@@ -45,15 +45,18 @@ class Timer : tw_timer
     }
     Timer &operator=(Timer &&other) noexcept // `other` may start again
     {
+        if (this == &other)
+            return *this;
         tw_cancel(tw, this);
         tw_move(other.tw, &other, this);
         tw = other.tw, action = other.action, period = other.period;
         return *this;
     }
-    void start(nanoseconds delay, nanoseconds repeat = 0ns)
+    void start(nanoseconds d, nanoseconds repeat = 0ns)
     {
+        uint64_t delay = d > 0ns ? uint64_t(d / 1ns) : 0; // unsigned
         period = uint64_t(repeat / 1ns);
-        if (int status = tw_start_after(tw, this, now(), uint64_t(delay / 1ns)))
+        if (int status = tw_start_after(tw, this, now(), delay))
             throw std::runtime_error(tw_strerror(status)); // no memory
     }
 };
