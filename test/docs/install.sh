@@ -30,7 +30,7 @@ runs() {
 
 # line CALL: the call of CMake that README.md shows.
 line() {
-    grep -o "$1([^\`]*)" README.md | sed "s|/path/to/clone|$top|"
+    grep -o "$1([^\`]*)" README.md | sed "s|/path/to/folder|$top|"
 }
 
 # project FOLDER LINE...: builds and runs a project with these lines.
@@ -88,10 +88,12 @@ if have cmake; then
         -DCMAKE_PREFIX_PATH='$build/usr' <<'END'
 find_package(timingwheel 3 REQUIRED)
 END"
-    expect 'CMake in a clone' project added "$(line add_subdirectory)" \
+    expect 'CMake without installing' project added "$(line add_subdirectory)" \
         "$(line target_link_libraries)"
     expect 'CMake by FetchContent' project fetched 'include(FetchContent)' \
-        "$(line FetchContent_Declare)" "$(line FetchContent_MakeAvailable)" \
+        "FetchContent_Declare(timingwheel SOURCE_DIR \"$top\" \
+            $(grep -o 'SOURCE_SUBDIR [^`]*' README.md))" \
+        'FetchContent_MakeAvailable(timingwheel)' \
         "$(line target_link_libraries)"
 else
     skip 'CMake' 'cmake is missing'
