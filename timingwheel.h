@@ -55,8 +55,8 @@
       yours. One reading per turn saves 20 to 30 ns a start, and shortens delays
       by a turn. tw_start takes a time: given a delay, the timer is overdue.
    3. Count nanoseconds, with ticks of 1 ms: a reading cut off to milliseconds
-      makes a delay too short. (If you count milliseconds, add 1 to delays.) At
-      least once per wrap: now += (uint32_t)(counter - (uint32_t)now);
+      makes a delay too short (or add 1 to each). Read a wrapping 32-bit counter
+      once per wrap or more often: now += (uint32_t)(counter - (uint32_t)now);
    4. Set `start` to the first reading, or the first timers lie far ahead, and
       start slowly. Take a monotonic clock: after a step back all timers wait.
    5. Round sleeps up to the unit of your wait function, or the loop spins.
