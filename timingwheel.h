@@ -154,8 +154,8 @@
    timingwheel                1,432           776     461
    a wheel of 256, of 16   33 KB, 2,168  12 KB, 880  10 KB, 738
    code, gcc -Os              11 KB          9 KB   28 KB
-   n wheels serve every deadline up to wheel_size^n ticks after the clock: with
-   ticks of 1 ms, two wheels of 256 serve 65 s, three 4.6 hours, eight all.
+   n wheels serve every deadline up to wheel_size^n ticks ahead. With 256 and
+   ticks of 1 ms, two serve 65 s, three 4.6 hours, six all of a clock in ns.
 
    CONFIGURATION, by #define before the implementation
    TW_MALLOC(size, context)    define both, or neither for malloc. Align for

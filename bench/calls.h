@@ -12,7 +12,7 @@
  * (CALLS_PASSES), and the time of a call is the lesser of its two times. So
  * what interrupts the program now and then, such as the ticks of the system,
  * does not count as time of a call. The percentiles of a run are those of all
- * its calls; bench.py takes the median of the percentiles of five runs. The
+ * its calls; bench.py takes the median of the percentiles of three runs. The
  * slice of another engine leaves cold caches: the first calls of a slice give
  * no sample. The packets of calls-idle are not timed.
  */

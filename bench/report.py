@@ -49,7 +49,7 @@ TABLES = {
         ('p99.9 of a call each 1 ms', 'calls-minute', '100000',
          'call, p99.9'),
         ('cancel and start again', 'restart', '1000000', NS),
-        ('recorded HTTP traffic', 'trace', 'asyncio-http', NS),
+        ('recorded asyncio traffic', 'trace', 'asyncio-http', NS),
         ('all due at one tick', 'burst', '1000', NS)],
             [OURS, 'heap', 'tree', 'radix-heap']),
     'many': ('workload', lines(['hold', 'hold-ns'], [10000]) +
@@ -271,12 +271,14 @@ class Report:
         """The same for README.md, in a sentence."""
         found = [self._results.figure(w, p, e, MAX)
                  for w in ('calls-hour', 'calls-10-minutes')
-                 for e in (OURS, 'heap') for p in PACES][:9]
+                 for p in PACES for e in (OURS, 'heap')]
         if None in found:
             return []
-        return ['Longest call, a million timers, a call each millisecond, '
-                'second, minute: delays up to an hour %s, %s, %s (heap: %s, '
-                '%s, %s); the unkind 10 to 11 minutes %s, %s, %s.' % tuple(duration(f[0]) for f in found)]
+        return ["Longest call of a million timers (a heap's in brackets), if "
+                'called each millisecond, second, minute: %s (%s), %s (%s), '
+                '%s (%s) with delays up to an hour; %s (%s), %s (%s), %s (%s) '
+                'with the unkind 10 to 11 minutes.' %
+                tuple(duration(f[0]) for f in found)]
 
     def memory(self):
         """Bytes per timer, with the timer itself."""

@@ -380,6 +380,8 @@ static const row rows[] = {
      "advance 999999: b"},
     {&far, "hint: a first poll far after the first deadline",
      "timingwheel tick 2; start a 30; poll 131072: a"},
+    {&no_hint, "no hint: a first call without timers",
+     "timingwheel tick 2; advance 999999"},
     {&no_hint, "no hint: a first call far away in ticks of 1",
      "start a 30; advance 65536: a"},
     {&no_hint, "no hint: a simulation from 0",
@@ -411,7 +413,8 @@ static const row rows[] = {
     {&no_hint, "no hint: a reading a tick before the clock, or before `start`",
      "timingwheel start 99; advance 200; start_from a 199 5; "
      "start_from b 98 150; advance 200; start_from c 0 300"},
-    {&silent, "hint: zero memory fires", "zero_timer a; start a 9; advance 9 = 1"},
+    {&silent, "hint: zero memory fires",
+     "zero_timer a; start a 9; advance 9 = 1"},
     {&silent, "hint: zero memory fires after a restart",
      "zero_timer a; start a 5; start a 9; limit 3 9 = 1"},
     {&no_hint, "no hint: zero memory with a callback, or for tw_poll",

@@ -38,16 +38,19 @@ static const struct frame {
     {"For timers far ahead, wheel 2 is created.", START, 9, 10, 0, 0, 0},
     {"The delay queue: when does each wheel have work?", EXPLAIN, 1, 0, 0, 0,
      0},
-    {"The clock jumps to the least key: a timer fires.", JUMP, 1, 0, 99, 0, 1},
+    {"The clock jumps to the first of them: a timer fires.", JUMP, 1, 0, 99, 0,
+     1},
     {"Timer 4 is postponed to 29, and stays for now.", POSTPONE, 2, 2, 0, 0, 0},
     {"The clock comes to its old bucket: now it moves.", JUMP, 1, 0, 99, 1, 0},
-    {"Buckets of past ticks, 0 to 7, now serve 16 to 23.", JUMP, 1, 0, 99, 0,
-     1},
-    {"Wheel 1 has the least key: its bucket cascades."
-     "<tspan x='6' dy='31'>(Usually up to 12 timers would fire in "
+    {"Timer 9 fires. Past buckets, 0 to 7,"
+     "<tspan x='6' dy='31'>now serve the ticks 16 to 23.</tspan>",
+     JUMP, 1, 0, 99, 0, 1},
+    {"A full bucket cascades: its timers move to wheel 0."
+     "<tspan x='6' dy='31'>(In the library, full is 13; fewer fire in "
      "place.)</tspan>",
      JUMP, 1, 0, 3, 3, 0},
-    {"The first of them fires. Timers were never sorted.", JUMP, 1, 0, 99, 0, 1},
+    {"The first of them fires. Timers were never sorted.", JUMP, 1, 0, 99, 0,
+     1},
 };
 enum { FRAMES = sizeof(frames) / sizeof(frames[0]) };
 
@@ -273,8 +276,8 @@ static void print_key(const moment *m, unsigned wheel)
            "<text x='%d' y='%u' class='big mid'>",
            KEY - 59, top, HIGH, least ? "least" : "key", KEY, top + 33);
     printf(m->key[wheel] == NO_KEY ? "none" : "%u", m->key[wheel]);
-    printf("</text><text x='%d' y='%u' class='mid %s'>%skey</text>\n", KEY,
-           top + HIGH - 12, least ? "mark" : "", least ? "least " : "");
+    printf("</text><text x='%d' y='%u' class='mid %s'>%s</text>\n", KEY,
+           top + HIGH - 12, least ? "mark" : "", least ? "first" : "next work");
 }
 
 /* What stands still from the change in a frame to the next change. */
@@ -283,8 +286,9 @@ static void print_moment(unsigned i)
     const moment *m = &moments[i];
     print_turn(i == 0 ? 0 : (i - 1) * TENTHS + CHANGE,
                i == FRAMES ? END : i * TENTHS + CHANGE);
-    printf("<text x='%d' y='106' class='big mark'>clock %u</text>", LEFT,
-           m->clock);
+    printf("<text x='%d' y='106'><tspan class='big mark'>clock %u</tspan> "
+           "its buckets are pink</text>",
+           LEFT, m->clock);
     for (unsigned wheel = 0; wheel < m->wheels; wheel++)
         print_wheel(m, wheel);
     for (unsigned wheel = 0; i >= QUEUE && wheel < m->wheels; wheel++)
