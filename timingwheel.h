@@ -50,10 +50,10 @@
       read: let the callback read once more before closing. If it cannot read,
       let it close at the second firing, unless data came:
           if (tw_deadline(timer) > 0) tw_start(tw, timer, 0); else close_it(c);
-      In such a loop handle all events first, until none is left, then advance.
+      This needs another order: wait, handle events until none is left, advance.
    2. A delay counts from its start: read the clock there, in a function of
       yours. One reading per turn saves 20 to 30 ns a start, and shortens delays
-      by a turn. tw_start takes a time: given a delay, the timer is overdue.
+      by up to a turn. Of a delay, tw_start makes an overdue timer.
    3. Count nanoseconds, with ticks of 1 ms: a reading cut off to milliseconds
       makes a delay too short (or add 1 to each). Read a wrapping 32-bit counter
       once per wrap or more often: now += (uint32_t)(counter - (uint32_t)now);
@@ -69,9 +69,9 @@
    The *clock* is how far the timingwheel has advanced, in *ticks*: tick n is
    the time n * `tick`, whatever `start` is. A *wheel* is an array of *buckets*.
    A bucket holds the timers of one *step*: in wheel 0 a tick, in a coarser
-   wheel wheel_size steps of the next finer one. To *cascade* is to move to
-   another bucket. A timer is *due* when the clock has reached its tick, and
-   *overdue* if the clock had reached it before the start. A call is
+   wheel wheel_size times the step of the next finer one. To *cascade* is to
+   move to another bucket. A timer is *due* when the clock has reached its tick,
+   and *overdue* if the clock had reached it before the start. A call is
    *unfinished* if a limit or exception stopped it, or tw_poll returned a timer.
 
    HOW DO I ...
@@ -133,7 +133,7 @@
        timer fired or cascaded and per bucket emptied, whatever time it passes.
     8. Limits. A limited call handles at most `limit` timers, fired or cascaded.
        The next call first finishes what is left: with limit 100, 250 due timers
-       take three calls, and fire before what is started overdue meanwhile.
+       of wheel 0 take three calls, and fire before overdue starts meanwhile.
     9. Memory is allocated for wheels alone, never per timer. Without memory
        tw_start returns TW_ENOMEM and changes no timer, and pending timers fire
        as promised, but postponed ones may break promise 10.
@@ -141,7 +141,7 @@
        timers that fire in it and the time passed, because a large bucket
        cascades early. Of 100,000 timers due within 256 ticks, a call moves 391
        per tick passed; after restarts and cancels, at most that share of all
-       pending timers. Up to 127 timers of a bucket move at once; all do after
+       pending timers. Buckets of up to 127 timers move whole; so do all after
        a sleep through the step before, or many postpones out of one tick.
    11. Callbacks may start, cancel, postpone and move any timer, drain, and free
        the timer that fired, or a cancelled one. Inside them advance, poll, trim
@@ -184,16 +184,16 @@
    With TW_DEBUG, misuse aborts after a line on stderr, also with NDEBUG, like
        timingwheel.h: the timer was never initialised: call tw_timer_init
        first; timer 0x7ffe40, callback 0x401136 (tw_start)
-   Misuse is, in calls that change something or wait: NULL; a wheel_size that
-   does not fit; a timingwheel not set up, copied or moved; a timer whose bytes
-   tw_timer_init cannot have set, or pending elsewhere; tw_move into a pending
-   timer; a call that a callback (promise 11) or TW_MALLOC must not make; a
-   pending timer freed, copied, moved or overwritten, once a call finds other
-   bytes there. -fsanitize=address finds it sooner, =thread a second thread.
-   A hint is printed once per timingwheel, and the program goes on (to stop, set
-   a breakpoint on twi_advise): a deadline below half of `start` (a delay?), a
-   delay above 2^63, a `now` before the latest one, a forgotten `start`, a timer
-   never initialised that fires. Calls take 1.3 to 5 times as long.
+   Misuse is, in calls that change something or wait: NULL, unless the comment
+   allows it; a wrong wheel_size; a timingwheel not set up, copied or moved; a
+   timer with an impossible state, or pending elsewhere; tw_move into a pending
+   timer; calls that a callback (promise 11) or TW_MALLOC must not make; a
+   pending timer freed, copied, moved or overwritten, once a call finds broken
+   links. -fsanitize=address finds it sooner, =thread a second thread.
+   Hints are right in most programs, and printed once per timingwheel (to stop
+   there, break on twi_print): a deadline below half of `start` (a delay?), a
+   delay above 2^63, a `now` more than a tick before the latest one, a forgotten
+   `start`, zero memory that fires. Calls take 1.3 to 5 times as long.
 
    THREADS
    A timingwheel belongs to one thread; two timingwheels share nothing. What
@@ -205,7 +205,7 @@
            uint64_t longest = waiting > 0 ? 10 * ms : second; // try again
            sleep_until_woken(tw_wait(&tw, clock_ns(), longest));
            clear_wake_up(); // before tw_collect: a later post wakes again
-           tw_advance_clock(&tw, clock_ns()); // starts then find fine wheels
+           tw_advance_clock(&tw, clock_ns());
            waiting = tw_collect(&box); // starts that found no memory
        }
    - Any thread may call tw_post_start(&box, &job->timeout, deadline) and
@@ -650,9 +650,9 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
  * when the clock reaches its old bucket. So the loop wakes for nothing about
  * once per timeout, not per postpone. The same deadline changes nothing. For an
  * earlier deadline, or a timer that is due or not pending, tw_postpone acts
- * like tw_start, and can fail like it. If the moving timer's wheel finds no
- * memory, the timer waits outside of the wheels: whenever such a timer is due,
- * but at most once in wheel_size ticks, all of them move. */
+ * like tw_start, and can fail like it. A postponed timer whose new wheel finds
+ * no memory waits outside of the wheels. When one of these is due, but at most
+ * once in wheel_size ticks, all of them are placed again. */
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
 /* Acts like tw_start(tw, timer, tw_after(now, delay)). `now` is the latest
@@ -671,8 +671,8 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
 
 /* Moves a timer to another address: `to` gets all fields of `from`, and its
  * place in the firing order, and `from` becomes idle. A timer that is not
- * pending is only copied. `to` must be zeroed, initialised and not pending, or
- * a byte copy of `from`. Do not realloc, as both must be valid: allocate, move,
+ * pending is only copied. `to` must be zeroed, or idle, or a byte copy
+ * of `from`. Do not realloc, as both must be valid: allocate, move,
  * free. Cannot fail. */
 TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to);
 
@@ -704,9 +704,9 @@ TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
  * call stopped by the limit is unfinished: the clock stays at the last timer
  * handled, and tw_wait returns 0. The next call, limited or not, finishes the
  * unfinished call first. If the limit is reached before the unfinished call
- * ends, the new `now` is ignored. If the limit is reached just then, the new
- * call has begun, and is unfinished if it has a timer to handle. limit 0 does
- * nothing. Costs O(1) per timer handled and per bucket emptied by cancels. */
+ * ends, the new `now` is ignored. Otherwise the new call begins, within what is
+ * left of its limit. limit 0 does nothing. Costs O(1) per timer handled and per
+ * bucket emptied by cancels. */
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit);
 
@@ -1024,7 +1024,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
  * twi_advise_... print what is allowed, but most likely a mistake. They do
  * nothing without TW_DEBUG, and stand at the end. `function` is the public
  * function that the user has called. */
-static void twi_rule_given(const char *function, const void *pointer);
+static void twi_rule_given(const char *function, const timingwheel *tw);
+static void twi_rule_timer_given(const char *function, const tw_timer *timer);
 static void twi_rule_size(bool fits);
 static void twi_rule_set_up(const char *function, const timingwheel *tw);
 static void twi_rule_in_place(const char *function, const timingwheel *tw);
@@ -1434,7 +1435,7 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
 
 TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback)
 {
-    twi_rule_given(__func__, timer);
+    twi_rule_timer_given(__func__, timer);
     if (timer == NULL)
         return;
     twi_clear(timer, sizeof(*timer));
@@ -1630,7 +1631,7 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
 TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
 {
     twi_rule_use(__func__, tw, from);
-    twi_rule_given(__func__, to);
+    twi_rule_timer_given(__func__, to);
     if (tw == NULL || from == NULL || to == NULL || from == to ||
         (tw->activity & TWI_ALLOCATING) != 0)
         return;
@@ -2514,8 +2515,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 #define TWI_REPORT(function, timer, sentence) \
     (twi_print("", sentence, function, timer), abort())
 
-static void twi_print(const char *mark, const char *sentence,
-                      const char *function, const tw_timer *timer)
+TWI_NOINLINE void twi_print(const char *mark, const char *sentence,
+                            const char *function, const tw_timer *timer)
 {
     fprintf(stderr, "timingwheel.h: %s%s", mark, sentence);
     if (timer != NULL)
@@ -2541,11 +2542,16 @@ static void twi_set_called(timingwheel *tw, const char *function)
     if (TWI_DEBUGGING && (misused))                    \
     TWI_REPORT(function, timer, sentence)
 
-static void twi_rule_given(const char *function, const void *pointer)
+static void twi_rule_given(const char *function, const timingwheel *tw)
 {
-    TWI_MISUSE(pointer == NULL, function, NULL,
-               "a timingwheel or timer is NULL: pass the address of a timer "
-               "of yours, and of the timingwheel that tw_init has set up");
+    TWI_MISUSE(tw == NULL, function, NULL,
+               "the timingwheel is NULL: pass the address of one of yours");
+}
+
+static void twi_rule_timer_given(const char *function, const tw_timer *timer)
+{
+    TWI_MISUSE(timer == NULL, function, NULL,
+               "the timer is NULL: pass the address of one of yours");
 }
 
 static void twi_rule_size(bool fits)
@@ -2646,7 +2652,7 @@ static void twi_rule_use(const char *function, timingwheel *tw,
                          const tw_timer *timer)
 {
     twi_rule_ready(function, tw);
-    twi_rule_given(function, timer);
+    twi_rule_timer_given(function, timer);
     if (TWI_DEBUGGING && tw != NULL && timer != NULL)
         twi_rule_timer(tw, timer);
 }
@@ -2685,16 +2691,20 @@ static bool twi_is_long_ago(const timingwheel *tw, uint64_t deadline)
     return deadline != 0 && deadline < tw->start_time - tw->start_time / 2;
 }
 
-/* The first `now`. */
-static void twi_advise_first(timingwheel *tw, uint64_t now)
+/* True if `now` is the first one, and far from `start`, which is 0. */
+static bool twi_is_first(const timingwheel *tw, uint64_t now)
 {
-    if (tw->start_time == 0 && tw->clock_time == 0 &&
-        now / tw->tick_length > UINT16_MAX)
-        twi_advise(
-            tw, TWI_FIRST, NULL,
-            "the first `now` lies far after `start`, which is 0: set "
-            "tw_config.start to the first reading of the clock, or the first "
-            "timers start slowly, and no hint finds a delay as a deadline");
+    return tw->start_time == 0 && tw_now(tw) == 0 &&
+           now / tw->tick_length > UINT16_MAX;
+}
+
+static void twi_advise_first(timingwheel *tw)
+{
+    twi_advise(tw, TWI_FIRST, NULL,
+               "the first `now` lies far after `start`, which is 0: set "
+               "tw_config.start to the first reading of the clock, or the "
+               "first timers start slowly, and no hint finds a delay as a "
+               "deadline");
 }
 
 static void twi_advise_latest(timingwheel *tw, uint64_t now, uint64_t latest)
@@ -2730,7 +2740,8 @@ static void twi_advise_after(timingwheel *tw, const tw_timer *timer,
                    "the delay is above 2^63, practically for ever: "
                    "a negative number? Pass 0 instead");
     else if (TWI_PRINTING) {
-        twi_advise_first(tw, deadline - delay);
+        if (twi_is_first(tw, deadline - delay))
+            twi_advise_first(tw);
         if (deadline - delay >= tw->start_time)
             twi_advise_latest(tw, deadline - delay, tw_now(tw));
     }
@@ -2742,9 +2753,11 @@ static void twi_advise_now(timingwheel *tw, uint64_t now)
     uint64_t deadline;
     if (!TWI_PRINTING)
         return;
-    if (tw->tick_length > 1 && tw_next_deadline(tw, &deadline) &&
-        deadline < now / 2)
-        twi_advise_first(tw, now);
+    if (twi_is_first(tw, now) && tw->count == 0)
+        tw->start_time = now;
+    else if (twi_is_first(tw, now) && tw->tick_length > 1 &&
+             tw_next_deadline(tw, &deadline) && deadline < now / 2)
+        twi_advise_first(tw);
     twi_advise_latest(tw, now,
                       tw->unfinished ? tw->target_time : tw->clock_time);
 }
