@@ -61,9 +61,9 @@
       start slowly. Take a monotonic clock: after a step back all timers wait.
    5. Round sleeps up to the unit of your wait function, or the loop spins.
    6. For the next turn: tw_start(tw, timer, 0). (With tw_poll, only after its
-      NULL.) A delay of 0 may take a tick.
+      NULL.) tw_start_after with a delay of 0 may take a tick.
    7. A start fails only without memory for a wheel, at max_pending, in a
-      visitor of tw_foreach, and on misuse. If none can be, ignore the status.
+      visitor of tw_foreach, and on misuse. If none can, ignore the status.
 
    WORDS
    The *clock* is how far the timingwheel has advanced, in *ticks*: tick n is
@@ -138,10 +138,10 @@
        tw_start returns TW_ENOMEM and changes no timer, and pending timers fire
        as promised, but postponed ones may break promise 10.
    10. No spikes, if the loop wakes regularly: the longest call grows with the
-       timers that fire in it and the time passed, because a large bucket
-       cascades early. Of 100,000 timers due within 256 ticks, a call moves 391
-       per tick passed; after restarts and cancels, at most that share of all
-       pending timers. Buckets of up to 127 timers move whole; so do all after
+       timers that fire in it and the time passed. A large bucket cascades
+       early, a share in each call: of 100,000 timers due within 256 ticks, 391
+       per tick passed; after restarts and cancels, at most this share of all
+       pending timers. Up to 127 timers move at once, and a whole bucket after
        a sleep through the step before, or many postpones out of one tick.
    11. Callbacks may start, cancel, postpone and move any timer, drain, and free
        the timer that fired, or a cancelled one. Inside them advance, poll, trim
@@ -184,8 +184,8 @@
    With TW_DEBUG, misuse aborts after a line on stderr, also with NDEBUG, like
        timingwheel.h: the timer was never initialised: call tw_timer_init
        first; timer 0x7ffe40, callback 0x401136 (tw_start)
-   Misuse is, in calls that change something or wait: NULL, unless the comment
-   allows it; a wrong wheel_size; a timingwheel not set up, copied or moved; a
+   Misuse is, in calls that change something: NULL, unless the comment allows
+   it; a wrong wheel_size; a timingwheel not set up, copied or moved; a
    timer with an impossible state, or pending elsewhere; tw_move into a pending
    timer; calls that a callback (promise 11) or TW_MALLOC must not make; a
    pending timer freed, copied, moved or overwritten, once a call finds broken
