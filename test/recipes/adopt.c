@@ -42,9 +42,9 @@ static void start(struct event *e, int ms)
         tw_start(&timers, &e->timer, ms > 0 ? now - now % MS + delay : now);
 }
 
-/* Each handler runs between two polls, so it may cancel and free other events
- * that are due, free its own and return -1, or run the whole loop. Never start
- * an event at 0: tw_poll would return it in the same turn, again and again. */
+/* Handlers run between two polls, so they may run the whole loop. (If none does,
+ * take tw_advance_clock: callbacks may cancel and free events, too.) No event is
+ * started at the deadline 0: tw_poll would return it again in the same turn. */
 static void run_events(void)
 {
     uint64_t now = later();

@@ -96,24 +96,28 @@ struct [[nodiscard]] task {
 };
 
 // `co_await with_timeout(f(), 1s)` is true if f ends in time, and throws what f
-// throws. Otherwise f is destroyed. After a stall the earlier of the two wins.
+// throws. Otherwise f is destroyed. After a stall the earlier of the two wins,
+// but an outer one may win over what has ended inside. (No `co_await f()`.)
 struct with_timeout : sleep_for {
     task work;
     [[nodiscard]] with_timeout(task &&t, nanoseconds d)
         : sleep_for(d), work(std::move(t))
     {
     }
-    bool await_suspend(std::coroutine_handle<> coroutine)
+    bool await_ready()
+    {
+        return task::handle::from_promise(*work.promise).done();
+    }
+    void await_suspend(std::coroutine_handle<> coroutine)
     {
         work.promise->waiter = this;
         sleep_for::await_suspend(coroutine);
-        return !task::handle::from_promise(*work.promise).done();
     }
     bool await_resume()
     {
         if (work.promise->error)
             std::rethrow_exception(work.promise->error);
-        return task::handle::from_promise(*work.promise).done();
+        return await_ready();
     }
 };
 
@@ -127,9 +131,12 @@ static task nap(nanoseconds time, int &slept)
 
 static task show(int &slept, sleep_for &other)
 {
-    bool quick = co_await with_timeout(nap(1ms, slept), 1s);
+    with_timeout work(nap(0ms, slept), 9ms); // begins now
+    co_await sleep_for(3ms);
+    bool early = co_await work;
+    bool quick = co_await with_timeout(nap(20ms, slept), 1s);
     bool slow = co_await with_timeout(nap(1s, slept), 1ms);
-    std::cout << "in time: " << quick << ", " << slow << std::endl;
+    std::cout << "in time: " << early << quick << slow << std::endl;
     other.wake();
     co_await with_timeout(nap(-1ms, slept), 1h); // throws what nap throws
 }

@@ -50,6 +50,7 @@ int main(void)
     struct pollfd input = {.fd = 0, .events = POLLIN};
     uint64_t last = clock_ns(), credit = 0; /* ns, times the speed */
     unsigned speed = 100;
+    char line[80];
     setvbuf(stdin, NULL, _IONBF, 0); /* a buffer would hide lines from poll */
     tw_init(&game.timers, NULL);
     if (tw_reserve(&game.timers, UINT64_MAX) != TW_OK)
@@ -65,8 +66,10 @@ int main(void)
             make_step(&game);
         }
         credit %= 100 * STEP * MS; /* the rest of a hitch is forgotten */
-        if (ready > 0 && scanf("%3u%*c", &speed) != 1)
+        if (ready > 0 && fgets(line, sizeof(line), stdin) == NULL)
             break;
+        if (ready > 0)
+            sscanf(line, "%3u", &speed);
     }
     tw_destroy(&game.timers);
     return 0;
