@@ -42,9 +42,9 @@ static void start(struct event *e, int ms)
         tw_start(&timers, &e->timer, ms > 0 ? now - now % MS + delay : now);
 }
 
-/* Handlers run between two polls, so they may run the whole loop. (If none does,
- * take tw_advance_clock: callbacks may cancel and free events, too.) No event is
- * started at the deadline 0: tw_poll would return it again in the same turn. */
+/* Handlers run between two polls, so they may run the whole loop. (If none
+ * does, take tw_advance_clock, whose callbacks may also cancel and free.) No
+ * event starts at deadline 0: tw_poll would return it again in this turn. */
 static void run_events(void)
 {
     uint64_t now = later();
