@@ -9,7 +9,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#define TWI_FEW 0 /* every bucket cascades: there is no room for many timers */
+#define TWI_FEW 2 /* a bucket of 3 cascades: there is no room for 13 timers */
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
 
@@ -21,32 +21,32 @@
 
 enum { SIZE = 8, BUCKETS = 2 * SIZE, WHEELS = 3, NO_KEY = 9999 };
 
-static const unsigned deadlines[] = {3, 9, 4, 18, 21, 23, 35, 36, 50, 300, 310};
+static const unsigned deadlines[] = {3, 9, 18, 21, 23, 35, 4, 36, 50, 300, 310};
 enum { TIMERS = sizeof(deadlines) / sizeof(deadlines[0]), LATER = 29 };
-enum { BEFORE = 2 }; /* timers that stand there from the beginning */
+enum { BEFORE = 6, MOVING = 6 }; /* timers there at first; the postponed one */
 
-/* A frame takes three seconds, in which a person reads ten words. A second line
- * is a tspan. */
+/* A person reads four words a second. A second line is a tspan. */
 static const struct frame {
     const char *caption;
     enum { START, EXPLAIN, JUMP, POSTPONE } action;
     unsigned first, last;         /* the timers of START, POSTPONE */
     unsigned limit, moves, fires; /* a JUMP: its limit and effect */
 } frames[] = {
-    {"The number on a timer is the tick when it fires.", START, 2, 2, 0, 0, 0},
-    {"Wheel 1 holds later timers, 8 ticks per bucket.", START, 3, 8, 0, 0, 0},
+    {"The number on a timer is the tick when it fires.", START, MOVING, MOVING,
+     0, 0, 0},
+    {"Wheel 1 holds later timers, 8 ticks per bucket.", START, 7, 8, 0, 0, 0},
     {"For timers far ahead, wheel 2 is created.", START, 9, 10, 0, 0, 0},
-    {"The delay queue: when does each wheel have work?", EXPLAIN, 1, 0, 0, 0,
+    {"In the delay queue, each wheel has its next work.", EXPLAIN, 1, 0, 0, 0,
      0},
-    {"The clock jumps to the first of them: a timer fires.", JUMP, 1, 0, 99, 0,
-     1},
-    {"Timer 4 is postponed to 29, and stays for now.", POSTPONE, 2, 2, 0, 0, 0},
+    {"The clock jumps to the first work: a timer fires.", JUMP, 1, 0, 99, 0, 1},
+    {"Timer 4 is postponed to 29, and stays for now.", POSTPONE, MOVING, MOVING,
+     0, 0, 0},
     {"The clock comes to its old bucket: now it moves.", JUMP, 1, 0, 99, 1, 0},
-    {"Timer 9 fires. Past buckets, 0 to 7,"
-     "<tspan x='6' dy='31'>now serve the ticks 16 to 23.</tspan>",
+    {"The next one fires. Buckets of past ticks, 0 to 7,"
+     "<tspan x='6' dy='31'>now stand for the ticks 16 to 23.</tspan>",
      JUMP, 1, 0, 99, 0, 1},
     {"A full bucket cascades: its timers move to wheel 0."
-     "<tspan x='6' dy='31'>(In the library, full is 13; fewer fire in "
+     "<tspan x='6' dy='31'>(3 here, 13 in the library. Fewer fire in "
      "place.)</tspan>",
      JUMP, 1, 0, 3, 3, 0},
     {"The first of them fires. Timers were never sorted.", JUMP, 1, 0, 99, 0,
@@ -198,7 +198,7 @@ static void check(const struct frame *f, const moment *before,
         if (is->state != TW_PENDING)
             continue;
         if (f->action == START && is_named)
-            EXPECT(wheel == (f == frames ? 0 : before->wheels));
+            EXPECT(wheel == (unsigned)(f - frames));
         if (is->deadline < earliest[wheel])
             earliest[wheel] = is->deadline;
         unsigned past = is->deadline - tick_of(after, is->bucket);
@@ -221,9 +221,9 @@ static void check(const struct frame *f, const moment *before,
 
 /* ---------------------------------------------------------- the drawing --- */
 
-/* A frame has ten tenths. Captions change at 0, the rest from 3 to 6. */
-enum { TENTHS = 10, CHANGE = 3, MOVED = 6 };
-enum { END = FRAMES * TENTHS, QUEUE = 4 }; /* when the queue is explained */
+/* Within a frame, captions change at 0, the rest from 3 to 6. */
+enum { CHANGE = 3, MOVED = 6, QUEUE = 4 }; /* when the queue is explained */
+#define END begin_of(FRAMES)
 enum { LEFT = 6, BOX = 36, HIGH = 70, CHIP = 22, KEY = 655 };
 
 static unsigned top_of(unsigned wheel)
@@ -231,9 +231,18 @@ static unsigned top_of(unsigned wheel)
     return 142 + 120 * (WHEELS - 1 - wheel);
 }
 
-static void print_time(unsigned tenths)
+/* Two lines of a caption stand for longer than one. */
+static unsigned begin_of(unsigned frame)
 {
-    printf("%u.%02u%%", tenths * 100 / END, tenths * 10000 / END % 100);
+    unsigned time = 0;
+    for (unsigned i = 0; i < frame; i++)
+        time += strchr(frames[i].caption, '<') == NULL ? 10 : 18;
+    return time;
+}
+
+static void print_time(unsigned time)
+{
+    printf("%u.%02u%%", time * 100 / END, time * 10000 / END % 100);
 }
 
 /* Begins a group that is seen from one time to another. The attribute opacity
@@ -284,10 +293,10 @@ static void print_key(const moment *m, unsigned wheel)
 static void print_moment(unsigned i)
 {
     const moment *m = &moments[i];
-    print_turn(i == 0 ? 0 : (i - 1) * TENTHS + CHANGE,
-               i == FRAMES ? END : i * TENTHS + CHANGE);
+    print_turn(i == 0 ? 0 : begin_of(i - 1) + CHANGE,
+               i == FRAMES ? END : begin_of(i) + CHANGE);
     printf("<text x='%d' y='106'><tspan class='big mark'>clock %u</tspan> "
-           "its buckets are pink</text>",
+           "pink: now</text>",
            LEFT, m->clock);
     for (unsigned wheel = 0; wheel < m->wheels; wheel++)
         print_wheel(m, wheel);
@@ -300,7 +309,7 @@ static void print_moment(unsigned i)
 
 static void print_caption(unsigned i)
 {
-    print_turn(i * TENTHS, (i + 1) * TENTHS);
+    print_turn(begin_of(i), begin_of(i + 1));
     printf("<text x='%d' y='30' class='big'>%s</text></g>\n", LEFT,
            frames[i].caption);
 }
@@ -343,10 +352,10 @@ static void print_timer(unsigned i)
         bool ring = m->timers[i].state != TW_IDLE;
         if (memcmp(&m[0].timers[i], &m[1].timers[i], sizeof(struct place)) == 0)
             continue;
-        print_step(f * TENTHS, m, i, false);
-        print_step(f * TENTHS + CHANGE, m, i, ring);
-        print_step(f * TENTHS + MOVED, m + 1, i, ring);
-        print_step(f * TENTHS + TENTHS, m + 1, i, false);
+        print_step(begin_of(f), m, i, false);
+        print_step(begin_of(f) + CHANGE, m, i, ring);
+        print_step(begin_of(f) + MOVED, m + 1, i, ring);
+        print_step(begin_of(f + 1), m + 1, i, false);
     }
     printf("}</style>\n<g class='timer' style='animation-name:t%u;", i);
     print_place(&moments[FRAMES], i, false);
@@ -355,7 +364,7 @@ static void print_timer(unsigned i)
            30 * i);
     for (unsigned k = 0, from = 0; k <= FRAMES; k++) {
         unsigned deadline = moments[k].timers[i].deadline;
-        unsigned until = k == FRAMES ? END : k * TENTHS + CHANGE;
+        unsigned until = k == FRAMES ? END : begin_of(k) + CHANGE;
         if (k < FRAMES && deadline == moments[k + 1].timers[i].deadline)
             continue;
         print_turn(from, until);
