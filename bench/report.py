@@ -43,9 +43,9 @@ def lines(workloads, sizes, figure=NS, suffix=''):
 # What the pages show, and so what is measured: the first heading of a table,
 # its lines, its engines.
 TABLES = {
-    'six': ('ns per operation', [
-        ('fire and start again', 'hold', '10000', NS),
-        ('the same', 'hold', '1000000', NS),
+    'six': ('ns', [
+        ('fire and start again, clock in ns', 'hold-ns', '10000', NS),
+        ('the same, clock in ticks', 'hold', '1000000', NS),
         ('p99.9 of a call each 1 ms', 'calls-minute', '100000',
          'call, p99.9'),
         ('cancel and start again', 'restart', '1000000', NS),
@@ -261,7 +261,7 @@ class Report:
                          for p in PACES}
                 rows.append([delays, engine] + [
                     duration(f[0]) if f else '' for f in found.values()])
-                seen.update({'%s, %s' % (delays, PACES[p]): f
+                seen.update({'%s, %s, %s' % (delays, PACES[p], engine): f
                              for p, f in found.items() if f})
         return table(['delays', 'longest call of'] + [
             'a call each ' + p for p in PACES.values()], rows) + self._note(
@@ -270,14 +270,14 @@ class Report:
     def longest(self):
         """The same for README.md, in a sentence."""
         found = [self._results.figure(w, p, e, MAX)
-                 for w in ('calls-hour', 'calls-10-minutes')
-                 for p in PACES for e in (OURS, 'heap')]
+                 for w, paces in (('calls-hour', PACES),
+                                  ('calls-10-minutes', list(PACES)[-1:]))
+                 for p in paces for e in (OURS, 'heap')]
         if None in found:
             return []
-        return ["Longest call of a million timers (a heap's in brackets), if "
-                'called each millisecond, second, minute: %s (%s), %s (%s), '
-                '%s (%s) with delays up to an hour; %s (%s), %s (%s), %s (%s) '
-                'with the unkind 10 to 11 minutes.' %
+        return ['Longest call of a million timers (heap): %s (%s), %s (%s), '
+                '%s (%s) if called each millisecond, second, minute; %s (%s) '
+                'if all are due in that minute.' %
                 tuple(duration(f[0]) for f in found)]
 
     def memory(self):
@@ -295,13 +295,15 @@ class Report:
         rows, seen = [], {}
         for _, workload, size, _ in THREADS[0]:
             row = [workload, size]
-            for name in 'ns, wall', NS, 'ns, loop':
+            for name, what in (('ns, wall', 'posts'), (NS, 'a post'),
+                               ('ns, loop', 'the loop')):
                 for engine in THREADS[1]:
                     f = self._results.figure(workload, size, engine, name)
                     row.append('' if f is None else text(
                         1e3 / f[0] if name == 'ns, wall' else f[0]))
                     if f is not None:
-                        seen['%s %s, %s' % (workload, size, engine)] = f
+                        seen['%s of %s %s, %s' % (what, workload, size,
+                                                  engine)] = f
             rows.append(row)
         return table(['workload', 'threads', 'million posts/s: mailbox',
                       'mutex', 'ns of a post: mailbox', 'mutex',
