@@ -47,7 +47,8 @@ static void start(struct event *e, int ms)
  * event starts at deadline 0: tw_poll would return it again in this turn. */
 static void run_events(void)
 {
-    uint64_t now = later();
+    static uint64_t now;
+    now = later();
     for (tw_timer *timer; (timer = tw_poll(&timers, now)) != NULL;) {
         struct event *e = TW_OWNER(timer, struct event, timer);
         start(e, e->handle(e));
@@ -55,8 +56,7 @@ static void run_events(void)
 }
 
 /* If events are known by handler and argument, compare these. To cancel all of
- * a handler, call tw_foreach: the visitor may tw_cancel and free its event. Is
- * an event left that keeps the program running? Call tw_find, as main does. */
+ * a handler, call tw_foreach: the visitor may tw_cancel and free its event. */
 static bool has_number(const tw_timer *timer, void *number)
 {
     return TW_OWNER(timer, struct event, timer)->number == *(int *)number;

@@ -96,8 +96,9 @@ struct [[nodiscard]] task {
 };
 
 // `co_await with_timeout(f(), 1s)` is true if f ends in time, and throws what f
-// throws. Otherwise f is destroyed. After a stall the earlier of the two wins,
-// but an outer one may win over what has ended inside. (No `co_await f()`.)
+// throws. Otherwise f ends with its with_timeout, and what f still throws is
+// lost. After a stall the earlier of the two wins, but an outer one may win
+// over what has ended inside. (There is no `co_await f()`.)
 struct with_timeout : sleep_for {
     task work;
     [[nodiscard]] with_timeout(task &&t, nanoseconds d)

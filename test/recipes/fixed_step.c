@@ -3,7 +3,7 @@
  * A monster attacks every 300 ms of the game. A line sets the speed in percent:
  * 50 is slow, 0 a pause, in which the clock of the game and its timers stand.
  * Real time pays for steps, in each turn for MOST_STEPS at most: after a long
- * hitch the rest is lost, and above 500 % the game gets no faster.
+ * hitch the rest is lost, and the highest speed is 500 %.
  *
  *     cc -std=c99 -Wall -Wextra fixed_step.c -o game && ./game
  * SPDX-License-Identifier: MIT */
@@ -49,7 +49,7 @@ int main(void)
     static struct game game = {.attack = TW_TIMER_INIT(on_attack)};
     struct pollfd input = {.fd = 0, .events = POLLIN};
     uint64_t last = clock_ns(), credit = 0; /* ns, times the speed */
-    unsigned speed = 100;
+    int speed = 100, read;
     char line[80];
     setvbuf(stdin, NULL, _IONBF, 0); /* a buffer would hide lines from poll */
     tw_init(&game.timers, NULL);
@@ -59,7 +59,7 @@ int main(void)
     for (;;) {
         int ready = poll(&input, 1, speed == 0 ? -1 : STEP);
         uint64_t now = clock_ns();
-        credit += (now - last) * speed;
+        credit += (now - last) * (unsigned)speed;
         last = now;
         for (int i = 0; i < MOST_STEPS && credit >= 100 * STEP * MS; i++) {
             credit -= 100 * STEP * MS;
@@ -68,8 +68,8 @@ int main(void)
         credit %= 100 * STEP * MS; /* the rest of a hitch is forgotten */
         if (ready > 0 && fgets(line, sizeof(line), stdin) == NULL)
             break;
-        if (ready > 0)
-            sscanf(line, "%3u", &speed);
+        if (ready > 0 && sscanf(line, "%d", &read) == 1)
+            speed = read < 0 ? 0 : read > 500 ? 500 : read;
     }
     tw_destroy(&game.timers);
     return 0;

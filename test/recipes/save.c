@@ -1,5 +1,6 @@
-/* save.c - timers that outlive the process: their remaining time and payload go
- * to a file, and come back in the same order.
+/* save.c - timers that outlive the process: their remaining time and payload, a
+ * word, go to a file, and come back in the same order. (Postponed timers may
+ * change places within their tick.)
  *     cc -std=gnu99 -O2 -Wall -Wextra save.c -o save && ./save
  * SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_IMPLEMENTATION

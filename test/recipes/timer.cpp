@@ -79,5 +79,5 @@ int main()
         } catch (const std::exception &error) {
             std::cout << error.what() << std::endl;
         }
-    tw_destroy(&tw); // the Timers may live longer
+    tw_destroy(&tw); // Timers may be destroyed later
 }
