@@ -50,10 +50,10 @@
       read: let the callback read once more before closing. If it cannot read,
       let it close at the second firing, unless data came:
           if (tw_deadline(timer) > 0) tw_start(tw, timer, 0); else close_it(c);
-      This needs another order: wait, handle events until none is left, advance.
+      Then wait, handle all events, and only then advance.
    2. A delay counts from its start: read the clock there, in a function of
       yours. One reading per turn saves 20 to 30 ns a start, and shortens delays
-      by up to a turn. Of a delay, tw_start makes an overdue timer.
+      by up to a turn. tw_start with a bare delay fires at once.
    3. Count nanoseconds, with ticks of 1 ms: a reading cut off to milliseconds
       makes a delay too short (or add 1 to each). Read a wrapping 32-bit counter
       once per wrap or more often: now += (uint32_t)(counter - (uint32_t)now);
@@ -86,7 +86,7 @@
          next = tw_next_period(tw_deadline(timer), period, clock_ns(), &missed);
          tw_start(tw, timer, next); // keeps the phase, skips what was missed
      tw_after(now, ...) drifts, tw_after(tw_deadline(timer), ...) catches up.
-   - Stop everything? tw_drain, free the owners; outside callbacks, tw_destroy.
+   - Stop everything? tw_drain, then free owners; outside callbacks, tw_destroy.
    - Find a mistake? See DEBUGGING, and tw_dump. C++? test/recipes/timer.cpp
    - Bound the work of a turn? tw_advance_clock_limit. Move an object? tw_move.
      Pause a timer? tw_remaining, then tw_cancel. Find one? tw_find, in O(n).
@@ -126,8 +126,8 @@
     5. Overdue timers fire in the next call, whatever its `now`. One that a
        callback starts waits for the next call, so it cannot hold the loop.
     6. Waking up. tw_next_deadline is never late. It is early only after a timer
-       was cancelled, postponed, restarted or drained: each change, not each
-       timer, costs at most one call that fires nothing.
+       was cancelled, postponed, restarted or drained: each such change costs
+       at most one call that fires nothing.
     7. O(1). Start, cancel, postpone and move take constant time in each call;
        only creating a wheel takes longer. A call that advances costs O(1) per
        timer fired or cascaded and per bucket emptied, whatever time it passes.
@@ -140,9 +140,9 @@
    10. No spikes, if the loop wakes regularly: the longest call grows with the
        timers that fire in it and the time passed. A large bucket cascades
        early, a share in each call: of 100,000 timers due within 256 ticks, 391
-       per tick passed; after restarts and cancels, at most this share of all
-       pending timers. Up to 127 timers move at once, and a whole bucket after
-       a sleep through the step before, or many postpones out of one tick.
+       per tick; after restarts and cancels, at most this share of all pending
+       timers. Exceptions: up to 127 timers move at once; a whole bucket after a
+       sleep through the step before, or many postpones out of one tick.
    11. Callbacks may start, cancel, postpone and move any timer, drain, and free
        the timer that fired, or a cancelled one. Inside them advance, poll, trim
        and destroy do nothing. If the implementation is C++, they may throw: the
@@ -184,7 +184,7 @@
    With TW_DEBUG, misuse aborts after a line on stderr, also with NDEBUG, like
        timingwheel.h: the timer was never initialised: call tw_timer_init
        first; timer 0x7ffe40, callback 0x401136 (tw_start)
-   Misuse is, in calls that change something: NULL, unless the comment allows
+   Misuse is: NULL in calls that change something, unless the comment allows
    it; a wrong wheel_size; a timingwheel not set up, copied or moved; a
    timer with an impossible state, or pending elsewhere; tw_move into a pending
    timer; calls that a callback (promise 11) or TW_MALLOC must not make; a
@@ -714,10 +714,10 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
  * callback. Returns NULL if no timer is due; the clock is then `now` or later.
  * Returns NULL inside a callback or visitor. Take tw_poll for a loop with
  * handlers of its own: a handler runs outside of any call, and may poll, or run
- * the whole loop again. A tw_poll that returns a timer leaves the call
- * unfinished, so the next tw_poll also returns timers started for "now"
- * meanwhile. Start a timer for the next turn only after the NULL, or the NULL
- * may never come. Costs as tw_advance_clock_limit. */
+ * the whole loop again (go on with a new reading then). A tw_poll that returns
+ * a timer leaves the call unfinished, so the next tw_poll also returns timers
+ * started for "now" meanwhile. Start a timer for the next turn only after the
+ * NULL, or the NULL may never come. Costs as tw_advance_clock_limit. */
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now);
 
 /* Returns now + delay, or UINT64_MAX if the sum exceeds 64 bits. `now` is the
@@ -730,8 +730,8 @@ TW_DEF uint64_t tw_after(uint64_t now, uint64_t delay);
  * previous + k * period after `now`, with k at least 1. Returns UINT64_MAX if
  * the sum exceeds 64 bits. Late calls add no drift, and missed periods do not
  * fire: *missed (if not NULL) is their number, k - 1. `previous` is
- * tw_deadline(timer), or the nominal time of a timer started by
- * tw_start_within. Period 0 acts as 1. */
+ * tw_deadline(timer), unless the timer was started with 0 for "at once", or the
+ * nominal time of a timer started by tw_start_within. Period 0 acts as 1. */
 TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period, uint64_t now,
                                uint64_t *missed);
 
@@ -2055,7 +2055,7 @@ TW_DEF tw_timer *tw_find(const timingwheel *tw, tw_matcher *match,
                          void *context)
 {
     twi_walk at = {NULL, 0};
-    twi_rule_set_up(__func__, tw);
+    twi_rule_in_place(__func__, tw);
     if (tw == NULL || match == NULL || tw->activity == 0)
         return NULL;
     for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;) {
@@ -2163,6 +2163,7 @@ TW_DEF const char *tw_strerror(int status)
 
 TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
 {
+    twi_rule_in_place(__func__, tw);
     if (stats == NULL)
         return;
     twi_clear(stats, sizeof(*stats));
@@ -2244,6 +2245,7 @@ TWI_WRAPS static void twi_draw_wheel(const timingwheel *tw,
 TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
 {
     tw_stats stats;
+    twi_rule_in_place(__func__, tw);
     if (write == NULL)
         return;
     if (tw == NULL || tw->activity == 0) {
@@ -2695,7 +2697,7 @@ static bool twi_is_long_ago(const timingwheel *tw, uint64_t deadline)
 static bool twi_is_first(const timingwheel *tw, uint64_t now)
 {
     return tw->start_time == 0 && tw_now(tw) == 0 &&
-           now / tw->tick_length > UINT16_MAX;
+           now / tw->tick_length >> 20 != 0;
 }
 
 static void twi_advise_first(timingwheel *tw)

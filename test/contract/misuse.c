@@ -20,7 +20,8 @@
  *     start_after a 10    and postpone_after: with the clock as `now`
  *     start_from a 9 5    and postpone_from: with 9 as `now`
  *     never_init a        a timer of any bytes; no_callback a; clear_wheel;
- *                         fill_wheel; wait; next_deadline; zero_timer a
+ *                         fill_wheel; wait; next_deadline; get_stats; dump;
+ *                         find; zero_timer a
  *     leave_call a        its callback jumps out of the call
  *     tw_init 48          with this wheel_size
  *     swap_copies         `other` takes the place of `first`, now `copy`
@@ -232,6 +233,9 @@ static const row rows[] = {
      "start a 10; damage a; start b 10"},
     {&damaged, "a damaged timer is visited",
      "start a 10, b 10; damage b; foreach"},
+    {&damaged, "a damaged timer is looked at", "start a 10; damage a; find"},
+    {&damaged, "a damaged timer is looked at among others",
+     "start a 10, b 10, c 10; damage b; find"},
     {&damaged, "a damaged timer is visited first",
      "many 8 304; damage a; foreach"},
     {&damaged, "a damaged timer is visited among others",
@@ -314,6 +318,9 @@ static const row rows[] = {
      "fill_wheel; wait 0 5"},
     {&astray, "tw_next_deadline for a copy of another timingwheel",
      "start a 10; on other; start b 10; on first; swap_copies; next_deadline"},
+    {&astray, "tw_get_stats before tw_init", "fill_wheel; get_stats"},
+    {&astray, "tw_dump before tw_init", "fill_wheel; dump"},
+    {&astray, "tw_find before tw_init", "fill_wheel; find"},
     {&asking, "TW_MALLOC asks how long to wait",
      "start a 10\nallocator: wait 0 5\nstart j 100"},
     {&out_of_range, "tw_init: a wheel_size of 1", "tw_init 1"},
@@ -372,33 +379,33 @@ static const row rows[] = {
     {&set_back, "hint: back after a poll",
      "start a 1; poll 9: a; poll 9; advance 7"},
     {&far, "hint: the first start_after far from `start` 0",
-     "start_from a 65536 5"},
+     "start_from a 1048576 5"},
     {&far, "hint: the first postpone_after far from `start` 0",
-     "postpone_from a 65536 5"},
+     "postpone_from a 1048576 5"},
     {&far, "hint: a call far after the first deadline",
-     "timingwheel tick 2; start a 30; advance 131072: a; start b 131080; "
-     "advance 999999: b"},
+     "timingwheel tick 2; start a 30; advance 2097152: a; start b 2097160; "
+     "advance 9999999: b"},
     {&far, "hint: a first poll far after the first deadline",
-     "timingwheel tick 2; start a 30; poll 131072: a"},
+     "timingwheel tick 2; start a 30; poll 2097152: a"},
     {&no_hint, "no hint: a first call, and a timer that is never due",
-     "timingwheel tick 2; start a 18446744073709551615; advance 999999"},
+     "timingwheel tick 2; start a 18446744073709551615; advance 9999999"},
     {&no_hint, "no hint: a first call far away in ticks of 1",
-     "start a 30; advance 65536: a"},
+     "start a 30; advance 1048576: a"},
     {&delay, "hint: a delay after a first call far from `start` 0",
-     "advance 65536; start a 30"},
+     "advance 1048576; start a 30"},
     {&no_hint, "no hint: a callback of a simulation from 0",
-     "in a: start_after b 99999\nstart a 65536; advance 65536: a"},
+     "in a: start_after b 1600000\nstart a 1048576; advance 1048576: a"},
     {&no_hint, "no hint: a simulation from 0",
-     "start a 65536; start_after b 99999; advance 100000: a b; "
-     "start_from a 200000 5"},
-    {&no_hint, "no hint: a clock that soon passes 65,535 ticks",
-     "start_from a 65535 5; start b 9; advance 65535: b"},
+     "start a 1048576; start_after b 1600000; advance 1600001: a b; "
+     "start_from a 3000000 5"},
+    {&no_hint, "no hint: a clock that soon passes 2^20 ticks",
+     "start_from a 1048575 5; start b 9; advance 1048575: b"},
     {&no_hint, "no hint: a first `now` of many units, but few ticks",
-     "timingwheel tick 100; start_from a 99999 5"},
+     "timingwheel tick 2; start_from a 1600000 5"},
     {&no_hint, "no hint: a second `now` far from `start` 0",
-     "advance 9; start_from a 99999 5"},
+     "advance 9; start_from a 1600000 5"},
     {&no_hint, "no hint: a first call at twice the first deadline",
-     "timingwheel tick 2; start a 80000; advance 160000: a"},
+     "timingwheel tick 2; start a 2000000; advance 4000000: a"},
     {&no_hint, "no hint: a delay of 2^63", "start_after a 9223372036854775808"},
     {&no_hint, "no hint: deadline 0, and overdue",
      "timingwheel start 99; start a 0, b 99; advance 200: a b; start b 150; "
@@ -448,11 +455,23 @@ static const row rows[] = {
 #endif
 };
 
+static void no_line(const char *line, void *context)
+{
+    (void)line, (void)context;
+}
+
+static bool no_match(const tw_timer *timer, void *context)
+{
+    (void)context;
+    return timer == NULL;
+}
+
 static bool script_more(const char *name)
 {
     timingwheel *tw = script_wheel;
     uint64_t v[3] = {0, 0, 0}, now = tw == NULL ? 0 : tw_now(tw);
     tw_config config = {0, 0, 0, 0, NULL};
+    tw_stats stats;
 #define TIMER_READ script_timer_at(v[0])
     if (SCRIPT_IS("on")) {
         name = script_word(here.command);
@@ -502,6 +521,12 @@ static bool script_more(const char *name)
         memset((void *)tw, 0xbe, sizeof *tw);
     else if (SCRIPT_READ("wait", 2))
         tw_wait(tw, v[0], v[1]);
+    else if (SCRIPT_IS("get_stats"))
+        tw_get_stats(tw, &stats);
+    else if (SCRIPT_IS("dump"))
+        tw_dump(tw, no_line, NULL);
+    else if (SCRIPT_IS("find"))
+        tw_find(tw, no_match, NULL);
     else if (SCRIPT_IS("next_deadline"))
         tw_next_deadline(tw, &v[0]);
 #ifdef TIMINGWHEEL_THREADS
