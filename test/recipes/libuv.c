@@ -74,7 +74,7 @@ int main(void)
     uv_prepare_start(&prepare, on_prepare);
     uv_unref((uv_handle_t *)&prepare);
     if (uv_poll_init(loop, &input, 0) != 0)
-        return 1; /* libuv polls no file */
+        return fprintf(stderr, "libuv polls no file\n"), 1;
     uv_poll_start(&input, UV_READABLE, on_input);
     uv_run(loop, UV_RUN_DEFAULT);
     tw_destroy(&timers);

@@ -74,7 +74,7 @@ int main(void)
     if (sd_event_new(&loop) < 0 ||
         sd_event_add_time(loop, &wake, CLOCK_MONOTONIC, 0, 1, on_wake, 0) < 0 ||
         sd_event_add_io(loop, NULL, 0, POLLIN, on_input, NULL) < 0)
-        return 1; /* for example, input is a file */
+        return fprintf(stderr, "no loop: is the input a file?\n"), 1;
     while (is_open || tw_count(&timers) > 0) {
         uint64_t deadline = UINT64_MAX; /* never */
         tw_next_deadline(&timers, &deadline);
