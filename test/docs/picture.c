@@ -36,8 +36,8 @@ static const struct frame {
      0, 0, 0},
     {"Wheel 1 holds later timers, 8 ticks per bucket.", START, 7, 8, 0, 0, 0},
     {"For timers far ahead, wheel 2 is created.", START, 9, 10, 0, 0, 0},
-    {"In the delay queue, each wheel has its next work.", EXPLAIN, 1, 0, 0, 0,
-     0},
+    {"The delay queue: the tick of each wheel's next work.", EXPLAIN, 1, 0, 0,
+     0, 0},
     {"The clock jumps to the first work: a timer fires.", JUMP, 1, 0, 99, 0, 1},
     {"Timer 4 is postponed to 29, and stays for now.", POSTPONE, MOVING, MOVING,
      0, 0, 0},
@@ -45,8 +45,8 @@ static const struct frame {
     {"The next one fires. Buckets of past ticks, 0 to 7,"
      "<tspan x='6' dy='31'>now stand for the ticks 16 to 23.</tspan>",
      JUMP, 1, 0, 99, 0, 1},
-    {"A full bucket cascades: its timers move to wheel 0."
-     "<tspan x='6' dy='31'>(3 here, 13 in the library. Fewer fire in "
+    {"A bucket of 3 cascades: its timers move to wheel 0."
+     "<tspan x='6' dy='31'>(In the library, of 13. Fewer fire in "
      "place.)</tspan>",
      JUMP, 1, 0, 3, 3, 0},
     {"The first of them fires. Timers were never sorted.", JUMP, 1, 0, 99, 0,
