@@ -45,7 +45,7 @@ def lines(workloads, sizes, figure=NS, suffix=''):
 TABLES = {
     'six': ('ns', [
         ('fire and start again, clock in ns', 'hold-ns', '10000', NS),
-        ('the same, clock in ticks', 'hold', '1000000', NS),
+        ('fire and start again, clock in ticks', 'hold', '1000000', NS),
         ('p99.9 of a call each 1 ms', 'calls-minute', '100000',
          'call, p99.9'),
         ('cancel and start again', 'restart', '1000000', NS),
@@ -275,9 +275,9 @@ class Report:
                  for p in paces for e in (OURS, 'heap')]
         if None in found:
             return []
-        return ['Longest call of a million timers (heap): %s (%s), %s (%s), '
+        return ['Longest call, a million timers within an hour (heap): %s (%s), %s (%s), '
                 '%s (%s) if called each millisecond, second, minute; %s (%s) '
-                'if all are due in that minute.' %
+                'if all are due in one minute.' %
                 tuple(duration(f[0]) for f in found)]
 
     def memory(self):
