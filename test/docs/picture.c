@@ -32,16 +32,17 @@ static const struct frame {
     unsigned first, last;         /* the timers of START, POSTPONE */
     unsigned limit, moves, fires; /* a JUMP: its limit and effect */
 } frames[] = {
-    {"The number on a timer is the tick when it fires.", START, MOVING, MOVING,
+    {"A timer for tick 4 goes to bucket 4: no search.", START, MOVING, MOVING,
      0, 0, 0},
     {"Wheel 1 holds later timers, 8 ticks per bucket.", START, 7, 8, 0, 0, 0},
     {"For timers far ahead, wheel 2 is created.", START, 9, 10, 0, 0, 0},
-    {"The delay queue: the tick of each wheel's next work.", EXPLAIN, 1, 0, 0,
-     0, 0},
+    {"The loop sleeps until the first tick in the delay queue.", EXPLAIN, 1, 0,
+     0, 0, 0},
     {"The clock jumps to the first work: a timer fires.", JUMP, 1, 0, 99, 0, 1},
     {"Timer 4 is postponed to 29, and stays for now.", POSTPONE, MOVING, MOVING,
      0, 0, 0},
-    {"The clock comes to its old bucket: now it moves.", JUMP, 1, 0, 99, 1, 0},
+    {"The clock comes to its old bucket: the timer moves.", JUMP, 1, 0, 99, 1,
+     0},
     {"The next one fires. Buckets of past ticks, 0 to 7,"
      "<tspan x='6' dy='31'>now stand for the ticks 16 to 23.</tspan>",
      JUMP, 1, 0, 99, 0, 1},
