@@ -50,7 +50,7 @@
       read: let the callback read once more before closing. If it cannot read,
       let it close at the second firing, unless data came:
           if (tw_deadline(timer) > 0) tw_start(tw, timer, 0); else close_it(c);
-      Then wait, handle all events, and only then advance.
+      Between the two firings the loop must handle all events that wait.
    2. A delay counts from its start: read the clock there, in a function of
       yours. One reading per turn saves 20 to 30 ns a start, and shortens delays
       by up to a turn. tw_start with a bare delay fires at once.
@@ -192,8 +192,8 @@
    links. -fsanitize=address finds it sooner, =thread a second thread.
    Hints are right in most programs, and printed once per timingwheel (to stop
    there, break on twi_print): a deadline below half of `start` (a delay?), a
-   delay above 2^63, a `now` more than a tick before the latest one, a forgotten
-   `start`, zero memory that fires. Calls take 1.3 to 5 times as long.
+   delay above 2^63, a `now` over a tick before the latest one, a `start` that is
+   2^20 ticks off, zero memory that fires. Calls take 1.3 to 5 times as long.
 
    THREADS
    A timingwheel belongs to one thread; two timingwheels share nothing. What
@@ -671,7 +671,7 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
 
 /* Moves a timer to another address: `to` gets all fields of `from`, and its
  * place in the firing order, and `from` becomes idle. A timer that is not
- * pending is only copied. `to` must be zeroed, or idle, or a byte copy
+ * pending is only copied. `to` must be zeroed, not pending, or a byte copy
  * of `from`. Do not realloc, as both must be valid: allocate, move,
  * free. Cannot fail. */
 TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to);
