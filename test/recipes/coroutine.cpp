@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_IMPLEMENTATION // in one file, of C++: C would not unwind
 #include "timingwheel.h"
+#include <cassert>
 #include <chrono>
 #include <coroutine>
 #include <iostream>
@@ -41,6 +42,7 @@ class sleep_for : tw_timer, public std::suspend_always
     }
     void await_suspend(std::coroutine_handle<> coroutine)
     {
+        assert(!tw_is_pending(this)); // nobody else awaits it
         sleeper = coroutine;
         tw_start_after(&timers, this, now(), delay); // reserved: cannot fail
     }
@@ -104,6 +106,7 @@ struct with_timeout : sleep_for {
     [[nodiscard]] with_timeout(task &&t, nanoseconds d)
         : sleep_for(d), work(std::move(t))
     {
+        assert(work.promise != nullptr); // a task that has not moved away
     }
     bool await_ready()
     {

@@ -35,7 +35,7 @@ static void on_attack(timingwheel *tw, tw_timer *timer)
 {
     struct game *g = TW_OWNER(tw, struct game, timers);
     dprintf(1, "attack at %u\n", (unsigned)g->clock);
-    tw_start_after(tw, timer, tw_deadline(timer), 300); /* reserved */
+    tw_start(tw, timer, tw_after(tw_deadline(timer), 300)); /* reserved */
 }
 
 static void make_step(struct game *g)

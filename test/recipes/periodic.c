@@ -30,7 +30,7 @@ static uint64_t report(const char *way, const tw_timer *timer)
 static void catch_up(timingwheel *tw, tw_timer *timer)
 {
     report("catch up", timer); /* once for each period that was missed */
-    tw_start_after(tw, timer, tw_deadline(timer), PERIOD);
+    tw_start(tw, timer, tw_after(tw_deadline(timer), PERIOD));
 }
 
 static void drift(timingwheel *tw, tw_timer *timer)

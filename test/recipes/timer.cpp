@@ -55,9 +55,13 @@ class Timer : tw_timer
     void start(nanoseconds d, nanoseconds repeat = 0ns)
     {
         uint64_t delay = d > 0ns ? uint64_t(d / 1ns) : 0; // unsigned
-        period = uint64_t(repeat / 1ns);
+        period = repeat > 0ns ? uint64_t(repeat / 1ns) : 0;
         if (int status = tw_start_after(tw, this, now(), delay))
             throw std::runtime_error(tw_strerror(status)); // no memory
+    }
+    void stop()
+    {
+        tw_cancel(tw, this);
     }
 };
 int main()
