@@ -86,7 +86,7 @@
          next = tw_next_period(tw_deadline(timer), period, clock_ns(), &missed);
          tw_start(tw, timer, next); // keeps the phase, skips what was missed
      tw_after(now, ...) drifts, tw_after(tw_deadline(timer), ...) catches up.
-   - Stop everything? tw_drain, then free owners; outside callbacks, tw_destroy.
+   - Stop everything? tw_destroy; in callbacks tw_drain. Then free the owners.
    - Find a mistake? See DEBUGGING, and tw_dump. C++? test/recipes/timer.cpp
    - Bound the work of a turn? tw_advance_clock_limit. Move an object? tw_move.
      Pause a timer? tw_remaining, then tw_cancel. Find one? tw_find, in O(n).
@@ -155,7 +155,7 @@
    a wheel of 256, of 16   33 KB, 2,168  12 KB, 880  10 KB, 738
    code, gcc -Os              11 KB          9 KB   28 KB
    n wheels serve every deadline up to wheel_size^n ticks ahead. With 256 and
-   ticks of 1 ms, two serve 65 s, three 4.6 hours, six all of a clock in ns.
+   ticks of 1 ms, two reach 65 s, three 4.6 hours, six all of a clock in ns.
 
    CONFIGURATION, by #define before the implementation
    TW_MALLOC(size, context)    define both, or neither for malloc. Align for
@@ -192,8 +192,8 @@
    links. -fsanitize=address finds it sooner, =thread a second thread.
    Hints are right in most programs, and printed once per timingwheel (to stop
    there, break on twi_print): a deadline below half of `start` (a delay?), a
-   delay above 2^63, a `now` over a tick before the latest one, a `start` that is
-   2^20 ticks off, zero memory that fires. Calls take 1.3 to 5 times as long.
+   delay above 2^63, a `now` over a tick before the latest one, a `start` off
+   by 2^20 ticks, zero memory that fires. Calls take 1.3 to 5 times as long.
 
    THREADS
    A timingwheel belongs to one thread; two timingwheels share nothing. What
@@ -2744,7 +2744,8 @@ static void twi_advise_after(timingwheel *tw, const tw_timer *timer,
     else if (TWI_PRINTING) {
         if (twi_is_first(tw, deadline - delay))
             twi_advise_first(tw);
-        if (deadline - delay >= tw->start_time)
+        if (deadline - delay >= tw->start_time &&
+            deadline - delay != timer->deadline) /* a timer that catches up */
             twi_advise_latest(tw, deadline - delay, tw_now(tw));
     }
 }

@@ -424,6 +424,8 @@ static const row rows[] = {
     {&no_hint, "no hint: a reading a tick before the clock, or before `start`",
      "timingwheel start 99; advance 200; start_from a 199 5; "
      "start_from b 98 150; advance 200; start_from c 0 300"},
+    {&no_hint, "no hint: an overdue timer that catches up",
+     "in a: start_from a 5 300\nadvance 9; start a 5; advance 10: a"},
     {&silent, "hint: zero memory fires",
      "zero_timer a; start a 9; advance 9 = 1"},
     {&silent, "hint: zero memory fires after a restart",
