@@ -47,7 +47,7 @@ static void start(struct event *e, int ms)
  * event starts at deadline 0: tw_poll would return it again in this turn. */
 static void run_events(void)
 {
-    static uint64_t now;
+    static uint64_t now; /* a loop in a handler moves it on */
     now = later();
     for (tw_timer *timer; (timer = tw_poll(&timers, now)) != NULL;) {
         struct event *e = TW_OWNER(timer, struct event, timer);

@@ -21,7 +21,7 @@ static uint64_t now()
 
 // `co_await sleep_for(1s)` is true, or false after wake(). The timer lives in
 // the coroutine, and ends with it. One coroutine at a time awaits a sleep_for,
-// and wake() before that does nothing.
+// and wake() before the await does nothing.
 class sleep_for : tw_timer, public std::suspend_always
 {
     uint64_t delay;

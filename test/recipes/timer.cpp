@@ -83,5 +83,5 @@ int main()
         } catch (const std::exception &error) {
             std::cout << error.what() << std::endl;
         }
-    tw_destroy(&tw); // Timers may be destroyed later
+    tw_destroy(&tw); // later, destroy Timers, but move none
 }
