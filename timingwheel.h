@@ -2784,8 +2784,8 @@ static void twi_advise_callback(timingwheel *tw, const tw_timer *timer)
    2.3.0  2026-11-28  Names in object files are those of the source. A file that
                       declares functions needs an implementation of its version.
                       tw_find. Large buckets move early in batches, and restarts
-                      no longer speed that up. Hints: fewer, each once, and
-                      one for a forgotten `start`.
+                      no longer speed that up. Hints: each once, fewer that
+                      are wrong, and new ones (see DEBUGGING).
    2.2.0  2026-11-27  tw_start_after, tw_postpone_after, TW_WHEEL_BYTES. Hints
                       of TW_DEBUG, which names timers and callbacks. Most files
                       of two versions do not link. Shorter longest calls:
