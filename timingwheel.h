@@ -672,8 +672,8 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
 /* Moves a timer to another address: `to` gets all fields of `from`, and its
  * place in the firing order, and `from` becomes idle. A timer that is not
  * pending is only copied. `to` must be zeroed, not pending, or a byte copy
- * of `from`. Do not realloc, as both must be valid: allocate, move,
- * free. Cannot fail. */
+ * of `from`. Do not realloc, as both must be valid: allocate, move, free.
+ * Cannot fail. */
 TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to);
 
 /* Returns how long the loop may sleep at `now`, in time units: until the next
@@ -714,8 +714,8 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
  * callback. Returns NULL if no timer is due; the clock is then `now` or later.
  * Returns NULL inside a callback or visitor. Take tw_poll for a loop with
  * handlers of its own: a handler runs outside of any call, and may poll, or run
- * the whole loop again (go on with a new reading then). A tw_poll that returns
- * a timer leaves the call unfinished, so the next tw_poll also returns timers
+ * the whole loop again (then poll with a new reading). A tw_poll that returns a
+ * timer leaves the call unfinished, so the next tw_poll also returns timers
  * started for "now" meanwhile. Start a timer for the next turn only after the
  * NULL, or the NULL may never come. Costs as tw_advance_clock_limit. */
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now);
@@ -730,8 +730,8 @@ TW_DEF uint64_t tw_after(uint64_t now, uint64_t delay);
  * previous + k * period after `now`, with k at least 1. Returns UINT64_MAX if
  * the sum exceeds 64 bits. Late calls add no drift, and missed periods do not
  * fire: *missed (if not NULL) is their number, k - 1. `previous` is
- * tw_deadline(timer), unless the timer was started with 0 for "at once", or the
- * nominal time of a timer started by tw_start_within. Period 0 acts as 1. */
+ * tw_deadline(timer), or the nominal time if the timer was started by
+ * tw_start_within, or with a deadline of 0. Period 0 acts as 1. */
 TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period, uint64_t now,
                                uint64_t *missed);
 
@@ -1041,7 +1041,7 @@ static void twi_rule_not_pending(const tw_timer *timer);
 static void twi_advise_delay(timingwheel *tw, const tw_timer *timer,
                              uint64_t deadline);
 static void twi_advise_after(timingwheel *tw, const tw_timer *timer,
-                             uint64_t deadline, uint64_t delay);
+                             uint64_t now, uint64_t delay);
 static void twi_advise_now(timingwheel *tw, uint64_t now);
 static void twi_advise_callback(timingwheel *tw, const tw_timer *timer);
 static void twi_set_called(timingwheel *tw, const char *function);
@@ -1083,7 +1083,7 @@ static inline uint64_t twi_tick_reached(const timingwheel *tw, uint64_t now)
  * from the last entered meets it later. A wrong hint costs only speed, because
  * hints are prefetched and never followed. A hint has bits 3 to 34 of an
  * address; the bits above are those of the timer. With TW_DEBUG it names the
- * timingwheel, and bit 0 says that the timer was not just zero memory. (Without
+ * timingwheel, and bit 0 is clear if the timer began as zero memory. (Without
  * hints, a hold of a million timers takes twice the time.) */
 
 #define TWI_HINT_OF(address) \
@@ -1542,10 +1542,9 @@ TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
 TW_DEF int tw_start_after(timingwheel *tw, tw_timer *timer, uint64_t now,
                           uint64_t delay)
 {
-    uint64_t deadline = tw_after(now, delay);
     twi_rule_use(__func__, tw, timer);
-    twi_advise_after(tw, timer, deadline, delay);
-    return twi_start(tw, timer, deadline);
+    twi_advise_after(tw, timer, now, delay);
+    return twi_start(tw, timer, tw_after(now, delay));
 }
 
 /* Returns the roundest number in low..high (see tw_start_within). */
@@ -1601,10 +1600,9 @@ TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline)
 TW_DEF int tw_postpone_after(timingwheel *tw, tw_timer *timer, uint64_t now,
                              uint64_t delay)
 {
-    uint64_t deadline = tw_after(now, delay);
     twi_rule_use(__func__, tw, timer);
-    twi_advise_after(tw, timer, deadline, delay);
-    return twi_postpone(tw, timer, deadline);
+    twi_advise_after(tw, timer, now, delay);
+    return twi_postpone(tw, timer, tw_after(now, delay));
 }
 
 static inline void twi_remove(timingwheel *tw, tw_timer *timer, tw_state state)
@@ -2576,7 +2574,7 @@ static void twi_rule_set_up(const char *function, const timingwheel *tw)
                "functions from the allocator");
 }
 
-/* The same, but NULL and zero memory are allowed. */
+/* For functions that allow NULL and zero memory. */
 static void twi_rule_in_place(const char *function, const timingwheel *tw)
 {
     if (TWI_DEBUGGING && tw != NULL && tw->activity != 0)
@@ -2730,9 +2728,9 @@ static void twi_advise_delay(timingwheel *tw, const tw_timer *timer,
 }
 
 static void twi_advise_after(timingwheel *tw, const tw_timer *timer,
-                             uint64_t deadline, uint64_t delay)
+                             uint64_t now, uint64_t delay)
 {
-    if (TWI_PRINTING && twi_is_long_ago(tw, deadline))
+    if (TWI_PRINTING && twi_is_long_ago(tw, tw_after(now, delay)))
         twi_advise(
             tw, TWI_AFTER, timer,
             "now + delay lies far before the first reading of the clock: "
@@ -2742,25 +2740,27 @@ static void twi_advise_after(timingwheel *tw, const tw_timer *timer,
                    "the delay is above 2^63, practically for ever: "
                    "a negative number? Pass 0 instead");
     else if (TWI_PRINTING) {
-        if (twi_is_first(tw, deadline - delay))
+        if (twi_is_first(tw, now))
             twi_advise_first(tw);
-        if (deadline - delay >= tw->start_time &&
-            deadline - delay != timer->deadline) /* a timer that catches up */
-            twi_advise_latest(tw, deadline - delay, tw_now(tw));
+        if (now >= tw->start_time &&
+            now != timer->deadline) /* equal: a timer that catches up */
+            twi_advise_latest(tw, now, tw_now(tw));
     }
 }
 
-/* A simulation goes to its first deadline, and counts ticks. */
+/* No hint for a simulation: it goes to its first deadline, in ticks of 1. */
 static void twi_advise_now(timingwheel *tw, uint64_t now)
 {
     uint64_t deadline;
     if (!TWI_PRINTING)
         return;
-    if (twi_is_first(tw, now) && tw->count == 0)
-        tw->start_time = now;
-    else if (twi_is_first(tw, now) && tw->tick_length > 1 &&
-             tw_next_deadline(tw, &deadline) && deadline < now / 2)
-        twi_advise_first(tw);
+    if (twi_is_first(tw, now)) {
+        if (tw->count == 0) /* `start` was too early, and has done no harm */
+            tw->start_time = now;
+        else if (tw->tick_length > 1 && tw_next_deadline(tw, &deadline) &&
+                 deadline < now / 2)
+            twi_advise_first(tw);
+    }
     twi_advise_latest(tw, now,
                       tw->unfinished ? tw->target_time : tw->clock_time);
 }
