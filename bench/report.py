@@ -275,9 +275,9 @@ class Report:
                  for p in paces for e in (OURS, 'heap')]
         if None in found:
             return []
-        return ['Longest call, a million timers within an hour (heap): %s (%s), %s (%s), '
-                '%s (%s) if called each millisecond, second, minute; %s (%s) '
-                'if all are due in one minute.' %
+        return ['Longest call, a million timers within an hour (heap): '
+                '%s (%s), %s (%s), %s (%s) if called each millisecond, second, '
+                'minute; %s (%s) if all are due in one minute.' %
                 tuple(duration(f[0]) for f in found)]
 
     def memory(self):

@@ -49,7 +49,7 @@ int main(void)
     static struct game game = {.attack = TW_TIMER_INIT(on_attack)};
     struct pollfd input = {.fd = 0, .events = POLLIN};
     uint64_t last = clock_ns(), credit = 0; /* ns, times the speed */
-    int speed = 100, read;
+    int speed = 100, percent;
     char line[80];
     setvbuf(stdin, NULL, _IONBF, 0); /* a buffer would hide lines from poll */
     tw_init(&game.timers, NULL);
@@ -68,8 +68,8 @@ int main(void)
         credit %= 100 * STEP * MS; /* the rest of a hitch is forgotten */
         if (ready > 0 && fgets(line, sizeof(line), stdin) == NULL)
             break;
-        if (ready > 0 && sscanf(line, "%d", &read) == 1)
-            speed = read < 0 ? 0 : read > 500 ? 500 : read;
+        if (ready > 0 && sscanf(line, "%d", &percent) == 1)
+            speed = percent < 0 ? 0 : percent > 500 ? 500 : percent;
     }
     tw_destroy(&game.timers);
     return 0;
