@@ -231,8 +231,8 @@ plant() { # MISTAKE
         next->link.next = next->link.prev = \&next->link;\
     }\
 &/' ;;
-    *late) sed "/^    return twi_.*(tw, timer, deadline);/ \
-        s/deadline/& + $second/" ;;
+    *late) sed "/^    return twi_[a-z]*(tw, timer, / \
+        s/);\$/ + $second&/" ;;
     esac <"$top/timingwheel.h" >"$build/timingwheel.h"
     ! cmp -s "$top/timingwheel.h" "$build/timingwheel.h"
 }
