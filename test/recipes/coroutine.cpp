@@ -25,6 +25,7 @@ static uint64_t now()
 class sleep_for : tw_timer, public std::suspend_always
 {
     uint64_t delay;
+    bool is_woken = false;
     std::coroutine_handle<> sleeper;
 
   public:
@@ -43,17 +44,20 @@ class sleep_for : tw_timer, public std::suspend_always
     void await_suspend(std::coroutine_handle<> coroutine)
     {
         assert(!tw_is_pending(this)); // nobody else awaits it
-        sleeper = coroutine;
-        tw_start_after(&timers, this, now(), delay); // reserved: cannot fail
+        sleeper = coroutine; // starts cannot fail: main reserves memory
+        tw_start(&timers, this, delay > 0 ? tw_after(now(), delay) : 0);
     }
     bool await_resume()
     {
-        return tw_deadline(this) > 0;
+        return !is_woken;
     }
     void wake() // in the next turn: the caller goes on first
     {
-        if (tw_is_pending(this))
-            tw_start(&timers, this, 0);
+        is_woken = tw_is_pending(this) && tw_start(&timers, this, 0) == TW_OK;
+    }
+    std::coroutine_handle<> take() // to be resumed now, in place of the timer
+    {
+        return tw_cancel(&timers, this) ? sleeper : std::noop_coroutine();
     }
 };
 
@@ -73,10 +77,16 @@ struct [[nodiscard]] task {
         {
             return 0ns;
         }
-        std::suspend_always final_suspend() noexcept
+        struct to_waiter : std::suspend_always {
+            std::coroutine_handle<>
+            await_suspend(std::coroutine_handle<promise_type> self) noexcept
+            {
+                sleep_for *waiter = self.promise().waiter;
+                return waiter ? waiter->take() : std::noop_coroutine();
+            }
+        };
+        to_waiter final_suspend() noexcept
         {
-            if (waiter != nullptr)
-                waiter->wake();
             return {};
         }
         void return_void()
@@ -99,8 +109,7 @@ struct [[nodiscard]] task {
 
 // `co_await with_timeout(f(), 1s)` is true if f ends in time, and throws what f
 // throws. Otherwise f ends with its with_timeout, and what f still throws is
-// lost. After a stall the earlier of the two wins, but an outer one may win
-// over what has ended inside. (There is no `co_await f()`.)
+// lost. After a stall the earlier wins. (There is no `co_await f()`.)
 struct with_timeout : sleep_for {
     task work;
     [[nodiscard]] with_timeout(task &&t, nanoseconds d)
@@ -133,12 +142,17 @@ static task nap(nanoseconds time, int &slept)
     slept++;
 }
 
+static task outer_nap(nanoseconds time, int &slept)
+{
+    co_await with_timeout(nap(time, slept), 1h);
+}
+
 static task show(int &slept, sleep_for &other)
 {
     with_timeout work(nap(0ms, slept), 9ms); // begins now
     co_await sleep_for(3ms);
     bool early = co_await work;
-    bool quick = co_await with_timeout(nap(20ms, slept), 1s);
+    bool quick = co_await with_timeout(outer_nap(20ms, slept), 50ms);
     bool slow = co_await with_timeout(nap(1s, slept), 1ms);
     std::cout << "in time: " << early << quick << slow << std::endl;
     other.wake();
