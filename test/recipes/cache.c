@@ -66,8 +66,10 @@ int main(int argc, char **argv)
     while (!feof(stdin)) {
         uint64_t wait = tw_wait(&timers, clock_ns(), 1000 * MS);
         poll(&input, 1, (int)((wait + MS - 1) / MS)); /* rounded up */
-        uint64_t now = clock_ns(); /* before all input that has come by then */
-        while (poll(&input, 1, 0) > 0 && fgets(line, sizeof(line), stdin)) {
+        uint64_t now = clock_ns(); /* first: input up to now is read next */
+        for (int i = 0; i < 1000 && poll(&input, 1, 0) > 0; i++) {
+            if (fgets(line, sizeof(line), stdin) == NULL)
+                break;
             unsigned number = (unsigned)strtoul(line, NULL, 10) % 10000;
             printf("%u: %s\n", number, look_up(number, to_live));
         }

@@ -1,6 +1,7 @@
 /* request.c - 1,000 UDP requests in flight, with back-off. Until its answer, a
- * request is sent again after 100, 200, 400, ... ms +- 20 %, for 2 s in all. An
- * answer that has come in time beats the timeout, even after a stall:
+ * request is sent again after 100, 200, 400 and 800 ms +- 20 %, and has failed
+ * 1.6 s later. Each datagram has its whole pause, and an answer that has come
+ * in time beats the timeout, also after a stall:
  *     cc -std=gnu99 -O2 -Wall -Wextra request.c -o request && ./request
  *
  * Only its answer ends a request: other bytes prove nothing about it.
@@ -15,12 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 #define MS UINT64_C(1000000) /* in nanoseconds */
-enum { REQUESTS = 1000, FIRST_MS = 100, LONGEST_MS = 1000, GIVE_UP_MS = 2000 };
+enum { REQUESTS = 1000, FIRST_MS = 100, TRIES = 5 };
 static timingwheel timers;
 static struct request {
     tw_timer timer;
-    uint64_t give_up, pause; /* a time; the next pause */
-    unsigned number, sent;
+    unsigned number, tries;
 } requests[REQUESTS];
 static int server; /* a socket, here connected to its own address */
 
@@ -34,15 +34,15 @@ static uint64_t clock_ns(void)
 static void on_timer(timingwheel *tw, tw_timer *timer)
 {
     struct request *r = TW_OWNER(timer, struct request, timer);
-    if (tw_deadline(timer) == r->give_up) {
-        printf("request %u: no answer to %u datagrams\n", r->number, r->sent);
+    if (r->tries == TRIES) {
+        printf("request %u: no answer\n", r->number);
         return;
     }
-    r->sent += send(server, &r->number, sizeof(r->number), MSG_DONTWAIT) > 0;
+    if (send(server, &r->number, sizeof(r->number), MSG_DONTWAIT) < 0)
+        perror("send"); /* as if the datagram were lost */
+    uint64_t pause = (FIRST_MS * MS) << r->tries++;
     uint64_t percent = 80 + (uint64_t)rand() % 41; /* spreads the requests */
-    uint64_t next = tw_after(clock_ns(), r->pause * percent / 100);
-    tw_start(tw, timer, next < r->give_up ? next : r->give_up);
-    r->pause = r->pause * 2 < LONGEST_MS * MS ? r->pause * 2 : LONGEST_MS * MS;
+    tw_start_after(tw, timer, clock_ns(), pause * percent / 100);
 }
 
 int main(void)
@@ -59,8 +59,7 @@ int main(void)
         tw_reserve(&timers, UINT64_MAX) != TW_OK) /* no tw_start can fail */
         err(1, "request");
     for (unsigned i = 0; i < REQUESTS; i++) {
-        requests[i] = (struct request){.number = i, .pause = FIRST_MS * MS};
-        requests[i].give_up = tw_after(clock_ns(), GIVE_UP_MS * MS);
+        requests[i].number = i;
         tw_timer_init(&requests[i].timer, on_timer);
         tw_start(&timers, &requests[i].timer, 0); /* at once */
     }
@@ -68,10 +67,13 @@ int main(void)
         struct pollfd input = {.fd = server, .events = POLLIN};
         uint64_t wait = tw_wait(&timers, clock_ns(), 1000 * MS);
         poll(&input, 1, (int)((wait + MS - 1) / MS)); /* rounded up */
-        uint64_t now = clock_ns(); /* before all answers that came by then */
-        while (recv(server, &number, sizeof(number), MSG_DONTWAIT) > 0)
+        uint64_t now = clock_ns(); /* first: answers up to now are read next */
+        for (int i = 0; i < REQUESTS; i++) { /* no flood may stop the timers */
+            if (recv(server, &number, sizeof(number), MSG_DONTWAIT) < 0)
+                break;
             if (number < REQUESTS && rand() % 3 > 0) /* a third is lost */
                 answered += tw_cancel(&timers, &requests[number].timer);
+        }
         tw_advance_clock(&timers, now);
     }
     printf("%u of %d answered\n", answered, REQUESTS);
