@@ -24,9 +24,9 @@ static uint32_t counter_ms(void)
     return (uint32_t)t.tv_sec * 1000 + (uint32_t)t.tv_nsec / 1000000 - begin;
 }
 
-/* Widens the counter, if called once in 50 days. Each result, in ns, is later
- * than the one before, although the counter moves once a ms: so the next turn
- * has a tick of its own, of 1 ns, which the polls of this turn do not reach. */
+/* Widens the counter, if called once in 50 days. Each result, in ns, exceeds
+ * the last one, by 1 if the counter stands: the polls of this turn do not reach
+ * the tick, of 1 ns, of a timer for the next turn. */
 static uint64_t later(void)
 {
     static uint64_t ms, now;
@@ -55,8 +55,8 @@ static void run_events(void)
     }
 }
 
-/* If events are known by handler and argument, compare these. To cancel all of
- * a handler, call tw_foreach: the visitor may tw_cancel and free its event. */
+/* Or compare handler and argument. To cancel all of a handler: tw_foreach, its
+ * visitor may cancel and free. Clear pointers, which tw_cancel would read. */
 static bool has_number(const tw_timer *timer, void *number)
 {
     return TW_OWNER(timer, struct event, timer)->number == *(int *)number;

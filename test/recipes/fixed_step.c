@@ -2,8 +2,9 @@
  *
  * A monster attacks every 300 ms of the game. A line sets the speed in percent:
  * 50 is slow, 0 a pause, in which the clock of the game and its timers stand.
- * Real time pays for steps, in each turn for MOST_STEPS at most: after a long
- * hitch the rest is lost, and the highest speed is 500 %.
+ * A turn makes MOST_STEPS steps at most: after a long hitch the rest is lost,
+ * and the highest speed is just below 500 %. For replays do not postpone: a
+ * postponed timer may change places within its tick.
  *
  *     cc -std=c99 -Wall -Wextra fixed_step.c -o game && ./game
  * SPDX-License-Identifier: MIT */
@@ -35,7 +36,7 @@ static void on_attack(timingwheel *tw, tw_timer *timer)
 {
     struct game *g = TW_OWNER(tw, struct game, timers);
     dprintf(1, "attack at %u\n", (unsigned)g->clock);
-    tw_start(tw, timer, tw_after(tw_deadline(timer), 300)); /* reserved */
+    tw_start(tw, timer, tw_after(tw_deadline(timer), 300)); /* cannot fail */
 }
 
 static void make_step(struct game *g)

@@ -2,7 +2,7 @@
  *
  * Says when you have not typed for 250 ms. Shows a source of one's own:
  * `prepare` says how long GLib may sleep, `check` if a timer is due.
- * g_source_get_time would cut delays by the length of the turn.
+ * g_source_get_time is read once a turn, and would make delays too short.
  *
  *     cc -std=gnu99 -Wall -Wextra glib.c -o glib \
  *         $(pkg-config --cflags --libs glib-2.0) && ./glib

@@ -1,7 +1,8 @@
 /* kqueue.c - timers in a loop around kqueue, on BSD and macOS.
  *
  * Says when you have not typed for 250 ms. The sleep is the timeout of kevent,
- * in nanoseconds: an EVFILT_TIMER would cost a change per deadline.
+ * in nanoseconds: an EVFILT_TIMER would cost a change per deadline. Tested on
+ * a stand-in for kqueue alone, not on a BSD.
  *
  *     cc -Wall -Wextra kqueue.c -o kqueue && ./kqueue
  * SPDX-License-Identifier: MIT */

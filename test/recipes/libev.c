@@ -1,8 +1,8 @@
 /* libev.c - many timers on one ev_timer, in the loop of libev.
  *
- * Says when you have not typed for 250 ms. An ev_prepare sets the one timer of
- * libev before each sleep. The clock is our own: ev_now is wall-clock time, and
- * would cut delays by the length of the turn.
+ * Says when you have not typed for 250 ms. An ev_prepare sets the timer of
+ * libev before each sleep. The clock is our own: ev_now is wall-clock time,
+ * read once a turn, and would make delays too short.
  *
  *     cc -std=gnu99 -Wall -Wextra libev.c -lev -o libev && ./libev
  * SPDX-License-Identifier: MIT */

@@ -2,7 +2,7 @@
  *
  * Says when you have not typed for 250 ms. PRECISE_TIMER gives libevent the
  * clock of this program: its usual clock is coarser, and may wake too early.
- * event_base_gettimeofday_cached would cut delays by the length of the turn.
+ * event_base_gettimeofday_cached is read once a turn: delays would be short.
  *
  *     cc -std=c99 -Wall -Wextra libevent.c -levent -o libevent && ./libevent
  * SPDX-License-Identifier: MIT */

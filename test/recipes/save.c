@@ -1,6 +1,6 @@
 /* save.c - timers that outlive the process: their remaining time and payload, a
- * word, go to a file, and come back in the same order. (Postponed timers may
- * change places within their tick.)
+ * word, go to a file, and come back in the same order, each up to a tick later.
+ * (Postponed timers may change places within their tick.)
  *     cc -std=gnu99 -O2 -Wall -Wextra save.c -o save && ./save
  * SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_IMPLEMENTATION
@@ -28,8 +28,9 @@ static void on_reminder(timingwheel *tw, tw_timer *timer)
 }
 
 /* Takes all timers out, in order, with the time that is left until their ticks:
- * of two deadlines in a tick, the later one may come first. */
-static void save(timingwheel *tw, FILE *file)
+ * of two deadlines in a tick, the later one may come first. False: the file is
+ * not whole. */
+static bool save(timingwheel *tw, FILE *file)
 {
     uint64_t now = clock_ns();
     tw_timer *timer;
@@ -39,6 +40,7 @@ static void save(timingwheel *tw, FILE *file)
                 TW_OWNER(timer, struct reminder, timer)->text);
     }
     tw_destroy(tw); /* tw_drain first, to see timers that never fire */
+    return fflush(file) == 0 && !ferror(file);
 }
 
 /* Starts the timers in the order of the file. Returns how many. */
@@ -67,8 +69,9 @@ int main(void)
     rewind(file);
     if (load(&tw, file, all, 8) != 3)
         return 1;
-    save(&tw, saved); /* here the process ends, and another one begins */
-    rewind(saved);
+    if (!save(&tw, saved))
+        return 1;
+    rewind(saved); /* here the process ends, and another one begins */
     if (load(&tw, saved, all, 8) != 3)
         return 1;
     for (struct timespec ms = {0, 1000000}; tw_count(&tw) > 0;) {

@@ -49,7 +49,7 @@ class Scheduler : timingwheel
     Scheduler(const Scheduler &) = delete; // lists point into it
     void add(std::function<bool()> work, nanoseconds delay, bool has_rate)
     {
-        uint64_t ns = uint64_t(delay.count());
+        uint64_t ns = delay > 0ns ? uint64_t(delay / 1ns) : 0;
         std::unique_ptr<Job> job(
             new Job{TW_TIMER_INIT(fire), std::move(work), ns, has_rate});
         if (tw_start_after(this, job.get(), now(), ns) != TW_OK)

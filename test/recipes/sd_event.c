@@ -2,7 +2,7 @@
  *
  * Says when you have not typed for 250 ms. The source takes the next deadline
  * as it is, to 1 us: its default accuracy of 250 ms would be late. The time of
- * sd_event_now would cut delays by the length of the turn.
+ * sd_event_now is read once a turn, and would make delays too short.
  *
  *     cc -std=gnu99 -Wall -Wextra sd_event.c -lsystemd -o sd && ./sd
  * SPDX-License-Identifier: MIT */

@@ -123,7 +123,7 @@ int main(int argc, char **argv)
             if (fd == listener)
                 on_connection();
             else if (clients[fd].fd > 0) /* 0: closed in this turn */
-                read_data(&clients[fd]);
+                read_data(&clients[fd]); /* or a new client: harmless */
         }
     }
     tw_destroy(&timers); /* all timers are idle: their owners may be freed */

@@ -33,7 +33,7 @@ static void on_byte(void)
     has_input = REGISTER(0x40004000) != 0;
 }
 
-/* Call it at least once in 65 s: the counter tells no longer gap. */
+/* Call it at least once in 65 s, or the clock loses 65 s. */
 static uint64_t read_clock(void)
 {
     static uint64_t now = UINT16_MAX - 1000;

@@ -83,5 +83,5 @@ int main()
         } catch (const std::exception &error) {
             std::cout << error.what() << std::endl;
         }
-    tw_destroy(&tw); // later, destroy Timers, but move none
+    tw_destroy(&tw); // from here on, Timers may end, but not move
 }

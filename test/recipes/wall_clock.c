@@ -10,6 +10,7 @@
 #include "timingwheel.h"
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #define MS UINT64_C(1000000) /* in nanoseconds */
 struct alarm {
@@ -37,12 +38,13 @@ static void on_alarm(timingwheel *tw, tw_timer *timer)
 static bool read_alarm(void)
 {
     struct alarm *a = malloc(sizeof(*a));
-    if (a == NULL || scanf("%10lu%*c", &a->time) != 1) {
-        free(a);
-        return false;
+    if (a != NULL && scanf("%10lu%*c", &a->time) == 1) {
+        tw_timer_init(&a->timer, on_alarm);
+        if (tw_start(timers, &a->timer, a->time * (1000 * MS)) == TW_OK)
+            return true;
     }
-    tw_timer_init(&a->timer, on_alarm);
-    return tw_start(timers, &a->timer, a->time * 1000 * MS) == TW_OK;
+    free(a);
+    return false;
 }
 
 /* Takes the timers out in order, so that they keep their order. */

@@ -70,7 +70,7 @@ int main(void)
         return 1; /* later starts cannot fail */
     while (watched == 3 || tw_count(&timers) > 0) {
         uint64_t wait = tw_wait(&timers, read_clock(), 1000 * MS);
-        LARGE_INTEGER delay = {.QuadPart = -(LONGLONG)wait}; /* no date */
+        LARGE_INTEGER delay = {.QuadPart = -(LONGLONG)wait}; /* from now */
         SetWaitableTimer(wake, &delay, 0, NULL, NULL, FALSE);
         ready = WaitForMultipleObjects(watched, all, FALSE, INFINITE);
         if (ready == WAIT_OBJECT_0) {
