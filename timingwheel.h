@@ -2,14 +2,13 @@
 
    A hierarchical timing wheel: starting, cancelling and postponing take
    constant time, and timers fire in order of tick, never early, however many
-   wait. You keep your loop, your clock and your memory.
+   wait. Loop, clock and memory stay yours. See also "- functions -" below.
 
    SPDX-License-Identifier: MIT (the text is at the end)
 
    SYNOPSIS
    Define TIMINGWHEEL_IMPLEMENTATION in one file, in C99 or C++11. Others only
-   include the header (C90 with stdint.h, stdbool.h). See "- functions -" below.
-   example: synopsis
+   include the header (C90 with stdint.h, stdbool.h).          example: synopsis
        #define TIMINGWHEEL_IMPLEMENTATION
        #include "timingwheel.h"
        #include <stdio.h>
@@ -46,28 +45,31 @@
            tw_advance_clock(tw, clock_ns()); // fires all due timers
            handle_events(); // tw_start_after(tw, timer, clock_ns(), delay)
        }
-   1. Data beats a timeout. After a stall, timers fire before waiting data is
-      read: let the callback read once more before closing. If it cannot read,
-      let it close at the second firing, unless data came:
+   1. Data must beat a timeout. After a stall, timers fire before waiting data
+      is read: let the callback read once more before closing. If it cannot
+      read, let it close at the second firing, unless data came in between:
           if (tw_deadline(timer) > 0) tw_start(tw, timer, 0); else close_it(c);
-      Between the two firings the loop must handle all events that wait.
-   2. A delay counts from its start: read the clock there, in a function of
-      yours. One reading per turn saves 20 to 30 ns a start, and shortens delays
-      by up to a turn. tw_start with a bare delay fires at once.
-   3. Count nanoseconds, with ticks of 1 ms: a reading cut off to milliseconds
-      makes a delay too short (or add 1 to each). Read a wrapping 32-bit counter
+      Only a loop that handles all waiting events before each tw_advance_clock,
+      without a limit, may do so: that of libuv, not the one above.
+   2. A delay counts from its start: read the clock there. One reading per turn
+      saves 20 to 30 ns a start, but shortens delays by up to a turn. tw_start
+      with a bare delay fires at once.
+   3. Count nanoseconds, with ticks of 1 ms. A reading cut off to milliseconds
+      makes delays too short: add 1 to each. Read a wrapping 32-bit counter
       once per wrap or more often: now += (uint32_t)(counter - (uint32_t)now);
    4. Set `start` to the first reading, or the first timers lie far ahead, and
       start slowly. Take a monotonic clock: after a step back all timers wait.
    5. Round sleeps up to the unit of your wait function, or the loop spins.
-   6. For the next turn: tw_start(tw, timer, 0). (With tw_poll, only after its
-      NULL.) tw_start_after with a delay of 0 may take a tick.
-   7. A start fails only without memory for a wheel, at max_pending, in a
-      visitor of tw_foreach, and on misuse. If none can, ignore the status.
+   6. To fire in the next turn: tw_start(tw, timer, 0); in a loop of tw_poll,
+      after its NULL. A delay of 0 may take a tick. A call that has to finish
+      an unfinished one is two calls: a timer may fire in both.
+   7. Ignore the status of a start if none of these can be: no memory for a
+      wheel, max_pending, a visitor, misuse, `latest` < `earliest`.
 
    WORDS
-   The *clock* is how far the timingwheel has advanced, in *ticks*: tick n is
-   the time n * `tick`, whatever `start` is. A *wheel* is an array of *buckets*.
+   A *turn* is a round of your loop. The *clock* is how far the timingwheel has
+   advanced, in *ticks*: tick n is the time n * `tick`, whatever `start` is. A
+   timer's tick is its deadline rounded up. A *wheel* is an array of *buckets*.
    A bucket holds the timers of one *step*: in wheel 0 a tick, in a coarser
    wheel wheel_size times the step of the next finer one. To *cascade* is to
    move to another bucket. A timer is *due* when the clock has reached its tick,
@@ -86,7 +88,7 @@
          next = tw_next_period(tw_deadline(timer), period, clock_ns(), &missed);
          tw_start(tw, timer, next); // keeps the phase, skips what was missed
      tw_after(now, ...) drifts, tw_after(tw_deadline(timer), ...) catches up.
-   - Stop everything? tw_destroy; in callbacks tw_drain. Then free the owners.
+   - Stop everything? In a callback tw_drain; else tw_destroy, then free owners.
    - Find a mistake? See DEBUGGING, and tw_dump. C++? test/recipes/timer.cpp
    - Bound the work of a turn? tw_advance_clock_limit. Move an object? tw_move.
      Pause a timer? tw_remaining, then tw_cancel. Find one? tw_find, in O(n).
@@ -99,21 +101,20 @@
              tw_advance_clock(tw, now); // callbacks use tw_now
    - Call handlers of your own, run the loop inside one, or switch stacks there?
      Poll: a handler then runs outside of tw_poll.             example: dispatch
-         while ((timer = tw_poll(tw, now)) != NULL)
+         while ((timer = tw_poll(tw, clock_ns())) != NULL)
              dispatch(timer); // a start for "now" keeps this loop going
      A callback may resume a coroutine of C++20, but must not be suspended.
    - Save timers, or set the clock back (not in callbacks)? Take them out in
-     order, then the ones never due; tw_destroy, tw_init, start.   example: save
+     order, then the ones never due. Destroy, set up, start them. example: save
          while ((timer = tw_poll(tw, UINT64_MAX)) != NULL)
-             list_append(&list, timer); // its tick is tw_now(tw)
+             list_append(&list, timer); // tick: tw_now(tw), unless overdue
          tw_drain(tw, append, &list);
-   - Use another language? Build a shared library (and add -o NAME), with all
-     functions but the mailbox's by name. COSTS has the sizes of structs.
+   - Use another language? Build a shared library (add -o NAME), which exports
+     all functions but the mailbox's. COSTS has the sizes of structs.
          cc -O2 -shared -fPIC -DTIMINGWHEEL_IMPLEMENTATION -x c timingwheel.h
 
    PROMISES
-    1. Never early. A timer fires in the first tw_advance_clock(now) that
-       reaches its tick: the deadline rounded up to a tick.
+    1. Never early. A timer fires in the first call that reaches its tick.
     2. Order. Overdue timers fire first, in start order; then timers fire in
        order of tick, and within a tick in start order. Postponed timers, and
        timers left by an exception in tw_drain, fire anywhere in their tick.
@@ -133,16 +134,16 @@
        timer fired or cascaded and per bucket emptied, whatever time it passes.
     8. Limits. A limited call handles at most `limit` timers, fired or cascaded.
        The next call first finishes what is left: with limit 100, 250 due timers
-       of wheel 0 take three calls, and fire before overdue starts meanwhile.
+       of wheel 0 take three calls, before any that start overdue meanwhile.
     9. Memory is allocated for wheels alone, never per timer. Without memory
-       tw_start returns TW_ENOMEM and changes no timer, and pending timers fire
-       as promised, but postponed ones may break promise 10.
-   10. No spikes, if the loop wakes regularly: the longest call grows with the
-       timers that fire in it and the time passed. A large bucket cascades
-       early, a share in each call: of 100,000 timers due within 256 ticks, 391
-       per tick; after restarts and cancels, at most this share of all pending
-       timers. Exceptions: up to 127 timers move at once; a whole bucket after a
-       sleep through the step before, or many postpones out of one tick.
+       tw_start returns TW_ENOMEM and changes no timer. Pending timers fire as
+       promised, but postponed ones may break promise 10.
+   10. No spikes, if the loop wakes many times per step: the longest call grows
+       with the timers that fire in it and the time passed. A bucket of 128
+       timers or more cascades early, a share in each call: of 100,000 due
+       within 256 ticks, 391 per tick; after restarts and cancels, at most this
+       share of all pending timers. At once may cascade: a smaller bucket, one
+       whose step before passed in a sleep, timers postponed out of one tick.
    11. Callbacks may start, cancel, postpone and move any timer, drain, and free
        the timer that fired, or a cancelled one. Inside them advance, poll, trim
        and destroy do nothing. If the implementation is C++, they may throw: the
@@ -159,14 +160,14 @@
 
    CONFIGURATION, by #define before the implementation
    TW_MALLOC(size, context)    define both, or neither for malloc. Align for
-   TW_FREE(pointer, context)   uint64_t. context is alloc_context. Do not throw,
-                               or use tw. A wheel: TW_WHEEL_BYTES(wheel_size)
+   TW_FREE(pointer, context)   uint64_t. context is alloc_context. Neither may
+                               throw or use tw. A wheel: TW_WHEEL_BYTES(size)
    TW_STATIC                   static functions, in the implementing file only
    TW_DEF (*)                  any other linkage
    TW_TYPES_ONLY               types without functions, for a header of yours
    TIMINGWHEEL_THREADS (*)     the mailbox, for requests from other threads
-   TW_CALL(tw, timer)          by default (timer)->callback((tw), (timer))
-                               The callback may free timer: do not use it after
+   TW_CALL(tw, timer)          by default (timer)->callback((tw), (timer)). Not
+                               called for NULL. The callback may free timer
    TW_DEBUG                    in each implementing file (see DEBUGGING)
    TW_ASSERT(expr)             with TW_DEBUG: gets misuse; no hints
    (*) Define the macro wherever this header is included.
@@ -176,9 +177,9 @@
      which may then be inlined, as with -flto; or, if shared, TW_DEF as extern
      __attribute__((visibility("hidden"))) in all files. Else two libraries use
      the functions, and TW_MALLOC, of the first one.
-   - A public header of yours defines TW_TYPES_ONLY around its include. Else a
-     file with that header needs an implementation of its version, or gcc, clang
-     and tcc do not link it. Compile files from before 2.3.0 again.
+   - A public header of yours defines TW_TYPES_ONLY around its include. Else
+     gcc, clang and tcc link a file with that header only to an implementation
+     of the same version. Compile files from before 2.3.0 again.
 
    DEBUGGING
    With TW_DEBUG, misuse aborts after a line on stderr, also with NDEBUG, like
@@ -190,10 +191,11 @@
    timer; calls that a callback (promise 11) or TW_MALLOC must not make; a
    pending timer freed, copied, moved or overwritten, once a call finds broken
    links. -fsanitize=address finds it sooner, =thread a second thread.
-   Hints are right in most programs, and printed once per timingwheel (to stop
-   there, break on twi_print): a deadline below half of `start` (a delay?), a
-   delay above 2^63, a `now` over a tick before the latest one, a `start` off
-   by 2^20 ticks, zero memory that fires. Calls take 1.3 to 5 times as long.
+   Hints may be wrong, so the program goes on. Each kind is printed once per
+   timingwheel (to stop, break on twi_print): a deadline below half of `start`
+   (a delay?), a delay above 2^63 or below 1/16 of a tick (its unit?), a `now`
+   over a tick before the latest, a first `now` 2^20 ticks after a `start` of 0,
+   latest < earliest, a zeroed timer fires. Calls take 1.3 to 5 times as long.
 
    THREADS
    A timingwheel belongs to one thread; two timingwheels share nothing. What
@@ -209,14 +211,12 @@
            waiting = tw_collect(&box); // starts that found no memory
        }
    - Any thread may call tw_post_start(&box, &job->timeout, deadline) and
-     tw_post_cancel(&box, &job->timeout). Posting is lock-free, never allocates
-     and cannot fail. A request replaces an earlier one. The callback sees what
-     the thread wrote before.
+     tw_post_cancel(&box, &job->timeout). No post allocates, and none can fail.
+     A request replaces an earlier one. The callback sees what the thread wrote.
    - Reuse a job at once? Its last start may still fire. Give the job an atomic
      word: the deadline of the open request, set before the post, or 0. The
      worker at an answer, and the callback with tw_deadline(timer), exchange the
-     deadline for 0 by compare-and-swap. Who succeeds owns the job. No cancel is
-     needed (test/recipes/jobs.c).
+     deadline for 0 by compare-and-swap. Who succeeds owns the job (jobs.c).
 */
 
 /* Silences warnings about correct code. */
@@ -375,10 +375,10 @@ struct tw_timer {
 /* Returns a pointer to the struct around a timer or a timingwheel:
  * TW_OWNER(timer, struct connection, idle) is the connection with the member
  * `idle`. The member may be an element with a constant index: timers[READ]. In
- * an array of structs, store the index: TW_OWNER(retry - retry->index, struct
- * peer, retries) is the peer. For a const timer, name a const type. In C++ the
- * type needs standard layout; for any other type, embed a struct of the timer
- * and a pointer to the object. */
+ * an array of structs, store the index: TW_OWNER(peer - peer->index, struct
+ * message, peers) is the message. For a const timer, name a const type. In C++
+ * the type needs standard layout; for any other type, embed a struct of the
+ * timer and a pointer to the object. */
 #ifdef __cplusplus
 #define TW_OWNER(timer, type, member)                              \
     (reinterpret_cast<type *>(reinterpret_cast<uintptr_t>(timer) - \
@@ -600,21 +600,21 @@ __asm__(".ifndef .L" TWI_SECTION "\n" /* -flto joins files */
  * NULL means all defaults. Do not move or copy `tw`: its lists point into it.
  * Do not call tw_init on a timingwheel in use: its timers and memory would be
  * lost. TW_EINVAL: tw is NULL, or wheel_size is wrong; `tw` is then unchanged.
- * Zero memory counts as destroyed. */
+ * Zero memory counts as destroyed. A fork copies pending timers, which would
+ * fire in both processes: set up and reserve after the fork, in each one. */
 TW_DEF int tw_init(timingwheel *tw, const tw_config *config);
 
 /* Makes all pending timers idle and frees all memory. Costs a pass. Does
- * nothing inside a callback or visitor, or after tw_destroy. */
+ * nothing inside a callback or visitor, after tw_destroy, or for NULL. */
 TW_DEF void tw_destroy(timingwheel *tw);
 
 /* Allocates the wheels for deadlines up to the time `horizon`, and returns
  * TW_OK. Until tw_trim, no start with such a deadline needs memory. UINT64_MAX
- * serves every deadline, for 264 KB with wheel_size 256, and 35 KB with 16. For
- * delays up to d at any later time, tw_after(tw_now(tw), 4 * (d + the longest
- * sleep)) is always enough. For a fixed pool, count the wheels instead (COSTS,
- * test/recipes/static.c). A fork copies wheels and pending timers, which then
- * fire in both processes: set up and reserve after the fork, in each process.
- * TW_ENOMEM: the wheels allocated so far stay. Or TW_EBUSY or TW_EINVAL. */
+ * serves every deadline, for at most 264 KB with wheel_size 256, and 35 KB with
+ * 16. For delays up to d at any later time, tw_after(tw_now(tw), 4 * (d + the
+ * longest sleep)) is always enough. For a fixed pool, count the wheels instead
+ * (COSTS, test/recipes/static.c). TW_ENOMEM: the wheels allocated so far stay.
+ * Or TW_EBUSY or TW_EINVAL. */
 TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon);
 
 /* Frees the wheels coarser than every timer. Does nothing inside a callback or
@@ -651,8 +651,8 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
  * once per timeout, not per postpone. The same deadline changes nothing. For an
  * earlier deadline, or a timer that is due or not pending, tw_postpone acts
  * like tw_start, and can fail like it. A postponed timer whose new wheel finds
- * no memory waits outside of the wheels. When one of these is due, but at most
- * once in wheel_size ticks, all of them are placed again. */
+ * no memory waits outside of the wheels, and still fires on time, but calls may
+ * take longer. */
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
 /* Acts like tw_start(tw, timer, tw_after(now, delay)). `now` is the latest
@@ -701,12 +701,11 @@ TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
 
 /* Acts like tw_advance_clock, but handles at most `limit` timers, fired or
  * cascaded. Returns the number fired, which may be 0 while timers are left. A
- * call stopped by the limit is unfinished: the clock stays at the last timer
- * handled, and tw_wait returns 0. The next call, limited or not, finishes the
- * unfinished call first. If the limit is reached before the unfinished call
- * ends, the new `now` is ignored. Otherwise the new call begins, within what is
- * left of its limit. limit 0 does nothing. Costs O(1) per timer handled and per
- * bucket emptied by cancels. */
+ * call stopped by the limit is unfinished: the clock stays at the tick that the
+ * call has reached, and tw_wait returns 0. The next call finishes it first. If
+ * that reaches the limit, the new `now` is ignored. Otherwise the new call
+ * begins, within what is left of its limit. limit 0 does nothing. Costs O(1)
+ * per timer handled and per bucket emptied by cancels. */
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit);
 
@@ -714,10 +713,10 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
  * callback. Returns NULL if no timer is due; the clock is then `now` or later.
  * Returns NULL inside a callback or visitor. Take tw_poll for a loop with
  * handlers of its own: a handler runs outside of any call, and may poll, or run
- * the whole loop again (then poll with a new reading). A tw_poll that returns a
- * timer leaves the call unfinished, so the next tw_poll also returns timers
- * started for "now" meanwhile. Start a timer for the next turn only after the
- * NULL, or the NULL may never come. Costs as tw_advance_clock_limit. */
+ * the whole loop again (then poll with a new reading each time). A tw_poll that
+ * returns a timer leaves the call unfinished, so the next tw_poll also returns
+ * timers started for "now" meanwhile. Start a timer for the next turn only
+ * after the NULL, or no NULL may come. Costs as tw_advance_clock_limit. */
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now);
 
 /* Returns now + delay, or UINT64_MAX if the sum exceeds 64 bits. `now` is the
@@ -749,9 +748,9 @@ TW_DEF uint64_t tw_deadline(const tw_timer *timer);
  * deadline may come later. 0 for NULL and for a timer that is not pending. */
 TW_DEF uint64_t tw_remaining(const tw_timer *timer, uint64_t now);
 
-/* Returns the clock in time units: `start`, or the latest `now` of a call that
+/* Returns the clock in time units: `start`, or the highest `now` of a call that
  * ended. In a callback, and while a call is unfinished, the clock is the tick
- * of the last timer handled, unless overdue. */
+ * that the call has reached; an overdue timer leaves the clock alone. */
 TW_DEF uint64_t tw_now(const timingwheel *tw);
 
 /* Returns the number of pending timers. */
@@ -795,7 +794,7 @@ TW_DEF bool tw_check(const timingwheel *tw);
 
 /* Draws the wheels as text: calls `write` once per line of at most 100 columns,
  * without line end. With wheel_size 4, timers for 9, 11, 13 and 14 are drawn as
- *     wheel 1: step 4, from tick 0, key 9
+ *     wheel 1: step 4, from tick 0, key 9 (it has work from tick 9 on)
  *     [..22....] holds 4
  * From the clock's bucket on, a sign stands for a bucket, or for several if
  * the wheel has more than 64: . (empty), 1 to 9, + (ten or more) or # (a
@@ -805,7 +804,7 @@ TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context);
 
 #ifdef TIMINGWHEEL_THREADS
 
-/* Sets up a mailbox of `tw`, which may be set up later. A post into an empty
+/* Sets up a mailbox of `tw`, and `tw` may be set up later. A post into an empty
  * mailbox calls wake(context), unless wake is NULL. Ignored if box is NULL.
  * Keep mailbox and remotes in place, because requests point to them. At the
  * end, join the threads, collect once more, drain and destroy. */
@@ -1040,6 +1039,8 @@ static void twi_rule_use(const char *function, timingwheel *tw,
 static void twi_rule_not_pending(const tw_timer *timer);
 static void twi_advise_delay(timingwheel *tw, const tw_timer *timer,
                              uint64_t deadline);
+static void twi_advise_window(timingwheel *tw, const tw_timer *timer,
+                              uint64_t earliest, uint64_t latest);
 static void twi_advise_after(timingwheel *tw, const tw_timer *timer,
                              uint64_t now, uint64_t delay);
 static void twi_advise_now(timingwheel *tw, uint64_t now);
@@ -1561,6 +1562,7 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
 {
     twi_rule_use(__func__, tw, timer);
     twi_advise_delay(tw, timer, earliest);
+    twi_advise_window(tw, timer, earliest, latest);
     if (tw == NULL || latest < earliest)
         return TW_EINVAL;
     uint64_t low = twi_tick_of(tw, earliest);
@@ -2670,9 +2672,11 @@ enum twi_advice {
     TWI_DELAY = 1,
     TWI_AFTER = 2,
     TWI_NEGATIVE = 4,
-    TWI_NOW = 8,
-    TWI_FIRST = 16,
-    TWI_SILENT = 32
+    TWI_SHORT = 8,
+    TWI_WINDOW = 16,
+    TWI_NOW = 32,
+    TWI_FIRST = 64,
+    TWI_SILENT = 128
 };
 
 static void twi_advise(timingwheel *tw, unsigned kind, const tw_timer *timer,
@@ -2691,10 +2695,11 @@ static bool twi_is_long_ago(const timingwheel *tw, uint64_t deadline)
     return deadline != 0 && deadline < tw->start_time - tw->start_time / 2;
 }
 
-/* True if `now` is the first one, and far from `start`, which is 0. */
+/* True if `now` is the first one, and far from `start`, which is 0. (UINT64_MAX
+ * takes out all timers.) */
 static bool twi_is_first(const timingwheel *tw, uint64_t now)
 {
-    return tw->start_time == 0 && tw_now(tw) == 0 &&
+    return tw->start_time == 0 && tw_now(tw) == 0 && now != UINT64_MAX &&
            now / tw->tick_length >> 20 != 0;
 }
 
@@ -2727,6 +2732,15 @@ static void twi_advise_delay(timingwheel *tw, const tw_timer *timer,
             "a delay? Add a reading of the clock, as tw_start_after does");
 }
 
+static void twi_advise_window(timingwheel *tw, const tw_timer *timer,
+                              uint64_t earliest, uint64_t latest)
+{
+    if (TWI_PRINTING && latest < earliest)
+        twi_advise(tw, TWI_WINDOW, timer,
+                   "the timer does not start, because `latest` lies before "
+                   "`earliest`: a difference below 0?");
+}
+
 static void twi_advise_after(timingwheel *tw, const tw_timer *timer,
                              uint64_t now, uint64_t delay)
 {
@@ -2737,9 +2751,14 @@ static void twi_advise_after(timingwheel *tw, const tw_timer *timer,
             "an old `now`, or another unit? Pass the latest reading");
     if (TWI_PRINTING && delay > UINT64_C(1) << 63)
         twi_advise(tw, TWI_NEGATIVE, timer,
-                   "the delay is above 2^63, practically for ever: "
-                   "a negative number? Pass 0 instead");
+                   "the delay is above 2^63, practically for ever: a "
+                   "negative number? Pass 0 to fire at once; without a "
+                   "timeout, do not start the timer");
     else if (TWI_PRINTING) {
+        if (delay != 0 && delay < tw->tick_length / 16)
+            twi_advise(tw, TWI_SHORT, timer,
+                       "the delay is far shorter than a tick, and takes one: "
+                       "another unit? If not, set a shorter tw_config.tick");
         if (twi_is_first(tw, now))
             twi_advise_first(tw);
         if (now >= tw->start_time &&
