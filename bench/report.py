@@ -68,7 +68,8 @@ TABLES = {
                   [OURS, 'heap', 'tree', 'libuv', 'timeout.c', 'radix-heap',
                    'hashed-wheel']),
     'calls': ('us',
-              lines(['calls-minute'], [1000], 'call, p99.9', ', p99.9') + sum(
+              lines(['calls-minute'], [1000, 100000], 'call, p99.9',
+                    ', p99.9') + sum(
                   [lines([w], [1000000], 'call, ' + q, ', ' + q)
                    for w in ('calls-minute', 'calls-idle')
                    for q in QUANTILES[1:]], []),
@@ -175,7 +176,7 @@ def spread_of(figures):
                    for name, f in figures.items() if f[0] > 0)
     if not apart or apart[-1][0] == 0:
         return 'The runs do not differ.'
-    return ('Spread: %.0f %% in half of the cells, at most %.0f %% (%s).' %
+    return ('Spread: up to %.0f %% in half of the cells, %.0f %% at most (%s).' %
             (100 * statistics.median(a for a, _ in apart), 100 * apart[-1][0],
              apart[-1][1]))
 
@@ -228,8 +229,8 @@ class Report:
         m = self._results.machine
         made = self._compare('six')
         made[0] = ' | '.join(names.get(n, n) for n in made[0].split(' | '))
-        made = [line.replace('| asyncio-http |', '| – |') for line in made]
-        made[-1] = ('*%s, %s %s. Bold: fastest, or its quartiles overlap.*'
+        made = [line.replace('| asyncio-http |', '| 90 |') for line in made]
+        made[-1] = ('*%s, %s %s. Bold: fastest, or quartiles overlap.*'
                     % (
                         m['processor'].split(' (')[0], re.sub(
                             r'^.*\) (\d+)\..*', r'gcc \1', m['compiler']),
@@ -275,9 +276,9 @@ class Report:
                  for p in paces for e in (OURS, 'heap')]
         if None in found:
             return []
-        return ['Longest call, a million timers within an hour (heap): '
-                '%s (%s), %s (%s), %s (%s) if called each millisecond, second, '
-                'minute; %s (%s) if all are due in one minute.' %
+        return ['Longest call, a million timers within an hour (heap): each '
+                'millisecond %s (%s), each second %s (%s), each minute %s (%s),'
+                ' or %s (%s) if all are due in that minute.' %
                 tuple(duration(f[0]) for f in found)]
 
     def memory(self):
