@@ -47,7 +47,7 @@ static const struct frame {
      "<tspan x='6' dy='31'>now stand for the ticks 16 to 23.</tspan>",
      JUMP, 1, 0, 99, 0, 1},
     {"A bucket of 3 cascades: its timers move to wheel 0."
-     "<tspan x='6' dy='31'>(In the library, of 13. Fewer fire in "
+     "<tspan x='6' dy='31'>(The library: from 13 on. Fewer fire in "
      "place.)</tspan>",
      JUMP, 1, 0, 3, 3, 0},
     {"The first of them fires. Timers were never sorted.", JUMP, 1, 0, 99, 0,
@@ -222,7 +222,8 @@ static void check(const struct frame *f, const moment *before,
 
 /* ---------------------------------------------------------- the drawing --- */
 
-/* Within a frame, captions change at 0, the rest from 3 to 6. */
+/* Within a frame, captions change at 0, the rest from 3 to 6, unless the frame
+ * only explains. */
 enum { CHANGE = 3, MOVED = 6, QUEUE = 4 }; /* when the queue is explained */
 #define END begin_of(FRAMES)
 enum { LEFT = 6, BOX = 36, HIGH = 70, CHIP = 22, KEY = 655 };
@@ -239,6 +240,11 @@ static unsigned begin_of(unsigned frame)
     for (unsigned i = 0; i < frame; i++)
         time += strchr(frames[i].caption, '<') == NULL ? 10 : 18;
     return time;
+}
+
+static unsigned change_of(unsigned frame)
+{
+    return begin_of(frame) + (frames[frame].action == EXPLAIN ? 0 : CHANGE);
 }
 
 static void print_time(unsigned time)
@@ -294,8 +300,7 @@ static void print_key(const moment *m, unsigned wheel)
 static void print_moment(unsigned i)
 {
     const moment *m = &moments[i];
-    print_turn(i == 0 ? 0 : begin_of(i - 1) + CHANGE,
-               i == FRAMES ? END : begin_of(i) + CHANGE);
+    print_turn(i == 0 ? 0 : change_of(i - 1), i == FRAMES ? END : change_of(i));
     printf("<text x='%d' y='106'><tspan class='big mark'>clock %u</tspan> "
            "pink: now</text>",
            LEFT, m->clock);
