@@ -1,6 +1,6 @@
 /* cache.c - a cache whose entries expire when nobody has used them for 3 s. One
  * turn of the loop frees at most 100 entries, even if 1,000 expire at once, and
- * a look-up that has come in time finds its entry, even after a stall:
+ * of 1,000 look-ups that came in time each finds its entry, also after a stall:
  *     cc -std=gnu99 -O2 -Wall -Wextra cache.c -o cache && ./cache 3000
  *
  * Type numbers to look up; Ctrl-D is the end. SPDX-License-Identifier: MIT */
@@ -63,12 +63,12 @@ int main(int argc, char **argv)
     tw_init(&timers, &(tw_config){.tick = MS, .start = clock_ns()});
     for (unsigned number = 0; number < 1000; number++)
         look_up(number, to_live);
-    while (!feof(stdin)) {
+    while (!feof(stdin) && !ferror(stdin)) {
         uint64_t wait = tw_wait(&timers, clock_ns(), 1000 * MS);
         poll(&input, 1, (int)((wait + MS - 1) / MS)); /* rounded up */
         uint64_t now = clock_ns(); /* first: input up to now is read next */
         for (int i = 0; i < 1000 && poll(&input, 1, 0) > 0; i++) {
-            if (fgets(line, sizeof(line), stdin) == NULL)
+            if (fgets(line, sizeof(line), stdin) == NULL) /* of whole lines */
                 break;
             unsigned number = (unsigned)strtoul(line, NULL, 10) % 10000;
             printf("%u: %s\n", number, look_up(number, to_live));

@@ -20,8 +20,9 @@ static uint64_t now()
 }
 
 // `co_await sleep_for(1s)` is true, or false after wake(). The timer lives in
-// the coroutine, and ends with it. One coroutine at a time awaits a sleep_for,
-// and wake() before the await does nothing.
+// the coroutine, and ends with it. (Do not destroy a coroutine that awaits one
+// of another owner.) One coroutine at a time awaits a sleep_for, and wake()
+// before the await does nothing.
 class sleep_for : tw_timer, public std::suspend_always
 {
     uint64_t delay;
@@ -44,6 +45,7 @@ class sleep_for : tw_timer, public std::suspend_always
     void await_suspend(std::coroutine_handle<> coroutine)
     {
         assert(!tw_is_pending(this)); // nobody else awaits it
+        is_woken = false;
         sleeper = coroutine; // starts cannot fail: main reserves memory
         tw_start(&timers, this, delay > 0 ? tw_after(now(), delay) : 0);
     }
@@ -109,7 +111,7 @@ struct [[nodiscard]] task {
 
 // `co_await with_timeout(f(), 1s)` is true if f ends in time, and throws what f
 // throws. Otherwise f ends with its with_timeout, and what f still throws is
-// lost. After a stall the earlier wins. (There is no `co_await f()`.)
+// lost. Once f runs, the earlier wins after a stall. (No `co_await f()` here.)
 struct with_timeout : sleep_for {
     task work;
     [[nodiscard]] with_timeout(task &&t, nanoseconds d)

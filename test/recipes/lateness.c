@@ -1,8 +1,8 @@
 /* lateness.c - finds the callbacks that make a loop late.
  *
  * TW_CALL measures how late each timer fires and how long its callback takes,
- * and names the slowest. dladdr finds what -rdynamic exports; for the rest use
- * `addr2line -f -e PROGRAM OFFSET`.
+ * and names the slowest. dladdr finds what -rdynamic exports; for the rest give
+ * the offset to `addr2line -f -e PROGRAM`.
  *
  *     cc -std=gnu99 -Wall -Wextra -rdynamic lateness.c -o late -ldl && ./late
  * SPDX-License-Identifier: MIT */
@@ -72,8 +72,9 @@ int main(void)
         if (late[i] + took[i] > 0)
             printf("2^%-2d us: %4u late, %4u long\n", i, late[i], took[i]);
     if (dladdr((void *)(uintptr_t)slowest, &info) != 0)
-        printf("at most %.1f ms: %s\n", (double)longest / 1000,
-               info.dli_sname ? info.dli_sname : "a static function");
+        printf("at most %.1f ms: %s, offset %#tx\n", (double)longest / 1000,
+               info.dli_sname ? info.dli_sname : "a static function",
+               (char *)(uintptr_t)slowest - (char *)info.dli_fbase);
     tw_destroy(&timers);
     return 0;
 }

@@ -84,6 +84,7 @@ int main(void)
     ev_unref(EV_DEFAULT); /* no loop lives for `prepare` alone */
     ev_io_init(&input, on_input, 0, EV_READ);
     ev_io_start(EV_DEFAULT, &input);
-    ev_run(EV_DEFAULT, 0);
+    while (ev_run(EV_DEFAULT, 0), tw_count(&timers) > 0)
+        on_prepare(EV_DEFAULT, &prepare, 0); /* started as the loop ended */
     tw_destroy(&timers);
 }

@@ -76,7 +76,8 @@ int main(void)
     if (uv_poll_init(loop, &input, 0) != 0)
         return fprintf(stderr, "libuv polls no file\n"), 1;
     uv_poll_start(&input, UV_READABLE, on_input);
-    uv_run(loop, UV_RUN_DEFAULT);
+    while (uv_run(loop, UV_RUN_DEFAULT), tw_count(&timers) > 0)
+        on_prepare(&prepare); /* a timer has started as the loop ended */
     tw_destroy(&timers);
     uv_close((uv_handle_t *)&prepare, NULL);
     uv_close((uv_handle_t *)&wake, NULL);

@@ -69,9 +69,12 @@ int main(void)
         poll(&input, 1, (int)((wait + MS - 1) / MS)); /* rounded up */
         uint64_t now = clock_ns(); /* first: answers up to now are read next */
         for (int i = 0; i < REQUESTS; i++) { /* no flood may stop the timers */
-            if (recv(server, &number, sizeof(number), MSG_DONTWAIT) < 0)
+            ssize_t n = recv(server, &number, sizeof(number), MSG_DONTWAIT);
+            if (n < 0)
                 break;
-            if (number < REQUESTS && rand() % 3 > 0) /* a third is lost */
+            if (n != sizeof(number) || number >= REQUESTS)
+                continue;       /* not an answer */
+            if (rand() % 3 > 0) /* a third is lost */
                 answered += tw_cancel(&timers, &requests[number].timer);
         }
         tw_advance_clock(&timers, now);

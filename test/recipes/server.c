@@ -64,7 +64,7 @@ static void read_data(struct client *c)
     if (n > 0) /* any byte: for requests, start only where one is complete */
         start(&c->timer, idle);
     if (n == 0 || (n > 0 && send(c->fd, text, (size_t)n, MSG_DONTWAIT) != n))
-        hang_up(c); /* the client has gone, or reads nothing */
+        hang_up(c); /* the client has gone, or reads too slowly */
 }
 
 /* Data that has come beats the timeout, even after a stall: read once more. */

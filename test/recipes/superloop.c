@@ -1,8 +1,8 @@
 /* superloop.c - timers in the main loop of a microcontroller, without a system.
  *
  * Says when you have not typed for 250 ms. Widens a counter of 16 bits, which
- * wraps every 65 s (here after a second, too). Sleeps so that no interrupt is
- * missed.
+ * wraps every 65 s (here for the first time after 1 s). Sleeps so that no
+ * interrupt is missed.
  *
  *     arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -O2 -Wall -Wextra superloop.c \
  *         --specs=nosys.specs -Wl,--section-start=.vectors=0 -o tw.elf && \
@@ -29,7 +29,7 @@ static void on_tick(void)
 
 static void on_byte(void)
 {
-    REGISTER(0x4000400c) = 2; /* handled, and before the next byte comes */
+    REGISTER(0x4000400c) = 2; /* acknowledged first: the next byte interrupts */
     has_input = REGISTER(0x40004000) != 0;
 }
 

@@ -1,7 +1,7 @@
 /* timer.cpp - a Timer for C++17 that moves; std::function, chrono, exceptions.
  *     c++ -std=c++17 -O2 -Wall -Wextra timer.cpp -o timer && ./timer
  * SPDX-License-Identifier: MIT */
-#define TIMINGWHEEL_IMPLEMENTATION // in one file, of C++: C would not unwind
+#define TIMINGWHEEL_IMPLEMENTATION // in one C++ file: exceptions cannot cross C
 #include "timingwheel.h"
 #include <chrono>
 #include <functional>
@@ -24,7 +24,7 @@ class Timer : tw_timer
         auto self = static_cast<Timer *>(timer);
         uint64_t last = tw_deadline(timer);
         auto copy = self->action; // the call may move or destroy the Timer
-        if (self->period > 0)     // without drift
+        if (self->period > 0)     // without drift; never fails, see main
             tw_start(tw, self, tw_next_period(last, self->period, now(), 0));
         (*copy)();
     }
@@ -69,6 +69,8 @@ int main()
     timingwheel tw;
     tw_config config = {1000000, now(), 0, 0, nullptr}; // tick, start
     tw_init(&tw, &config);
+    if (tw_reserve(&tw, UINT64_MAX) != TW_OK)
+        return 1;
     std::vector<Timer> all;
     for (int i = 1; i <= 5; i++)
         all.emplace_back(tw, [=] { std::cout << "timer " << i << std::endl; })

@@ -66,6 +66,7 @@ int main(void)
     setvbuf(stdin, NULL, _IONBF, 0); /* a buffer would hide lines from poll */
     tw_init(timers, &(tw_config){.tick = MS, .start = clock_ns()});
     while (input.fd == 0 || tw_count(timers) > 0) {
+        /* At most 100 ms, to see soon that somebody has set the clock. */
         uint64_t wait = tw_wait(timers, clock_ns(), 100 * MS);
         int ready = poll(&input, 1, (int)((wait + MS - 1) / MS));
         uint64_t now = clock_ns();
