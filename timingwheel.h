@@ -49,11 +49,11 @@
       is read: let the callback read once more before closing. If it cannot
       read, let it close at the second firing, unless data came in between:
           if (tw_deadline(timer) > 0) tw_start(tw, timer, 0); else close_it(c);
-      Only a loop that handles all waiting events before each tw_advance_clock,
-      without a limit, may do so: that of libuv, not the one above.
+      The loop must then handle all waiting events before each
+      tw_advance_clock, and set no limit, as libuv's does, not the one above.
    2. A delay counts from its start: read the clock there. One reading per turn
       saves 20 to 30 ns a start, but shortens delays by up to a turn. tw_start
-      with a bare delay fires at once.
+      takes a time: with a bare delay it fires too early.
    3. Count nanoseconds, with ticks of 1 ms. A reading cut off to milliseconds
       makes delays too short: add 1 to each. Read a wrapping 32-bit counter
       once per wrap or more often: now += (uint32_t)(counter - (uint32_t)now);
@@ -61,13 +61,13 @@
       start slowly. Take a monotonic clock: after a step back all timers wait.
    5. Round sleeps up to the unit of your wait function, or the loop spins.
    6. To fire in the next turn: tw_start(tw, timer, 0); in a loop of tw_poll,
-      after its NULL. A delay of 0 may take a tick. A call that has to finish
-      an unfinished one is two calls: a timer may fire in both.
-   7. Ignore the status of a start if none of these can be: no memory for a
-      wheel, max_pending, a visitor, misuse, `latest` < `earliest`.
+      after the NULL. A delay of 0 may take a tick. A call that first finishes
+      one stopped by a limit is two: a timer may fire in both.
+   7. A start fails only for want of memory for a wheel, at max_pending, in a
+      visitor, on misuse, or if `latest` < `earliest`. Else ignore its status.
 
    WORDS
-   A *turn* is a round of your loop. The *clock* is how far the timingwheel has
+   A *turn* is a round of your loop. The timingwheel's *clock* is how far it has
    advanced, in *ticks*: tick n is the time n * `tick`, whatever `start` is. A
    timer's tick is its deadline rounded up. A *wheel* is an array of *buckets*.
    A bucket holds the timers of one *step*: in wheel 0 a tick, in a coarser
@@ -98,10 +98,10 @@
    - Never run out of memory? Call tw_reserve. No malloc? test/recipes/static.c
    - Simulate? Go from deadline to deadline.                   example: simulate
          while (tw_next_deadline(tw, &now) && now <= end)
-             tw_advance_clock(tw, now); // callbacks use tw_now
+             tw_advance_clock(tw, now); // in callbacks and later use tw_now
    - Call handlers of your own, run the loop inside one, or switch stacks there?
-     Poll: a handler then runs outside of tw_poll.             example: dispatch
-         while ((timer = tw_poll(tw, clock_ns())) != NULL)
+     Poll, with one `now` for nested loops. No call runs then. example: dispatch
+         while ((timer = tw_poll(tw, now)) != NULL)
              dispatch(timer); // a start for "now" keeps this loop going
      A callback may resume a coroutine of C++20, but must not be suspended.
    - Save timers, or set the clock back (not in callbacks)? Take them out in
@@ -141,9 +141,9 @@
    10. No spikes, if the loop wakes many times per step: the longest call grows
        with the timers that fire in it and the time passed. A bucket of 128
        timers or more cascades early, a share in each call: of 100,000 due
-       within 256 ticks, 391 per tick; after restarts and cancels, at most this
-       share of all pending timers. At once may cascade: a smaller bucket, one
-       whose step before passed in a sleep, timers postponed out of one tick.
+       within 256 ticks, 391 per tick; after restarts and cancels, at most 1/256
+       of all pending timers. These may cascade at once: a smaller bucket, one
+       after a step slept through, timers postponed out of one tick.
    11. Callbacks may start, cancel, postpone and move any timer, drain, and free
        the timer that fired, or a cancelled one. Inside them advance, poll, trim
        and destroy do nothing. If the implementation is C++, they may throw: the
@@ -169,7 +169,7 @@
    TW_CALL(tw, timer)          by default (timer)->callback((tw), (timer)). Not
                                called for NULL. The callback may free timer
    TW_DEBUG                    in each implementing file (see DEBUGGING)
-   TW_ASSERT(expr)             with TW_DEBUG: gets misuse; no hints
+   TW_ASSERT(expr)             with TW_DEBUG, in place of abort; no hints
    (*) Define the macro wherever this header is included.
    - If TW_MALLOC needs a later header, include this one again after it, with
      TIMINGWHEEL_IMPLEMENTATION.
@@ -178,8 +178,8 @@
      __attribute__((visibility("hidden"))) in all files. Else two libraries use
      the functions, and TW_MALLOC, of the first one.
    - A public header of yours defines TW_TYPES_ONLY around its include. Else
-     gcc, clang and tcc link a file with that header only to an implementation
-     of the same version. Compile files from before 2.3.0 again.
+     gcc, clang and tcc link a file with that header to no implementation of
+     another version. Compile files from before 2.3.0 again.
 
    DEBUGGING
    With TW_DEBUG, misuse aborts after a line on stderr, also with NDEBUG, like
@@ -190,11 +190,11 @@
    timer with an impossible state, or pending elsewhere; tw_move into a pending
    timer; calls that a callback (promise 11) or TW_MALLOC must not make; a
    pending timer freed, copied, moved or overwritten, once a call finds broken
-   links. -fsanitize=address finds it sooner, =thread a second thread.
+   links. -fsanitize=address finds a freed one sooner, =thread a second thread.
    Hints may be wrong, so the program goes on. Each kind is printed once per
    timingwheel (to stop, break on twi_print): a deadline below half of `start`
-   (a delay?), a delay above 2^63 or below 1/16 of a tick (its unit?), a `now`
-   over a tick before the latest, a first `now` 2^20 ticks after a `start` of 0,
+   (a delay?), a delay above 2^63, a first one below 1/16 of a tick (unit?), a
+   `now` over a tick before the latest, a tw_start_after far after `start` 0,
    latest < earliest, a zeroed timer fires. Calls take 1.3 to 5 times as long.
 
    THREADS
@@ -211,8 +211,8 @@
            waiting = tw_collect(&box); // starts that found no memory
        }
    - Any thread may call tw_post_start(&box, &job->timeout, deadline) and
-     tw_post_cancel(&box, &job->timeout). No post allocates, and none can fail.
-     A request replaces an earlier one. The callback sees what the thread wrote.
+     tw_post_cancel(&box, &job->timeout). No post allocates or fails. A request
+     replaces an earlier one. A callback sees what was written before the post.
    - Reuse a job at once? Its last start may still fire. Give the job an atomic
      word: the deadline of the open request, set before the post, or 0. The
      worker at an answer, and the callback with tw_deadline(timer), exchange the
@@ -629,7 +629,7 @@ TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback);
 /* Starts `timer` and returns TW_OK. The timer fires in the first call that
  * reaches the tick of `deadline`: the deadline rounded up to a tick. For a
  * delay call tw_start_after. If the clock has reached the tick, the timer is
- * overdue, and fires in the next call: a deadline of 0 means the next turn. A
+ * overdue, and fires in the next call: so does a timer with deadline 0. A
  * pending timer moves, and counts as started now. Fails with TW_ENOMEM if a new
  * wheel finds no memory, with TW_EFULL at max_pending (which does not limit
  * posted starts), and with TW_EBUSY or TW_EINVAL (see enum tw_status). */
@@ -693,10 +693,10 @@ TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
 /* Moves the clock to `now` and fires, in order, every timer due by then.
  * Returns the number of timers fired. A `now` before the clock leaves the clock
  * alone. An unfinished call is finished first, which counts as a call of its
- * own (promises 5 and 8). A timer that a callback starts for "now" waits for
- * the next call. Does nothing and returns 0 inside a callback or visitor, but a
- * callback may advance or poll a second timingwheel, as for a second clock.
- * Costs what promise 7 says. */
+ * own (promises 5 and 8). A timer that a callback starts for a tick that the
+ * clock has reached waits for the next call. Does nothing and returns 0 inside
+ * a callback or visitor, but a callback may advance or poll a second
+ * timingwheel, as for a second clock. Costs what promise 7 says. */
 TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
 
 /* Acts like tw_advance_clock, but handles at most `limit` timers, fired or
@@ -713,10 +713,11 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
  * callback. Returns NULL if no timer is due; the clock is then `now` or later.
  * Returns NULL inside a callback or visitor. Take tw_poll for a loop with
  * handlers of its own: a handler runs outside of any call, and may poll, or run
- * the whole loop again (then poll with a new reading each time). A tw_poll that
- * returns a timer leaves the call unfinished, so the next tw_poll also returns
- * timers started for "now" meanwhile. Start a timer for the next turn only
- * after the NULL, or no NULL may come. Costs as tw_advance_clock_limit. */
+ * the whole loop again (then both loops poll with the newest reading). A
+ * tw_poll that returns a timer leaves the call unfinished, so the next tw_poll
+ * also returns timers started for "now" meanwhile. Start a timer for the next
+ * turn only after the NULL, or no NULL may come. Costs as
+ * tw_advance_clock_limit. */
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now);
 
 /* Returns now + delay, or UINT64_MAX if the sum exceeds 64 bits. `now` is the
@@ -2759,6 +2760,8 @@ static void twi_advise_after(timingwheel *tw, const tw_timer *timer,
             twi_advise(tw, TWI_SHORT, timer,
                        "the delay is far shorter than a tick, and takes one: "
                        "another unit? If not, set a shorter tw_config.tick");
+        else if (delay != 0)
+            tw->advised |= TWI_SHORT; /* the unit is right: no hint later */
         if (twi_is_first(tw, now))
             twi_advise_first(tw);
         if (now >= tw->start_time &&

@@ -375,9 +375,13 @@ static const row rows[] = {
      "timingwheel tick 320; start_after a 19"},
     {&too_short, "hint: tw_postpone_after with a delay in another unit",
      "timingwheel tick 320; postpone_after a 1"},
-    {&no_hint, "no hint: short delays, and 0",
-     "timingwheel tick 320; start_after a 20; postpone_after b 0; "
-     "timingwheel; start_after a 1"},
+    {&too_short, "hint: a delay in another unit after one of 0",
+     "timingwheel tick 320; start_after a 0; start_after a 19"},
+    {&no_hint, "no hint: short delays after a longer one, and 0",
+     "timingwheel tick 320; postpone_after b 0; start_after a 20; "
+     "start_after a 19"},
+    {&no_hint, "no hint: short delays in ticks of 15",
+     "timingwheel tick 15; start_after a 1"},
     {&window, "hint: a window that ends before it begins",
      "within a 30 29 = TW_EINVAL"},
     {&no_hint, "no hint: a window of one time", "within a 30 30"},
