@@ -380,6 +380,8 @@ static const row rows[] = {
     {&no_hint, "no hint: short delays after a longer one, and 0",
      "timingwheel tick 320; postpone_after b 0; start_after a 20; "
      "start_after a 19"},
+    {&negative, "hint: once, also around a delay in the right unit",
+     "start_after a 0-5; start_after a 20; start_after a 0-5"},
     {&no_hint, "no hint: short delays in ticks of 15",
      "timingwheel tick 15; start_after a 1"},
     {&window, "hint: a window that ends before it begins",
