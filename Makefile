@@ -35,7 +35,7 @@ VERSION = $(shell awk '$$2 ~ /^TW_VERSION_/ { printf "%s%s", dot, $$3; \
 	dot = "." }' timingwheel.h)
 
 define PKGCONFIG_FILE
-prefix=$(PREFIX)
+prefix=$(abspath $(PREFIX))
 includedir=$${prefix}/include
 
 Name: timingwheel

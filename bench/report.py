@@ -276,9 +276,9 @@ class Report:
                  for p in paces for e in (OURS, 'heap')]
         if None in found:
             return []
-        return ['Longest call, a million timers within an hour (heap): each '
-                'millisecond %s (%s), each second %s (%s), each minute %s (%s),'
-                ' or %s (%s) if all are due in that minute.' %
+        return ['Longest call (heap), a million timers within an hour, '
+                'one call each millisecond: %s (%s), second: %s (%s), minute: '
+                '%s (%s). All due in that minute: %s (%s).' %
                 tuple(duration(f[0]) for f in found)]
 
     def memory(self):

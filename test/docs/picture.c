@@ -47,7 +47,7 @@ static const struct frame {
      "<tspan x='6' dy='31'>now stand for the ticks 16 to 23.</tspan>",
      JUMP, 1, 0, 99, 0, 1},
     {"A bucket of 3 cascades: its timers move to wheel 0."
-     "<tspan x='6' dy='31'>(The library: from 13 on. Fewer fire in "
+     "<tspan x='6' dy='31'>(In the library, buckets below 13 fire in "
      "place.)</tspan>",
      JUMP, 1, 0, 3, 3, 0},
     {"The first of them fires. Timers were never sorted.", JUMP, 1, 0, 99, 0,
