@@ -382,6 +382,9 @@ static const row rows[] = {
      "start_after a 19"},
     {&negative, "hint: once, also around a delay in the right unit",
      "start_after a 0-5; start_after a 20; start_after a 0-5"},
+    {&negative, "hint: once, and the right unit is kept in mind",
+     "timingwheel tick 320; start_after a 20; start_after a 0-5; "
+     "start_after a 19"},
     {&no_hint, "no hint: short delays in ticks of 15",
      "timingwheel tick 15; start_after a 1"},
     {&window, "hint: a window that ends before it begins",
