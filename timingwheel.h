@@ -63,8 +63,8 @@
    6. To fire in the next turn: tw_start(tw, timer, 0); in a loop of tw_poll,
       after the NULL. A delay of 0 may take a tick. A call that first finishes
       one stopped by a limit is two: a timer may fire in both.
-   7. A start fails only for want of memory for a wheel, at max_pending, in a
-      visitor, on misuse, or if `latest` < `earliest`. Else ignore its status.
+   7. Only these fail a start: no memory for a wheel, max_pending, a visitor,
+      misuse, `latest` < `earliest`. If none can happen, ignore the status.
 
    WORDS
    A *turn* is a round of your loop. The timingwheel's *clock* is how far it has
@@ -88,7 +88,7 @@
          next = tw_next_period(tw_deadline(timer), period, clock_ns(), &missed);
          tw_start(tw, timer, next); // keeps the phase, skips what was missed
      tw_after(now, ...) drifts, tw_after(tw_deadline(timer), ...) catches up.
-   - Stop everything? In a callback tw_drain; else tw_destroy, then free owners.
+   - Stop everything? tw_destroy. In callbacks first tw_drain. Then free owners.
    - Find a mistake? See DEBUGGING, and tw_dump. C++? test/recipes/timer.cpp
    - Bound the work of a turn? tw_advance_clock_limit. Move an object? tw_move.
      Pause a timer? tw_remaining, then tw_cancel. Find one? tw_find, in O(n).
@@ -100,7 +100,7 @@
          while (tw_next_deadline(tw, &now) && now <= end)
              tw_advance_clock(tw, now); // in callbacks and later use tw_now
    - Call handlers of your own, run the loop inside one, or switch stacks there?
-     Poll, with one `now` for nested loops. No call runs then. example: dispatch
+     Poll: handlers run outside. Nested loops share `now`.     example: dispatch
          while ((timer = tw_poll(tw, now)) != NULL)
              dispatch(timer); // a start for "now" keeps this loop going
      A callback may resume a coroutine of C++20, but must not be suspended.
@@ -629,7 +629,7 @@ TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback);
 /* Starts `timer` and returns TW_OK. The timer fires in the first call that
  * reaches the tick of `deadline`: the deadline rounded up to a tick. For a
  * delay call tw_start_after. If the clock has reached the tick, the timer is
- * overdue, and fires in the next call: so does a timer with deadline 0. A
+ * overdue, and fires in the next call, as with a deadline of 0. A
  * pending timer moves, and counts as started now. Fails with TW_ENOMEM if a new
  * wheel finds no memory, with TW_EFULL at max_pending (which does not limit
  * posted starts), and with TW_EBUSY or TW_EINVAL (see enum tw_status). */
@@ -702,10 +702,10 @@ TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
 /* Acts like tw_advance_clock, but handles at most `limit` timers, fired or
  * cascaded. Returns the number fired, which may be 0 while timers are left. A
  * call stopped by the limit is unfinished: the clock stays at the tick that the
- * call has reached, and tw_wait returns 0. The next call finishes it first. If
- * that reaches the limit, the new `now` is ignored. Otherwise the new call
- * begins, within what is left of its limit. limit 0 does nothing. Costs O(1)
- * per timer handled and per bucket emptied by cancels. */
+ * call has reached, and tw_wait returns 0. The next call finishes this one
+ * first. If that reaches the limit, the new `now` is ignored. Otherwise the new
+ * call begins, within what is left of its limit. limit 0 does nothing. Costs
+ * O(1) per timer handled and per bucket emptied by cancels. */
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit);
 
@@ -795,8 +795,9 @@ TW_DEF bool tw_check(const timingwheel *tw);
 
 /* Draws the wheels as text: calls `write` once per line of at most 100 columns,
  * without line end. With wheel_size 4, timers for 9, 11, 13 and 14 are drawn as
- *     wheel 1: step 4, from tick 0, key 9 (it has work from tick 9 on)
+ *     wheel 1: step 4, from tick 0, key 9
  *     [..22....] holds 4
+ * The key is the tick of the next work in the wheel.
  * From the clock's bucket on, a sign stands for a bucket, or for several if
  * the wheel has more than 64: . (empty), 1 to 9, + (ten or more) or # (a
  * hundred or more). Allowed in callbacks and visitors; `write` must not change
@@ -2745,29 +2746,31 @@ static void twi_advise_window(timingwheel *tw, const tw_timer *timer,
 static void twi_advise_after(timingwheel *tw, const tw_timer *timer,
                              uint64_t now, uint64_t delay)
 {
-    if (TWI_PRINTING && twi_is_long_ago(tw, tw_after(now, delay)))
+    if (!TWI_PRINTING)
+        return;
+    if (twi_is_long_ago(tw, tw_after(now, delay)))
         twi_advise(
             tw, TWI_AFTER, timer,
             "now + delay lies far before the first reading of the clock: "
             "an old `now`, or another unit? Pass the latest reading");
-    if (TWI_PRINTING && delay > UINT64_C(1) << 63)
+    if (delay > UINT64_C(1) << 63) {
         twi_advise(tw, TWI_NEGATIVE, timer,
                    "the delay is above 2^63, practically for ever: a "
                    "negative number? Pass 0 to fire at once; without a "
                    "timeout, do not start the timer");
-    else if (TWI_PRINTING) {
-        if (delay != 0 && delay < tw->tick_length / 16)
-            twi_advise(tw, TWI_SHORT, timer,
-                       "the delay is far shorter than a tick, and takes one: "
-                       "another unit? If not, set a shorter tw_config.tick");
-        else if (delay != 0)
-            tw->advised |= TWI_SHORT; /* the unit is right: no hint later */
-        if (twi_is_first(tw, now))
-            twi_advise_first(tw);
-        if (now >= tw->start_time &&
-            now != timer->deadline) /* equal: a timer that catches up */
-            twi_advise_latest(tw, now, tw_now(tw));
+        return;
     }
+    if (delay != 0 && delay < tw->tick_length / 16)
+        twi_advise(tw, TWI_SHORT, timer,
+                   "the delay is far shorter than a tick, and takes one: "
+                   "another unit? If not, set a shorter tw_config.tick");
+    else if (delay != 0)
+        tw->advised |= TWI_SHORT; /* the unit is right: no hint later */
+    if (twi_is_first(tw, now))
+        twi_advise_first(tw);
+    if (now >= tw->start_time &&
+        now != timer->deadline) /* equal: a timer that catches up */
+        twi_advise_latest(tw, now, tw_now(tw));
 }
 
 /* No hint for a simulation: it goes to its first deadline, in ticks of 1. */

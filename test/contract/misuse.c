@@ -371,6 +371,8 @@ static const row rows[] = {
      "start_after a 0-5"},
     {&negative, "hint: tw_postpone_after with a negative delay",
      "postpone_after a 0-5"},
+    {&negative, "hint: a negative delay, and nothing about an old `now`",
+     "timingwheel start 99; advance 200; start_from a 150 0-5"},
     {&too_short, "hint: tw_start_after with a delay in another unit",
      "timingwheel tick 320; start_after a 19"},
     {&too_short, "hint: tw_postpone_after with a delay in another unit",
@@ -485,12 +487,6 @@ static void no_line(const char *line, void *context)
     (void)line, (void)context;
 }
 
-static bool no_match(const tw_timer *timer, void *context)
-{
-    (void)context;
-    return timer == NULL;
-}
-
 static bool script_more(const char *name)
 {
     timingwheel *tw = script_wheel;
@@ -551,7 +547,7 @@ static bool script_more(const char *name)
     else if (SCRIPT_IS("dump"))
         tw_dump(tw, no_line, NULL);
     else if (SCRIPT_IS("find"))
-        tw_find(tw, no_match, NULL);
+        (void)script_find(tw, NULL);
     else if (SCRIPT_IS("next_deadline"))
         tw_next_deadline(tw, &v[0]);
 #ifdef TIMINGWHEEL_THREADS

@@ -55,8 +55,8 @@ static void run_events(void)
     }
 }
 
-/* Or compare handler and argument. To cancel all of a handler: tw_foreach, its
- * visitor may cancel and free. Clear pointers, which tw_cancel would read. */
+/* Or compare handler and argument. To cancel all of a handler, call tw_foreach,
+ * whose visitor may cancel and free. Clear pointers: tw_cancel follows them. */
 static bool has_number(const tw_timer *timer, void *number)
 {
     return TW_OWNER(timer, struct event, timer)->number == *(int *)number;

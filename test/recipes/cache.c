@@ -1,6 +1,6 @@
 /* cache.c - a cache whose entries expire when nobody has used them for 3 s. One
  * turn of the loop frees at most 100 entries, even if 1,000 expire at once, and
- * of 1,000 look-ups that came in time each finds its entry, also after a stall:
+ * up to 1,000 look-ups that came in time find their entries after a stall:
  *     cc -std=gnu99 -O2 -Wall -Wextra cache.c -o cache && ./cache 3000
  *
  * Type numbers to look up; Ctrl-D is the end. SPDX-License-Identifier: MIT */

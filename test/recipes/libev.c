@@ -85,6 +85,6 @@ int main(void)
     ev_io_init(&input, on_input, 0, EV_READ);
     ev_io_start(EV_DEFAULT, &input);
     while (ev_run(EV_DEFAULT, 0), tw_count(&timers) > 0)
-        on_prepare(EV_DEFAULT, &prepare, 0); /* started as the loop ended */
+        on_prepare(EV_DEFAULT, &prepare, 0); /* a timer started last */
     tw_destroy(&timers);
 }

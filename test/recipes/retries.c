@@ -66,7 +66,7 @@ int main(void)
     while (tw_count(&timers) > 0) {
         uint64_t wait = tw_wait(&timers, clock_ns(), 5 * MS), now;
         nanosleep(&(struct timespec){0, (long)wait}, NULL);
-        now = clock_ns();          /* before it reads answers */
+        now = clock_ns();          /* read before the answers */
         if (now > begin + 15 * MS) /* as if an answer came */
             on_answer(&timers, &hello, 1);
         tw_advance_clock(&timers, now);
