@@ -1494,6 +1494,22 @@ static inline void twi_put(timingwheel *tw, tw_timer *timer, twi_wheel *wheel,
         twi_note_first_or_large(tw, wheel, bucket->bound, tick);
 }
 
+/* Puts a timer that lies after the clock, adding wheels. Without memory it goes
+ * to TWI_NO_MEMORY. */
+static void twi_put_far(timingwheel *tw, tw_timer *timer, uint64_t tick)
+{
+    twi_wheel *wheel = twi_provide_wheel(tw, tick);
+    if (wheel != &tw->missing) {
+        twi_put(tw, timer, wheel, tick, false);
+        return;
+    }
+    twi_insert(tw, timer, &tw->lists[TWI_NO_MEMORY], false);
+    if (tick - 1 < wheel->quiet_tick)
+        twi_queue_set(tw, wheel, tick - 1);
+    if (tick < tw->work_tick)
+        tw->work_tick = tick;
+}
+
 /* The rare cases of tw_start, and posted starts. (As one function with
  * twi_start, a restart takes 27 % more instructions.) */
 TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
@@ -1508,11 +1524,8 @@ TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
         tw->work_tick = 0;
         return TW_OK;
     }
-    twi_wheel *wheel = twi_provide_wheel(tw, tick);
-    if (wheel == &tw->missing)
-        return TW_ENOMEM;
     twi_begin_start(tw, timer, deadline);
-    twi_put(tw, timer, wheel, tick, false);
+    twi_put_far(tw, timer, tick);
     return TW_OK;
 }
 
@@ -1647,23 +1660,12 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
 
 /* ------------------------------------------------------------ cascading --- */
 
-/* Places a timer that is not due, and counts it as cascaded. Without memory it
- * goes to TWI_NO_MEMORY. While that list has a timer, none asks for memory. */
+/* Places a timer that is not due, and counts it as cascaded. */
 static void twi_place_again(timingwheel *tw, tw_timer *timer)
 {
-    uint64_t tick = twi_tick_of(tw, timer->deadline);
-    twi_wheel *wheel = twi_wheel_for(tw, tick);
-    if (wheel == &tw->missing && twi_is_empty(&tw->lists[TWI_NO_MEMORY]))
-        wheel = twi_provide_wheel(tw, tick);
-    tw->cascaded++;
     twi_unlink(tw, &timer->link);
-    if (wheel != &tw->missing) {
-        twi_put(tw, timer, wheel, tick, false);
-        return;
-    }
-    twi_insert(tw, timer, &tw->lists[TWI_NO_MEMORY], false);
-    if (tick - 1 < wheel->quiet_tick)
-        twi_queue_set(tw, wheel, tick - 1);
+    twi_put_far(tw, timer, twi_tick_of(tw, timer->deadline));
+    tw->cascaded++;
 }
 
 /* True if the call has handled as many timers as its limit allows. */
