@@ -902,8 +902,9 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    2. Each wheel with timers stands in the delay queue, a min-heap, in order of
       quiet tick. Cancel and postpone never touch the queue, so a wheel may come
       up without a due timer. Then only its quiet tick rises.
-   3. In a coarse wheel, a bucket with at most TWI_FEW timers fires in place. A
-      bucket with more timers moves down one wheel.
+   3. In a coarse wheel, a bucket with at most TWI_FEW timers fires in place. So
+      do timers at its front that are due at one tick. Else a bucket with more
+      timers moves down one wheel.
    4. At the same tick the coarser wheel comes first, because its timers were
       started first: as the clock approaches a tick, new timers for the tick go
       into ever finer wheels.
@@ -926,7 +927,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
            bucket that has come up,
            - wheel 0:                   fire the first timer (not due: place
                                         it again)
-           - a lone due timer:          fire it
+           - the first two are due, or
+             a lone timer is:           fire the first
            - few timers:                fire the first due timer, if any; raise
                                         the quiet tick to before the earliest
                                         of the others
@@ -947,7 +949,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
        next step                              |------------------|
 
    A call that moves the clock by d ticks, to r ticks before the next step,
-   moves the fraction d/(d+r) of the timers left, while the bucket is large:
+   moves the fraction d/(d+r) of the timers left, until the bucket is empty:
    each call pays for the time passed. No call looks before ahead_tick, when the
    next batch is due to move. Restarts raise the bound of a bucket, which is cut
    to the number of pending timers.
@@ -999,8 +1001,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 #ifndef TWI_LARGE
 #define TWI_LARGE 128 /* a bucket with as many moves down ahead of time */
 #endif
-/* A large bucket moves ahead in batches of so many timers: as many as a hint
- * reaches, so that each batch fetches the next one from memory. */
+/* A large bucket moves ahead in batches of so many timers. A hint reaches two
+ * batches ahead, so that each batch is fetched from memory in time. */
 #define TWI_BATCH 8
 
 /* TWI_PORTABLE switches the builtins and attributes of gcc and clang off.
@@ -1719,44 +1721,56 @@ static inline tw_timer *twi_take_first(timingwheel *tw, twi_bucket *bucket)
 TWI_NOINLINE tw_timer *twi_take_coarse(timingwheel *tw, twi_wheel *wheel,
                                        twi_bucket *bucket)
 {
-    uint64_t earliest = UINT64_MAX;
+    uint64_t now = tw->clock_tick * tw->tick_length, earliest = UINT64_MAX;
+    uint64_t last = tw->clock_tick | ((UINT64_C(1) << wheel->shift) - 1);
+    uint64_t end = last <= tw->last_tick ? last * tw->tick_length : UINT64_MAX;
     tw_timer *due = NULL;
     unsigned timers = 0;
     twi_rule_ring(tw->called, bucket);
     for (twi_link *link = bucket->ring.next; link != &bucket->ring;
          link = link->next) {
         twi_rule_link(tw->called, link);
-        uint64_t tick = twi_tick_of(tw, twi_timer_of(link)->deadline);
-        if (TWI_UNLIKELY((tick ^ tw->clock_tick) >> wheel->shift != 0) ||
-            TWI_UNLIKELY(timers++ == TWI_FEW)) {
+        uint64_t deadline = twi_timer_of(link)->deadline;
+        if (TWI_UNLIKELY(deadline > end) || TWI_UNLIKELY(timers++ == TWI_FEW)) {
             twi_move_down(tw, wheel, tw->clock_tick, UINT64_MAX);
             return NULL;
         }
         /* Without branches, which would be hard to predict. */
-        bool is_first = (tick == tw->clock_tick) & (due == NULL);
+        bool is_first = (deadline <= now) & (due == NULL);
         due = is_first ? twi_timer_of(link) : due;
-        tick = is_first ? UINT64_MAX : tick;
-        earliest = tick < earliest ? tick : earliest;
+        deadline = is_first ? UINT64_MAX : deadline;
+        earliest = deadline < earliest ? deadline : earliest;
     }
     if (due != NULL)
         twi_unlink(tw, &due->link);
-    bucket->quiet_tick = earliest - 1;
-    twi_queue_set(tw, wheel, earliest - 1);
+    uint64_t quiet = twi_tick_of(tw, earliest) - 1;
+    bucket->quiet_tick = quiet;
+    twi_queue_set(tw, wheel, quiet);
     return due;
 }
 
+/* True if the first two timers of a bucket are due, or the only one. */
+static inline bool twi_are_due(const timingwheel *tw, const twi_bucket *bucket)
+{
+    twi_link *first = bucket->ring.next;
+    twi_rule_ring(tw->called, bucket);
+    twi_rule_link(tw->called, first);
+    return twi_is_due(tw, twi_timer_of(first)) &&
+           (first == bucket->ring.prev ||
+            twi_is_due(tw, twi_timer_of(first->next)));
+}
+
 /* Takes out and returns the first due timer of the bucket that has come up.
- * NULL: no timer was due, or timers have moved. A single due timer needs no
- * look at others. (Without this case, few timers take 8 % longer.) */
+ * NULL: no timer was due, or timers have moved. If the first two are due, or
+ * the only one, none need a look, because the quiet tick stays right. (Without
+ * this case, timers due at one moment take 50 % longer, and few timers 8 %.) */
 static inline tw_timer *twi_take_from(timingwheel *tw, twi_wheel *wheel)
 {
     uint32_t index = twi_index_of(tw, wheel, tw->clock_tick);
     twi_bucket *bucket = &wheel->buckets[index];
     tw_timer *timer = NULL;
     if (!twi_is_empty(bucket)) {
-        bool is_alone = bucket->ring.next == bucket->ring.prev;
-        if (wheel->shift == 0 ||
-            (is_alone && twi_is_due(tw, twi_timer_of(bucket->ring.next))))
+        if (wheel->shift == 0 || twi_are_due(tw, bucket))
             timer = twi_take_first(tw, bucket);
         else
             timer = twi_take_coarse(tw, wheel, bucket);
@@ -1804,6 +1818,8 @@ TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
             twi_move_down(
                 tw, wheel, end,
                 twi_share_of(bucket->bound, clock - from, end - from));
+            if (bucket->bound != 0 && bucket->bound < TWI_LARGE)
+                bucket->bound = TWI_LARGE; /* goes on until it is empty */
             look_at = clock + (end - clock) / (bucket->bound / TWI_BATCH + 1);
         }
         if (look_at < tw->ahead_tick)
@@ -1977,7 +1993,8 @@ TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest)
     twi_rule_in_place(__func__, tw);
     if (!tw_next_deadline(tw, &next))
         return longest;
-    if (next <= now || next <= tw_now(tw))
+    /* With a work_tick, the next tick lies after the clock (invariant 6). */
+    if (next <= now || (tw->work_tick == 0 && next <= tw_now(tw)))
         return 0;
     return next - now < longest ? next - now : longest;
 }
