@@ -388,112 +388,6 @@ struct tw_timer {
     ((type *)((uintptr_t)(timer)-offsetof(type, member)))
 #endif
 
-#if UINTPTR_MAX > UINT32_MAX
-#define TWI_HINTS 8 /* how many timers ahead to prefetch: a power of two */
-#else
-#define TWI_HINTS 0 /* no hints: a small machine has no use for them */
-#endif
-
-/* The timers of one step of a wheel, or a list outside of the wheels. */
-typedef struct twi_bucket {
-    twi_link ring;       /* the timers, in start order */
-    uint64_t quiet_tick; /* in wheels: no timer is due up to this tick, which
-                            may be too low; UINT64_MAX: empty */
-    uint64_t bound;      /* in wheels: there are at most so many timers; 0:
-                            empty. Restarted, cancelled and fired timers still
-                            count */
-#if TWI_HINTS != 0
-    uint32_t recent[TWI_HINTS]; /* hints of the last timers added; the next to
-                                   be replaced is [bound % TWI_HINTS] */
-#endif
-} twi_bucket;
-
-/* One wheel: a block of memory, with the buckets and the marks. */
-typedef struct twi_wheel {
-    uint64_t quiet_tick;     /* the key in the delay queue: no timer of the
-                                wheel is due up to this tick, which may be too
-                                low; UINT64_MAX: not in the queue */
-    twi_bucket *buckets;     /* 2 * wheel_size buckets */
-    struct twi_wheel *finer; /* the next finer wheel; of wheel 0: `missing` */
-    unsigned shift;          /* a bucket spans 2^shift ticks */
-    unsigned queue_index;    /* position in the delay queue, if there */
-    uint64_t large_tick;     /* no large bucket lies after this tick's step; 0
-                                in wheel 0, where nothing moves down. (Without
-                                it, calls at ticks of 1 ns take 23 % more
-                                instructions.) */
-    uint64_t *marks;         /* one bit per bucket: it may hold timers */
-} twi_wheel;
-
-/* The lists of timers outside of the wheels. */
-enum twi_list {
-    TWI_THIS_CALL, /* overdue: come first in the running or unfinished call. If
-                      one is not due, as some of TWI_NO_MEMORY, it is placed
-                      again. tw_drain collects timers here, too */
-    TWI_NO_MEMORY, /* postponed, but without memory for a wheel */
-    TWI_NEXT_CALL, /* started overdue: fire in the next call */
-    TWI_LISTS
-};
-
-/* What runs now: bits, because a visitor may run in a callback.
- * Zero memory counts as destroyed, or never set up. */
-enum twi_activity {
-    TWI_OPEN = 1,       /* starts are allowed; not in tw_foreach or TW_MALLOC */
-    TWI_ADVANCING = 2,  /* inside a call that fires */
-    TWI_DRAINING = 4,   /* inside tw_drain */
-    TWI_VISITING = 8,   /* inside tw_foreach: a start returns TW_EBUSY */
-    TWI_ALLOCATING = 16 /* inside TW_MALLOC or TW_FREE: nothing changes */
-};
-
-/* Names that end in _tick count ticks, names that end in _time time units. */
-struct timingwheel {
-    /* Configuration */
-    uint64_t tick_length; /* time units per tick */
-    uint64_t last_tick;   /* the last tick with a time in 64 bits */
-    size_t max_pending;   /* SIZE_MAX: no limit */
-    void *alloc_context;
-    uint32_t bucket_mask; /* buckets per wheel - 1 */
-    unsigned size_bits;   /* log2 of wheel_size */
-    /* Clock and counters */
-    uint64_t clock_tick; /* the clock */
-    uint64_t clock_time; /* the same in time units: `now` of the last call
-                            that ended, or `start` */
-    uint64_t work_tick;  /* before this tick a call only moves the clock; 0:
-                            not known */
-    size_t count;        /* timers pending */
-    uint64_t fired;      /* timers fired since tw_init */
-    uint64_t cascaded;   /* timers cascaded since tw_init */
-    /* Wheels and lists */
-    twi_wheel *queue[65];        /* the delay queue: a min-heap by quiet_tick;
-                                    unused places up to [63]: `missing` */
-    twi_wheel *wheel_by_bit[64]; /* [i]: the wheel for ticks 2^i to 2^(i+1) - 1
-                                    ahead of the clock (see twi_wheel_for);
-                                    `missing` if it is not there */
-    twi_wheel missing;           /* stands for all missing wheels: has the shift
-                                    of the finest missing wheel, the coarsest
-                                    wheel as `finer`, the lists as buckets, and
-                                    the quiet tick of TWI_NO_MEMORY */
-    twi_bucket lists[TWI_LISTS]; /* by enum twi_list */
-    unsigned queued;             /* wheels in the delay queue */
-    unsigned activity;           /* bits of enum twi_activity; 0: destroyed */
-    /* The call in progress, or stopped by a limit */
-    bool unfinished;      /* has begun, and not ended */
-    uint64_t target_time; /* the `now` of the call */
-    uint64_t stop_at;     /* the sum of fired and cascaded that ends the call */
-    uint64_t ahead_tick;  /* before this tick no bucket has to move ahead; 0:
-                             a bucket has become large */
-    uint64_t looked_tick; /* the clock at the last look for large buckets */
-    /* For the messages of TW_DEBUG */
-    uint64_t start_time; /* `start` */
-    const char *called;  /* the public function that runs */
-    unsigned advised;    /* bits: the kinds of hints printed so far */
-};
-
-/* The bytes of a wheel, from TW_MALLOC, as a constant expression; a multiple
- * of the size of uint64_t. (64 serve to align the buckets.) */
-#define TW_WHEEL_BYTES(wheel_size)                                            \
-    (sizeof(twi_wheel) + 64 + 2 * (size_t)(wheel_size) * sizeof(twi_bucket) + \
-     (2 * (size_t)(wheel_size) + 63) / 64 * sizeof(uint64_t))
-
 #ifdef TIMINGWHEEL_THREADS
 
 typedef struct tw_mailbox tw_mailbox;
@@ -977,6 +871,127 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    and ahead_tick may be too low, large_tick too high. (Moving ahead is not for
    speed, but for promise 10.)
 */
+
+#ifndef TWI_STRUCTS
+#define TWI_STRUCTS
+
+/* ------------------------------------------------------------- structs --- */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if UINTPTR_MAX > UINT32_MAX
+#define TWI_HINTS 8 /* how many timers ahead to prefetch: a power of two */
+#else
+#define TWI_HINTS 0 /* no hints: a small machine has no use for them */
+#endif
+
+/* The timers of one step of a wheel, or a list outside of the wheels. */
+typedef struct twi_bucket {
+    twi_link ring;       /* the timers, in start order */
+    uint64_t quiet_tick; /* in wheels: no timer is due up to this tick, which
+                            may be too low; UINT64_MAX: empty */
+    uint64_t bound;      /* in wheels: there are at most so many timers; 0:
+                            empty. Restarted, cancelled and fired timers still
+                            count */
+#if TWI_HINTS != 0
+    uint32_t recent[TWI_HINTS]; /* hints of the last timers added; the next to
+                                   be replaced is [bound % TWI_HINTS] */
+#endif
+} twi_bucket;
+
+/* One wheel: a block of memory, with the buckets and the marks. */
+typedef struct twi_wheel {
+    uint64_t quiet_tick;     /* the key in the delay queue: no timer of the
+                                wheel is due up to this tick, which may be too
+                                low; UINT64_MAX: not in the queue */
+    twi_bucket *buckets;     /* 2 * wheel_size buckets */
+    struct twi_wheel *finer; /* the next finer wheel; of wheel 0: `missing` */
+    unsigned shift;          /* a bucket spans 2^shift ticks */
+    unsigned queue_index;    /* position in the delay queue, if there */
+    uint64_t large_tick;     /* no large bucket lies after this tick's step; 0
+                                in wheel 0, where nothing moves down. (Without
+                                it, calls at ticks of 1 ns take 23 % more
+                                instructions.) */
+    uint64_t *marks;         /* one bit per bucket: it may hold timers */
+} twi_wheel;
+
+/* The lists of timers outside of the wheels. */
+enum twi_list {
+    TWI_THIS_CALL, /* overdue: come first in the running or unfinished call. If
+                      one is not due, as some of TWI_NO_MEMORY, it is placed
+                      again. tw_drain collects timers here, too */
+    TWI_NO_MEMORY, /* postponed, but without memory for a wheel */
+    TWI_NEXT_CALL, /* started overdue: fire in the next call */
+    TWI_LISTS
+};
+
+/* What runs now: bits, because a visitor may run in a callback.
+ * Zero memory counts as destroyed, or never set up. */
+enum twi_activity {
+    TWI_OPEN = 1,       /* starts are allowed; not in tw_foreach or TW_MALLOC */
+    TWI_ADVANCING = 2,  /* inside a call that fires */
+    TWI_DRAINING = 4,   /* inside tw_drain */
+    TWI_VISITING = 8,   /* inside tw_foreach: a start returns TW_EBUSY */
+    TWI_ALLOCATING = 16 /* inside TW_MALLOC or TW_FREE: nothing changes */
+};
+
+/* Names that end in _tick count ticks, names that end in _time time units. */
+struct timingwheel {
+    /* Configuration */
+    uint64_t tick_length; /* time units per tick */
+    uint64_t last_tick;   /* the last tick with a time in 64 bits */
+    size_t max_pending;   /* SIZE_MAX: no limit */
+    void *alloc_context;
+    uint32_t bucket_mask; /* buckets per wheel - 1 */
+    unsigned size_bits;   /* log2 of wheel_size */
+    /* Clock and counters */
+    uint64_t clock_tick; /* the clock */
+    uint64_t clock_time; /* the same in time units: `now` of the last call
+                            that ended, or `start` */
+    uint64_t work_tick;  /* before this tick a call only moves the clock; 0:
+                            not known */
+    size_t count;        /* timers pending */
+    uint64_t fired;      /* timers fired since tw_init */
+    uint64_t cascaded;   /* timers cascaded since tw_init */
+    /* Wheels and lists */
+    twi_wheel *queue[65];        /* the delay queue: a min-heap by quiet_tick;
+                                    unused places up to [63]: `missing` */
+    twi_wheel *wheel_by_bit[64]; /* [i]: the wheel for ticks 2^i to 2^(i+1) - 1
+                                    ahead of the clock (see twi_wheel_for);
+                                    `missing` if it is not there */
+    twi_wheel missing;           /* stands for all missing wheels: has the shift
+                                    of the finest missing wheel, the coarsest
+                                    wheel as `finer`, the lists as buckets, and
+                                    the quiet tick of TWI_NO_MEMORY */
+    twi_bucket lists[TWI_LISTS]; /* by enum twi_list */
+    unsigned queued;             /* wheels in the delay queue */
+    unsigned activity;           /* bits of enum twi_activity; 0: destroyed */
+    /* The call in progress, or stopped by a limit */
+    bool unfinished;      /* has begun, and not ended */
+    uint64_t target_time; /* the `now` of the call */
+    uint64_t stop_at;     /* the sum of fired and cascaded that ends the call */
+    uint64_t ahead_tick;  /* before this tick no bucket has to move ahead; 0:
+                             a bucket has become large */
+    uint64_t looked_tick; /* the clock at the last look for large buckets */
+    /* For the messages of TW_DEBUG */
+    uint64_t start_time; /* `start` */
+    const char *called;  /* the public function that runs */
+    unsigned advised;    /* bits: the kinds of hints printed so far */
+};
+
+/* The bytes of a wheel, from TW_MALLOC, as a constant expression; a multiple
+ * of the size of uint64_t. (64 serve to align the buckets.) */
+#define TW_WHEEL_BYTES(wheel_size)                                            \
+    (sizeof(twi_wheel) + 64 + 2 * (size_t)(wheel_size) * sizeof(twi_bucket) + \
+     (2 * (size_t)(wheel_size) + 63) / 64 * sizeof(uint64_t))
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TWI_STRUCTS */
 
 #if defined(TIMINGWHEEL_IMPLEMENTATION) && !defined(TWI_IMPLEMENTED)
 #define TWI_IMPLEMENTED
