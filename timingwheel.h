@@ -947,11 +947,13 @@ struct timingwheel {
     uint32_t bucket_mask; /* buckets per wheel - 1 */
     unsigned size_bits;   /* log2 of wheel_size */
     /* Clock and counters */
-    uint64_t clock_tick; /* the clock */
-    uint64_t clock_time; /* the same in time units: `now` of the last call
-                            that ended, or `start` */
-    uint64_t work_tick;  /* before this tick a call only moves the clock; 0:
-                            not known */
+    uint64_t clock_tick; /* the clock: in a call, the tick that it has reached */
+    uint64_t clock_time; /* the highest `now` of the calls that ended, or
+                            `start`; not cut to a tick, and, in a call, behind
+                            clock_tick */
+    uint64_t next_time;  /* the time at which the next timer is due: exact or
+                            too early; UINT64_MAX: not known; 0: not known, and
+                            the timer that was the next may have left */
     size_t count;        /* timers pending */
     uint64_t fired;      /* timers fired since tw_init */
     uint64_t cascaded;   /* timers cascaded since tw_init */
@@ -1272,9 +1274,20 @@ static inline twi_bucket *twi_bucket_of(const timingwheel *tw,
     return &wheel->buckets[twi_index_of(tw, wheel, tick)];
 }
 
-/* Returns the quiet tick of the first bucket with timers; UINT64_MAX without
- * such a bucket. Clears the marks of emptied buckets on the way, each once. */
-static uint64_t twi_first_quiet_tick(const timingwheel *tw, twi_wheel *wheel)
+static inline void twi_set_mark(const twi_wheel *wheel, uint32_t index)
+{
+    wheel->marks[index / 64] |= UINT64_C(1) << index % 64;
+}
+
+static inline void twi_clear_mark(const twi_wheel *wheel, uint32_t index)
+{
+    wheel->marks[index / 64] &= ~(UINT64_C(1) << index % 64);
+}
+
+/* Returns the first bucket with timers, from the clock on; NULL without one.
+ * With `clear`, clears the marks of emptied buckets on the way, each once. */
+static inline twi_bucket *twi_first_bucket(const timingwheel *tw,
+                                           const twi_wheel *wheel, bool clear)
 {
     uint32_t from = twi_index_of(tw, wheel, tw->clock_tick);
     uint32_t last = tw->bucket_mask / 64, word = from / 64;
@@ -1282,32 +1295,48 @@ static uint64_t twi_first_quiet_tick(const timingwheel *tw, twi_wheel *wheel)
     for (uint32_t left = last + 1;; left--) {
         for (; bits != 0; bits &= bits - 1) {
             uint64_t lowest = bits & ~(bits - 1);
-            const twi_bucket *bucket =
+            twi_bucket *bucket =
                 &wheel->buckets[word * 64 + twi_highest_bit(lowest)];
             if (!twi_is_empty(bucket))
-                return bucket->quiet_tick;
-            wheel->marks[word] ^= lowest;
+                return bucket;
+            if (clear)
+                wheel->marks[word] ^= lowest;
         }
         if (left == 0)
-            return UINT64_MAX;
+            return NULL;
         word = (word + 1) & last;
         bits = wheel->marks[word];
     }
 }
 
-/* Sets the wheel's key, work_tick, large_tick and ahead_tick for a timer that
+/* Takes the quiet tick of the wheel's first bucket for its key. */
+TWI_NOINLINE void twi_requeue(timingwheel *tw, twi_wheel *wheel)
+{
+    const twi_bucket *first = twi_first_bucket(tw, wheel, true);
+    twi_queue_set(tw, wheel, first == NULL ? UINT64_MAX : first->quiet_tick);
+}
+
+/* The time of the next timer is not known, until the next call has ended. */
+static inline void twi_forget_next(timingwheel *tw)
+{
+    if (tw->next_time != 0)
+        tw->next_time = UINT64_MAX;
+}
+
+/* Sets the wheel's key, next_time, large_tick and ahead_tick for a timer that
  * is now the first of its wheel, or has made its bucket large. */
 TWI_NOINLINE void twi_note_first_or_large(timingwheel *tw, twi_wheel *wheel,
                                           uint64_t bound, uint64_t tick)
 {
     if (tick - 1 < wheel->quiet_tick)
         twi_queue_set(tw, wheel, tick - 1);
-    if (tick < tw->work_tick)
-        tw->work_tick = tick;
+    if (tw->next_time != UINT64_MAX && tick <= tw->last_tick &&
+        tick * tw->tick_length < tw->next_time)
+        tw->next_time = tick * tw->tick_length;
     if (bound == TWI_LARGE && wheel->shift != 0) {
         if (tick > wheel->large_tick)
             wheel->large_tick = tick;
-        tw->ahead_tick = tw->work_tick = 0;
+        tw->ahead_tick = 0;
     }
 }
 
@@ -1385,21 +1414,6 @@ TWI_NOINLINE twi_wheel *twi_provide_wheel(timingwheel *tw, uint64_t tick)
     return wheel;
 }
 
-TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon)
-{
-    twi_rule_ready(__func__, tw);
-    if (tw == NULL || tw->activity == 0)
-        return TW_EINVAL;
-    if ((tw->activity & TWI_ALLOCATING) != 0)
-        return TW_EBUSY;
-    uint64_t tick = twi_tick_of(tw, horizon);
-    if (tick <= tw->clock_tick) /* the finest wheel */
-        tick = tw->clock_tick + (tw->clock_tick != UINT64_MAX);
-    return tick == tw->clock_tick || twi_provide_wheel(tw, tick) != &tw->missing
-               ? TW_OK
-               : TW_ENOMEM;
-}
-
 /* Frees wheels from the coarsest on, until one has timers. */
 TW_DEF void tw_trim(timingwheel *tw)
 {
@@ -1408,8 +1422,9 @@ TW_DEF void tw_trim(timingwheel *tw)
         return;
     TWI_ENTER_CLOSED(tw, TWI_ALLOCATING);
     twi_wheel *wheel;
+    twi_forget_next(tw);
     while ((wheel = tw->missing.finer) != &tw->missing &&
-           twi_first_quiet_tick(tw, wheel) == UINT64_MAX) {
+           twi_first_bucket(tw, wheel, true) == NULL) {
         twi_queue_set(tw, wheel, UINT64_MAX);
         tw->missing.shift = wheel->shift;
         tw->missing.finer = wheel->finer;
@@ -1437,7 +1452,7 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     tw->last_tick = UINT64_MAX / tw->tick_length;
     tw->start_time = tw->clock_time = config->start;
     tw->clock_tick = twi_tick_reached(tw, config->start);
-    tw->work_tick = tw->ahead_tick = UINT64_MAX;
+    tw->next_time = tw->ahead_tick = UINT64_MAX;
     tw->max_pending = config->max_pending == 0 ? SIZE_MAX : config->max_pending;
     tw->alloc_context = config->alloc_context;
     tw->bucket_mask = 2 * size - 1;
@@ -1465,15 +1480,24 @@ TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback)
 
 /* ------------------------------------------------- starting, cancelling --- */
 
+/* The next wait is for the timer after this one, if this one is the next. */
+static inline void twi_note_leaving(timingwheel *tw, const tw_timer *timer)
+{
+    if (TWI_UNLIKELY(timer->deadline <= tw->next_time))
+        tw->next_time = 0;
+}
+
 /* Takes a pending timer out of its ring, or counts a new one; sets state and
  * deadline. */
 static inline void twi_begin_start(timingwheel *tw, tw_timer *timer,
                                    uint64_t deadline)
 {
-    if (twi_is_pending(timer))
+    if (twi_is_pending(timer)) {
+        twi_note_leaving(tw, timer);
         twi_unlink(tw, &timer->link);
-    else
+    } else {
         tw->count++;
+    }
     timer->state = TW_PENDING;
     timer->deadline = deadline;
 }
@@ -1502,7 +1526,7 @@ static inline void twi_put(timingwheel *tw, tw_timer *timer, twi_wheel *wheel,
     twi_bucket *bucket = &wheel->buckets[index];
     uint64_t quiet = tick - 1;
     twi_insert(tw, timer, bucket, at_front);
-    wheel->marks[index / 64] |= UINT64_C(1) << index % 64;
+    twi_set_mark(wheel, index);
     bucket->bound++;
     bucket->quiet_tick =
         quiet < bucket->quiet_tick ? quiet : bucket->quiet_tick;
@@ -1511,38 +1535,41 @@ static inline void twi_put(timingwheel *tw, tw_timer *timer, twi_wheel *wheel,
         twi_note_first_or_large(tw, wheel, bucket->bound, tick);
 }
 
-/* Puts a timer that lies after the clock, adding wheels. Without memory it goes
- * to TWI_NO_MEMORY. */
-static void twi_put_far(timingwheel *tw, tw_timer *timer, uint64_t tick)
+/* Puts a timer for a tick after the clock into its wheel, and adds missing
+ * wheels. Without memory the timer waits in TWI_NO_MEMORY. While another waits
+ * there, none asks for memory. */
+static void twi_place(timingwheel *tw, tw_timer *timer, uint64_t tick)
 {
-    twi_wheel *wheel = twi_provide_wheel(tw, tick);
+    twi_bucket *waiting = &tw->lists[TWI_NO_MEMORY];
+    twi_wheel *wheel = twi_wheel_for(tw, tick);
+    if (wheel == &tw->missing && twi_is_empty(waiting))
+        wheel = twi_provide_wheel(tw, tick);
     if (wheel != &tw->missing) {
         twi_put(tw, timer, wheel, tick, false);
         return;
     }
-    twi_insert(tw, timer, &tw->lists[TWI_NO_MEMORY], false);
-    if (tick - 1 < wheel->quiet_tick)
-        twi_queue_set(tw, wheel, tick - 1);
-    if (tick < tw->work_tick)
-        tw->work_tick = tick;
+    twi_insert(tw, timer, waiting, false);
+    twi_note_first_or_large(tw, wheel, 0, tick);
 }
 
 /* The rare cases of tw_start, and posted starts. (As one function with
  * twi_start, a restart takes 27 % more instructions.) */
 TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
-                                uint64_t deadline)
+                                uint64_t deadline, size_t max_pending)
 {
     if ((tw->activity & TWI_OPEN) == 0)
         return tw->activity == 0 ? TW_EINVAL : TW_EBUSY;
+    if (tw->count >= max_pending && !twi_is_pending(timer))
+        return TW_EFULL;
     uint64_t tick = twi_tick_of(tw, deadline);
     if (tick <= tw->clock_tick) {
         twi_begin_start(tw, timer, deadline);
         twi_insert(tw, timer, &tw->lists[TWI_NEXT_CALL], false);
-        tw->work_tick = 0;
+        twi_forget_next(tw);
         return TW_OK;
     }
     twi_begin_start(tw, timer, deadline);
-    twi_put_far(tw, timer, tick);
+    twi_place(tw, timer, tick);
     return TW_OK;
 }
 
@@ -1550,16 +1577,14 @@ static inline int twi_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
 {
     if (tw == NULL || timer == NULL)
         return TW_EINVAL;
-    if (TWI_UNLIKELY(tw->count >= tw->max_pending) &&
-        (tw->activity & TWI_OPEN) != 0 && !twi_is_pending(timer))
-        return TW_EFULL;
     uint64_t tick = twi_tick_of(tw, deadline);
-    if (TWI_UNLIKELY((tw->activity & TWI_OPEN) == 0) ||
+    if (TWI_UNLIKELY(tw->count >= tw->max_pending) ||
+        TWI_UNLIKELY((tw->activity & TWI_OPEN) == 0) ||
         TWI_UNLIKELY(tick <= tw->clock_tick))
-        return twi_start_slow(tw, timer, deadline);
+        return twi_start_slow(tw, timer, deadline, tw->max_pending);
     twi_wheel *wheel = twi_wheel_for(tw, tick);
     if (TWI_UNLIKELY(wheel == &tw->missing))
-        return twi_start_slow(tw, timer, deadline);
+        return twi_start_slow(tw, timer, deadline, tw->max_pending);
     twi_begin_start(tw, timer, deadline);
     twi_put(tw, timer, wheel, tick, false);
     return TW_OK;
@@ -1656,6 +1681,7 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
     twi_rule_use(__func__, tw, timer);
     if (tw == NULL || (tw->activity & TWI_ALLOCATING) != 0)
         return false;
+    twi_note_leaving(tw, timer);
     twi_remove(tw, timer, TW_CANCELLED);
     return true;
 }
@@ -1681,8 +1707,45 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
 static void twi_place_again(timingwheel *tw, tw_timer *timer)
 {
     twi_unlink(tw, &timer->link);
-    twi_put_far(tw, timer, twi_tick_of(tw, timer->deadline));
+    twi_place(tw, timer, twi_tick_of(tw, timer->deadline));
     tw->cascaded++;
+}
+
+/* TWI_NO_MEMORY has come up, or there is memory: its due timers go to the list
+ * of the call, and the others to wheels, or back. */
+TWI_NOINLINE void twi_place_waiting(timingwheel *tw)
+{
+    twi_bucket waiting;
+    twi_init_bucket(&waiting);
+    twi_append_ring(tw, &tw->lists[TWI_NO_MEMORY], &waiting);
+    twi_queue_set(tw, &tw->missing, UINT64_MAX);
+    twi_forget_next(tw);
+    while (!twi_is_empty(&waiting)) {
+        tw_timer *timer = twi_timer_of(waiting.ring.next);
+        twi_unlink(tw, &timer->link);
+        if (twi_is_due(tw, timer))
+            twi_insert(tw, timer, &tw->lists[TWI_THIS_CALL], false);
+        else
+            twi_place(tw, timer, twi_tick_of(tw, timer->deadline));
+    }
+}
+
+TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon)
+{
+    twi_rule_ready(__func__, tw);
+    if (tw == NULL || tw->activity == 0)
+        return TW_EINVAL;
+    if ((tw->activity & TWI_ALLOCATING) != 0)
+        return TW_EBUSY;
+    uint64_t tick = twi_tick_of(tw, horizon);
+    if (tick <= tw->clock_tick) /* the finest wheel */
+        tick = tw->clock_tick + (tw->clock_tick != UINT64_MAX);
+    if (tick != tw->clock_tick &&
+        twi_provide_wheel(tw, tick) == &tw->missing)
+        return TW_ENOMEM;
+    if ((tw->activity & TWI_VISITING) == 0) /* else a walk would lose timers */
+        twi_place_waiting(tw);
+    return TW_OK;
 }
 
 /* True if the call has handled as many timers as its limit allows. */
@@ -1733,35 +1796,38 @@ static inline tw_timer *twi_take_first(timingwheel *tw, twi_bucket *bucket)
  * no timer is due, or if timers have moved down, because there are many or one
  * was postponed. (Without firing in place, 20 timers take 35 % longer.) Not for
  * a lone due timer. */
-TWI_NOINLINE tw_timer *twi_take_coarse(timingwheel *tw, twi_wheel *wheel,
-                                       twi_bucket *bucket)
+TWI_WRAPS TWI_NOINLINE tw_timer *twi_take_coarse(timingwheel *tw,
+                                                 twi_wheel *wheel,
+                                                 twi_bucket *bucket)
 {
-    uint64_t now = tw->clock_tick * tw->tick_length, earliest = UINT64_MAX;
     uint64_t last = tw->clock_tick | ((UINT64_C(1) << wheel->shift) - 1);
-    uint64_t end = last <= tw->last_tick ? last * tw->tick_length : UINT64_MAX;
-    tw_timer *due = NULL;
-    unsigned timers = 0;
+    uint64_t end = last * tw->tick_length; /* may wrap: then timers move down */
+    uint64_t later = tw->clock_tick * tw->tick_length + 1;
+    uint64_t earliest = UINT64_MAX; /* of the timers not due, after `later` */
+    unsigned timers = 0, due = 0;
+    twi_link *first = NULL;
     twi_rule_ring(tw->called, bucket);
-    for (twi_link *link = bucket->ring.next; link != &bucket->ring;
-         link = link->next) {
+    for (twi_link *link = bucket->ring.prev; link != &bucket->ring;
+         link = link->prev) {
         twi_rule_link(tw->called, link);
         uint64_t deadline = twi_timer_of(link)->deadline;
         if (TWI_UNLIKELY(deadline > end) || TWI_UNLIKELY(timers++ == TWI_FEW)) {
             twi_move_down(tw, wheel, tw->clock_tick, UINT64_MAX);
             return NULL;
         }
-        /* Without branches, which would be hard to predict. */
-        bool is_first = (deadline <= now) & (due == NULL);
-        due = is_first ? twi_timer_of(link) : due;
-        deadline = is_first ? UINT64_MAX : deadline;
+        first = deadline < later ? link : first;
+        due += deadline < later;
+        deadline -= later; /* due: wraps to a large number */
         earliest = deadline < earliest ? deadline : earliest;
     }
-    if (due != NULL)
-        twi_unlink(tw, &due->link);
-    uint64_t quiet = twi_tick_of(tw, earliest) - 1;
+    if (first != NULL)
+        twi_unlink(tw, first);
+    uint64_t quiet = tw->clock_tick - 1;
+    if (due < 2)
+        quiet = twi_tick_of(tw, earliest + later) - 1;
     bucket->quiet_tick = quiet;
     twi_queue_set(tw, wheel, quiet);
-    return due;
+    return (tw_timer *)(void *)first;
 }
 
 /* True if the first two timers of a bucket are due, or the only one. */
@@ -1791,8 +1857,8 @@ static inline tw_timer *twi_take_from(timingwheel *tw, twi_wheel *wheel)
             timer = twi_take_coarse(tw, wheel, bucket);
     }
     if (twi_is_empty(bucket)) {
-        wheel->marks[index / 64] &= ~(UINT64_C(1) << index % 64);
-        twi_queue_set(tw, wheel, twi_first_quiet_tick(tw, wheel));
+        twi_clear_mark(wheel, index);
+        twi_requeue(tw, wheel);
     }
     return timer;
 }
@@ -1812,11 +1878,11 @@ static uint64_t twi_share_of(uint64_t timers, uint64_t passed, uint64_t span)
 
 /* Moves a share of each large bucket down early (see MOVING AHEAD), and sets
  * ahead_tick: when the next batch is due to move. */
-TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
+TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw, uint64_t before)
 {
     uint64_t clock = tw->clock_tick, looked = tw->looked_tick;
     if (tw->ahead_tick == 0) /* a bucket became large: count from this call */
-        looked = twi_tick_reached(tw, tw->clock_time);
+        looked = twi_tick_reached(tw, before);
     tw->looked_tick = clock;
     tw->ahead_tick = UINT64_MAX;
     for (const twi_wheel *wheel = tw->missing.finer; wheel->shift != 0;
@@ -1844,17 +1910,77 @@ TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
 
 /* --------------------------------------------------------------- firing --- */
 
+/* Returns the quiet tick of a wheel, or of `missing`, without emptied buckets,
+ * and exact if the first bucket has few timers. A timer postponed out of the
+ * step counts as due at its end. With `clear`, clears marks on the way. */
+static inline uint64_t twi_true_quiet_tick(const timingwheel *tw,
+                                           const twi_wheel *wheel, bool clear)
+{
+    const twi_bucket *bucket = &tw->lists[TWI_NO_MEMORY];
+    uint64_t quiet = wheel->quiet_tick, earliest = UINT64_MAX;
+    unsigned timers = 0;
+    if (wheel != &tw->missing) {
+        bucket = twi_first_bucket(tw, wheel, clear);
+        if (bucket == NULL)
+            return UINT64_MAX;
+        quiet = bucket->quiet_tick;
+        earliest = (quiet + 1) | ((UINT64_C(1) << wheel->shift) - 1);
+    }
+    for (const twi_link *link = bucket->ring.next; link != &bucket->ring;
+         link = link->next) {
+        uint64_t tick =
+            twi_tick_of(tw, ((const tw_timer *)(const void *)link)->deadline);
+        if (timers++ == TWI_FEW)
+            return quiet;
+        earliest = tick < earliest ? tick : earliest;
+    }
+    return earliest - 1;
+}
+
+/* Returns what the first key of the delay queue is after twi_correct_keys. */
+TWI_NOINLINE uint64_t twi_search_quiet_tick(const timingwheel *tw)
+{
+    uint64_t least = UINT64_MAX;
+    const twi_wheel *wheel = &tw->missing;
+    do {
+        uint64_t quiet = wheel->quiet_tick;
+        if (quiet < least)
+            quiet = twi_true_quiet_tick(tw, wheel, false);
+        least = quiet < least ? quiet : least;
+        wheel = wheel->finer;
+    } while (wheel != &tw->missing);
+    return least;
+}
+
+/* After cancels and restarts, raises the first key of the delay queue until it
+ * is right. */
+TWI_NOINLINE void twi_correct_keys(timingwheel *tw)
+{
+    while (tw->queued != 0) {
+        twi_wheel *wheel = tw->queue[0];
+        uint64_t quiet = twi_true_quiet_tick(tw, wheel, true);
+        if (quiet == wheel->quiet_tick)
+            break;
+        if (wheel != &tw->missing && quiet != UINT64_MAX)
+            twi_bucket_of(tw, wheel, quiet + 1)->quiet_tick = quiet;
+        twi_queue_set(tw, wheel, quiet);
+    }
+}
+
 static inline void twi_end_call(timingwheel *tw, uint64_t target_tick)
 {
+    uint64_t before = tw->clock_time, next = UINT64_MAX;
     tw->unfinished = false;
     tw->clock_tick = target_tick;
-    if (TWI_UNLIKELY(target_tick >= tw->ahead_tick))
-        twi_move_ahead(tw);
     tw->clock_time = tw->target_time;
-    if (twi_is_empty(&tw->lists[TWI_NEXT_CALL])) {
-        uint64_t quiet = tw->queue[0]->quiet_tick;
-        tw->work_tick = quiet < tw->ahead_tick ? quiet + 1 : tw->ahead_tick;
-    }
+    if (TWI_UNLIKELY(target_tick >= tw->ahead_tick))
+        twi_move_ahead(tw, before);
+    if (TWI_UNLIKELY(tw->next_time == 0))
+        twi_correct_keys(tw);
+    uint64_t quiet = tw->queue[0]->quiet_tick;
+    if (twi_is_empty(&tw->lists[TWI_NEXT_CALL]) && quiet < tw->last_tick)
+        next = (quiet + 1) * tw->tick_length;
+    tw->next_time = next;
 }
 
 /* Takes out and returns the next timer due by the target. NULL: none is left,
@@ -1877,14 +2003,10 @@ static inline tw_timer *twi_take_next(timingwheel *tw, uint64_t target_tick)
             continue;
         }
         tw->clock_tick = wheel->quiet_tick + 1;
-        if (wheel != &tw->missing) {
+        if (wheel != &tw->missing)
             timer = twi_take_from(tw, wheel);
-            continue;
-        }
-        /* Postponed timers without a wheel: the due ones fire, and the others
-         * are placed again. */
-        twi_append_ring(tw, &tw->lists[TWI_NO_MEMORY], list);
-        twi_queue_set(tw, wheel, UINT64_MAX);
+        else
+            twi_place_waiting(tw);
     }
     return timer;
 }
@@ -1902,7 +2024,7 @@ TWI_WRAPS static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
     do {
         if (!tw->unfinished) {
             tw->target_time = now < tw->clock_time ? tw->clock_time : now;
-            tw->work_tick = 0;
+            twi_forget_next(tw);
             twi_append_ring(tw, &tw->lists[TWI_NEXT_CALL],
                             &tw->lists[TWI_THIS_CALL]);
             tw->unfinished = begun = true;
@@ -1932,7 +2054,8 @@ static inline bool twi_pass_quickly(timingwheel *tw, uint64_t now)
     if (tw == NULL || tw->activity != TWI_OPEN)
         return true;
     uint64_t target_tick = twi_tick_reached(tw, now);
-    if (target_tick >= tw->work_tick || now < tw->clock_time)
+    if (now >= tw->next_time || tw->next_time == UINT64_MAX ||
+        target_tick >= tw->ahead_tick || now < tw->clock_time)
         return false;
     tw->clock_tick = target_tick;
     tw->clock_time = now;
@@ -1981,24 +2104,40 @@ TW_DEF uint64_t tw_now(const timingwheel *tw)
     return time < tw->clock_time ? tw->clock_time : time;
 }
 
-/* In zero memory `count` is 0, and no list is read. */
+/* tw_next_deadline while next_time is not known. In zero memory `count` is 0,
+ * and no list is read. */
+TWI_NOINLINE bool twi_search_next(const timingwheel *tw, uint64_t *deadline)
+{
+    if (tw->count == 0)
+        return false;
+    if (((tw->activity & TWI_DRAINING) == 0 &&
+         !twi_is_empty(&tw->lists[TWI_THIS_CALL])) ||
+        !twi_is_empty(&tw->lists[TWI_NEXT_CALL])) {
+        *deadline = tw_now(tw);
+        return true;
+    }
+    uint64_t quiet = tw->next_time == 0 ? twi_search_quiet_tick(tw)
+                                        : tw->queue[0]->quiet_tick;
+    if (quiet >= tw->last_tick)
+        return false;
+    *deadline = (quiet + 1) * tw->tick_length;
+    return true;
+}
+
+/* True if next_time is neither 0 nor UINT64_MAX. */
+TWI_WRAPS static inline bool twi_knows_next(const timingwheel *tw)
+{
+    return tw->next_time - 1 < UINT64_MAX - 1;
+}
+
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline)
 {
     twi_rule_in_place(__func__, tw);
     if (tw == NULL || deadline == NULL)
         return false;
-    if (tw->work_tick == 0 &&
-        ((tw->unfinished && (tw->activity & TWI_ADVANCING) == 0) ||
-         (tw->count != 0 && (((tw->activity & TWI_DRAINING) == 0 &&
-                              !twi_is_empty(&tw->lists[TWI_THIS_CALL])) ||
-                             !twi_is_empty(&tw->lists[TWI_NEXT_CALL]))))) {
-        *deadline = tw_now(tw);
-        return true;
-    }
-    uint64_t quiet = tw->count == 0 ? UINT64_MAX : tw->queue[0]->quiet_tick;
-    if (quiet >= tw->last_tick)
-        return false;
-    *deadline = (quiet + 1) * tw->tick_length;
+    if (tw->count == 0 || !twi_knows_next(tw))
+        return twi_search_next(tw, deadline);
+    *deadline = tw->next_time;
     return true;
 }
 
@@ -2008,8 +2147,9 @@ TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest)
     twi_rule_in_place(__func__, tw);
     if (!tw_next_deadline(tw, &next))
         return longest;
-    /* With a work_tick, the next tick lies after the clock (invariant 6). */
-    if (next <= now || (tw->work_tick == 0 && next <= tw_now(tw)))
+    /* A known next_time lies after the clock. */
+    if (next <= now || (next != tw->next_time &&
+                        (next <= tw->target_time || next <= tw_now(tw))))
         return 0;
     return next - now < longest ? next - now : longest;
 }
@@ -2117,7 +2257,7 @@ static size_t twi_drain(timingwheel *tw, tw_visitor *visit, void *context)
         twi_append_ring(tw, bucket, drained);
     while (tw->queued != 0)
         twi_queue_set(tw, tw->queue[0], UINT64_MAX);
-    tw->work_tick = 0; /* a visitor may throw: then timers are left */
+    twi_forget_next(tw); /* a visitor may throw: then timers are left */
     for (; !twi_is_empty(drained); timers++) {
         twi_rule_ring(called, drained);
         tw_timer *timer = twi_timer_of(drained->ring.next);
@@ -2343,8 +2483,8 @@ static bool twi_queue_is_sound(const timingwheel *tw, size_t queued)
     uint64_t quiet = tw->queue[0]->quiet_tick;
     return tw->queued == queued &&
            (quiet == UINT64_MAX || quiet + 1 >= tw->clock_tick) &&
-           (tw->work_tick == 0 ||
-            (tw->work_tick - 1 <= quiet && tw->work_tick <= tw->ahead_tick &&
+           (tw->next_time == 0 || tw->next_time == UINT64_MAX ||
+            (tw->next_time == (quiet + 1) * tw->tick_length &&
              !tw->unfinished && twi_is_empty(&tw->lists[TWI_THIS_CALL]) &&
              twi_is_empty(&tw->lists[TWI_NEXT_CALL])));
 }
@@ -2484,8 +2624,9 @@ static bool twi_apply(timingwheel *tw, tw_remote *remote)
             uint64_t deadline =
                 request == UINT64_MAX ? request : request - TWI_START;
             twi_advise_delay(tw, &remote->timer, deadline);
-            done = twi_start_slow(tw, &remote->timer, deadline) == TW_OK;
+            done = twi_start_slow(tw, &remote->timer, deadline, SIZE_MAX) == TW_OK;
         } else if (twi_is_pending(&remote->timer)) {
+            twi_note_leaving(tw, &remote->timer);
             twi_remove(tw, &remote->timer, TW_CANCELLED);
         }
     }

@@ -150,13 +150,13 @@ static void idle_calls(void)
     tw_start(&tw, &timers[0], 3000);
     DAMAGE(tw.clock_tick, 3001); /* after the key, in the same step */
     DAMAGE(wheel_at(&tw, 1)->finer, &tw.missing);
-    DAMAGE(tw.work_tick, 3001); /* after the key */
+    DAMAGE(tw.next_time, 3001); /* after the key */
     DAMAGE(tw.ahead_tick, 2999);
     DAMAGE(tw.unfinished, true);
     tw_start(&tw, &timers[1], 0);
-    DAMAGE(tw.work_tick, 1);
+    DAMAGE(tw.next_time, 1);
     twi_append_ring(&tw, &tw.lists[TWI_NEXT_CALL], &tw.lists[TWI_THIS_CALL]);
-    DAMAGE(tw.work_tick, 1);
+    DAMAGE(tw.next_time, 1);
     tw_destroy(&tw);
 }
 
