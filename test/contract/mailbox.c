@@ -81,7 +81,7 @@ static void begin_case(void)
     memset((void *)&box, 0xa5, sizeof box);
     tw_mailbox_init(&box, &script.tw, wake, &script);
     script.memory.refuses = run_meanwhile;
-    script.has_postponed = true; /* tw_collect allocates, too */
+    script.may_allocate = true; /* tw_collect allocates, too */
 }
 
 static void end_case(void)

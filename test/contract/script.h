@@ -151,7 +151,8 @@ static struct {
     uint64_t drawn;         /* lines of the last tw_dump */
     size_t logged;          /* timers fired or visited */
     script_entry log[SCRIPT_LOG];
-    bool has_postponed; /* so that calls that advance may allocate */
+    bool may_allocate; /* calls that advance, too: timers were postponed, or
+                          wait for memory */
     bool has_failed;
     bool is_too_small; /* the machine has too little memory for the case */
 } script;
@@ -663,7 +664,7 @@ static bool script_command(const char *name)
                          : tw_start_within(tw, timer, v[1], v[2]);
         if (status != TW_OK && memcmp(&before, kept, sizeof before) != 0)
             script_fail("a refused start that changes no timer");
-        script.has_postponed |= SCRIPT_IS("postpone");
+        script.may_allocate |= SCRIPT_IS("postpone");
         script_compare_status(status, calls);
     } else if (SCRIPT_READ("cancel", 1)) {
         bool was_pending = tw_cancel(tw, script_timer_at(v[0]));
@@ -709,6 +710,7 @@ static bool script_command(const char *name)
         bool for_ever = script_peek() < '0' || *here.at > '9';
         size_t nth = for_ever ? 1 : (size_t)script_sum();
         heap_fail(&script.memory, nth, for_ever);
+        script.may_allocate = true;
     } else if (SCRIPT_IS("timingwheel")) {
         script_timingwheel();
     } else if (SCRIPT_IS("each")) {

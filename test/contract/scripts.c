@@ -95,7 +95,7 @@ static void script_run_pass(const char *line)
         script_check(line, "true from tw_check", tw_check(&script.tw));
         script_check(line, "allocations in starts and reserves alone",
                      memory->calls == script.allocations ||
-                         script.has_postponed);
+                         script.may_allocate);
     }
     (void)script_more("end");
     if (!script.has_failed)
