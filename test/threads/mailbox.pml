@@ -1,6 +1,6 @@
 /* mailbox.pml - a model of the mailbox of timingwheel.h for spin. Two threads
  * post starts and cancels of two timers. One loop sleeps, collects, fires and
- * frees. Any start may find no memory. model.sh searches every interleaving.
+ * frees. model.sh searches every interleaving.
  *
  * Each step is one access to memory that threads share. Behind the step stands
  * the matching line of the header, as [function: code], and model.sh checks
@@ -24,7 +24,6 @@
 byte request[TIMERS]; /* tw_remote                                           */
 byte next[TIMERS];
 byte posted = NONE; /* tw_mailbox                                            */
-byte waiting = NONE;
 bool awake;           /* the eventfd                                         */
 bool pending[TIMERS]; /* the timingwheel                                     */
 
@@ -106,107 +105,55 @@ proctype poster(byte me)
     od
 }
 
-/* [tw_collect: if (twi_apply(box->tw, remote))] ; `kept` is the negated result. */
+/* [tw_collect: twi_apply(tw, remote);] */
 inline apply(t)
 {
-    atomic { /* [twi_apply: request = atomic_exchange_explicit(&remote->request, nothing,] */
+    atomic { /* [twi_apply: request = atomic_exchange_explicit(&remote->request, TWI_NOTHING,] */
         asked = request[t];
-#if BROKEN != 7 /* a read, and NOTHING written after the request is applied */
+#if BROKEN != 3
         request[t] = NOTHING;
 #endif
         assert(asked != NOTHING && asked == last[t]);
         assert(ticket[t] > served);
-        served = ticket[t];
-        kept = false
+        served = ticket[t]
     };
     atomic { /* one access, besides those to the timingwheel                 */
-        if
-        :: asked == CANCEL -> /* [twi_apply: twi_remove(tw, &remote->timer, TW_CANCELLED);] */
-            pending[t] = false;
-            applied[t] = asked
-        :: asked != CANCEL -> /* [twi_apply: done = twi_start_slow(tw, &remote->timer, deadline) == TW_OK;] */
-            pending[t] = true;
-            applied[t] = asked
-        :: asked != CANCEL -> /* no memory                                   */
-#if BROKEN == 3 /* puts the start back over any later request */
-            request[t] = asked;
-            kept = true
-#else
-            if /* [twi_apply: atomic_compare_exchange_strong_explicit(] */
-            :: request[t] == NOTHING ->
-                request[t] = asked;
-                kept = true
-#if BROKEN == 8 /* a refused start waits although a later post replaced it */
-            :: else -> kept = true
-#else
-            :: else -> skip
-#endif
-            fi
-#endif
-        fi
+        /* [twi_apply: (void)twi_start_slow(tw, &remote->timer, deadline);] */
+        /* [twi_apply: twi_remove(tw, &remote->timer, TW_CANCELLED);] */
+        pending[t] = (asked != CANCEL);
+        applied[t] = asked
     };
-#if BROKEN == 7
-    if
-    :: !kept -> request[t] = NOTHING
-    :: else -> skip
-    fi;
+#if BROKEN == 3 /* a read, and NOTHING written after the request is applied */
+    request[t] = NOTHING;
 #endif
     skip
-}
-
-/* `at` is the remote whose `next` is meant, or NONE for `waiting`. Only the loop
- * touches these, and the list that it has taken. */
-inline get_at(value)
-{
-    if
-    :: at == NONE -> value = waiting
-    :: else -> value = next[at]
-    fi
-}
-
-inline set_at(value)
-{
-    if
-    :: at == NONE -> waiting = value
-    :: else -> next[at] = value
-    fi
 }
 
 inline collect()
 {
 #if BROKEN == 5 /* takes the list in two steps */
-    batch = posted;
+    remote = posted;
     posted = NONE;
 #else
     atomic { /* [tw_collect: atomic_exchange_explicit(&box->posted, (tw_remote *)NULL, TWI_ACQUIRE);] */
-        batch = posted;
+        remote = posted;
         posted = NONE
     };
 #endif
-    atomic {
-        at = NONE;
-        do /* [tw_collect: tw_remote **at = &box->waiting,] */
-        ::  get_at(after); /* [tw_collect: while (*at != NULL) at = &(*at)->next;] */
-            if
-            :: after != NONE -> at = after
-            :: else -> break
-            fi
-        od;
+    atomic { /* only the loop touches the list that it has taken             */
         do
-        :: batch != NONE -> /* [tw_collect: for (; remote != NULL; remote = next) {] */
-            assert(!freed[batch]);
-            after = next[batch]; /* [tw_collect: next = remote->next;] */
-            get_at(remote);
-            next[batch] = remote; /* [tw_collect: remote->next = *at;] */
-            set_at(batch); /* [tw_collect: *at = remote;] */
-            batch = after
+        :: remote != NONE -> /* [tw_collect: for (; remote != NULL; remote = next) {] */
+            assert(!freed[remote]);
+            after = next[remote]; /* [tw_collect: next = remote->next;] */
+            next[remote] = first; /* [tw_collect: remote->next = first;] */
+            first = remote; /* [tw_collect: first = remote;] */
+            remote = after
         :: else -> break
         od;
-        at = NONE; /* [tw_collect: at = &box->waiting;] */
-        remote = waiting
+        remote = first
     };
     do
-    :: remote != NONE -> /* [tw_collect: (remote = *at) != NULL;) {] */
+    :: remote != NONE -> /* [tw_collect: for (remote = first; remote != NULL; remote = next) {] */
 #if BROKEN == 1 /* reads the next remote after applying the request */
         apply(remote);
         after = next[remote];
@@ -214,13 +161,7 @@ inline collect()
         after = next[remote]; /* [tw_collect: next = remote->next;] */
         apply(remote);
 #endif
-        atomic {
-            if
-            :: kept -> at = remote /* [tw_collect: at = &remote->next;] */
-            :: else -> set_at(after) /* [tw_collect: *at = next;] */
-            fi;
-            get_at(remote)
-        }
+        remote = after
     :: else -> break
     od
 }
@@ -244,13 +185,9 @@ inline advance(t)
 
 proctype loop()
 {
-    byte batch = NONE, remote = NONE, at = NONE, after, asked;
-    bool kept;
-end_asleep: /* a valid end. The loop does not sleep while a start waits.      */
-    if
-    :: awake -> skip
-    :: waiting != NONE -> skip
-    fi;
+    byte remote = NONE, first = NONE, after, asked;
+end_asleep: /* a valid end                                                    */
+    awake;
 #if BROKEN == 2 /* clears the wake-up after collecting */
     collect();
     awake = false;
@@ -258,7 +195,7 @@ end_asleep: /* a valid end. The loop does not sleep while a start waits.      */
     awake = false;
     collect();
 #endif
-    atomic { served = 0; at = NONE; after = 0; asked = 0; kept = 0 };
+    atomic { served = 0; first = NONE; after = 0; asked = 0 };
     advance(0);
     advance(1);
     goto end_asleep
@@ -275,7 +212,7 @@ init
     };
     /* When no process can go on: */
     timeout ->
-    assert(posted == NONE && waiting == NONE);
+    assert(posted == NONE);
     assert(left[0] == 0 && left[1] == 0);
     assert(request[0] == NOTHING && request[1] == NOTHING);
     assert(applied[0] == last[0] && applied[1] == last[1])
