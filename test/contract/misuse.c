@@ -11,7 +11,7 @@
  *     many 64 320         starts timers 0 to 63 at 320 to 327
  *     copy a h            copies the bytes of a timer
  *     damage b            one run for each way of `damages`
- *     call                one run for each call of `calls`
+ *     call, null          one run for each line of `calls`, of `nulls`
  *     allocator: call     the action of TW_MALLOC and TW_FREE
  *     on other            the next commands are for a second timingwheel; on
  *                         none: for NULL; on first: for the usual one
@@ -147,7 +147,32 @@ static const char *const calls[] = {
 #define REFUSED 5
 #define CALLS LENGTH(calls)
 
-static size_t call; /* in `calls` */
+/* The last command of each has NULL in place of a timingwheel or a timer. */
+static const char *const nulls[] = {"on none; tw_init 2",
+                                    "init none",
+                                    "on none; start a 10",
+                                    "start none 10",
+                                    "on none; within a 5 9",
+                                    "within none 5 9",
+                                    "on none; postpone a 10",
+                                    "postpone none 10",
+                                    "on none; start_after a 10",
+                                    "start_after none 10",
+                                    "on none; postpone_after a 5",
+                                    "postpone_after none 10",
+                                    "start a 10; on none; cancel a",
+                                    "start a 10; on none; move a b",
+                                    "move none b",
+                                    "start a 10; move a none",
+                                    "on none; advance 10",
+                                    "on none; limit 5 10",
+                                    "on none; poll 10",
+                                    "on none; reserve 10",
+                                    "on none; trim",
+                                    "on none; foreach",
+                                    "on none; drain"};
+
+static size_t call; /* in `calls`, or in `nulls` */
 
 static jmp_buf left;
 
@@ -184,7 +209,8 @@ enum {
 static const kind
     damaged = {"moved or overwritten: cancel it", TIMER, LENGTH(damages), 0},
     elsewhere = {"pending on another timingwheel", TIMER, 1, 0},
-    missing = {"NULL", 0, 1, 0}, out_of_range = {"wheel_size", 0, 1, 0},
+    missing = {"is NULL", 0, LENGTH(nulls), 0},
+    out_of_range = {"wheel_size", 0, 1, 0},
     set_up_again = {"tw_init was called again", TIMER, 1, 0},
     into_pending = {"tw_move into a pending timer", TIMER, 1, 0},
     uninitialised = {"was never initialised", TIMER, 1, 0},
@@ -204,8 +230,7 @@ static const kind
     window = {"`latest` lies before `earliest`", TIMER + HINT, 1, 0},
     set_back = {"set back?", HINT, 1, 0},
     silent = {"without a callback has fired", TIMER + HINT, 1, 0},
-    no_hint = {NULL, HINT, 1, 0},
-    far = {"tw_config.start to the first reading", HINT, 1, 0};
+    no_hint = {NULL, HINT, 1, 0};
 
 /* The line on standard error ends with the function of the last command. */
 typedef struct row {
@@ -328,30 +353,7 @@ static const row rows[] = {
     {&out_of_range, "tw_init: a wheel_size of 1", "tw_init 1"},
     {&out_of_range, "tw_init: a wheel_size of 48", "tw_init 48"},
     {&out_of_range, "tw_init: a wheel_size of 8192", "tw_init 8192"},
-    {&missing, "tw_init: no timingwheel", "on none; tw_init 2"},
-    {&missing, "tw_timer_init: no timer", "init none"},
-    {&missing, "tw_start: no timingwheel", "on none; start a 10"},
-    {&missing, "tw_start: no timer", "start none 10"},
-    {&missing, "tw_start_within: no timingwheel", "on none; within a 5 9"},
-    {&missing, "tw_start_within: no timer", "within none 5 9"},
-    {&missing, "tw_postpone: no timingwheel", "on none; postpone a 10"},
-    {&missing, "tw_postpone: no timer", "postpone none 10"},
-    {&missing, "tw_start_after: no timingwheel", "on none; start_after a 10"},
-    {&missing, "tw_start_after: no timer", "start_after none 10"},
-    {&missing, "tw_postpone_after: no timingwheel",
-     "on none; postpone_after a 5"},
-    {&missing, "tw_postpone_after: no timer", "postpone_after none 10"},
-    {&missing, "tw_cancel: no timingwheel", "start a 10; on none; cancel a"},
-    {&missing, "tw_move: no timingwheel", "start a 10; on none; move a b"},
-    {&missing, "tw_move: from no timer", "move none b"},
-    {&missing, "tw_move: to no timer", "start a 10; move a none"},
-    {&missing, "tw_advance_clock: no timingwheel", "on none; advance 10"},
-    {&missing, "tw_advance_clock_limit: no timingwheel", "on none; limit 5 10"},
-    {&missing, "tw_poll: no timingwheel", "on none; poll 10"},
-    {&missing, "tw_reserve: no timingwheel", "on none; reserve 10"},
-    {&missing, "tw_trim: no timingwheel", "on none; trim"},
-    {&missing, "tw_foreach: no timingwheel", "on none; foreach"},
-    {&missing, "tw_drain: no timingwheel", "on none; drain"},
+    {&missing, "NULL in place of a timingwheel or a timer", "null"},
     {&delay, "hint: tw_start with a delay", "timingwheel start 99; start a 30"},
     {&delay, "hint: tw_start_within with a delay",
      "timingwheel start 99; within a 20 30"},
@@ -372,7 +374,7 @@ static const row rows[] = {
     {&negative, "hint: tw_postpone_after with a negative delay",
      "postpone_after a 0-5"},
     {&negative, "hint: a negative delay, and nothing about an old `now`",
-     "timingwheel start 99; advance 200; start_from a 150 0-5"},
+     "timingwheel start 99; advance 2200; start_from a 150 0-5"},
     {&too_short, "hint: tw_start_after with a delay in another unit",
      "timingwheel tick 320; start_after a 19"},
     {&too_short, "hint: tw_postpone_after with a delay in another unit",
@@ -392,45 +394,47 @@ static const row rows[] = {
     {&window, "hint: a window that ends before it begins",
      "within a 30 29 = TW_EINVAL"},
     {&no_hint, "no hint: a window of one time", "within a 30 30"},
-    {&set_back, "hint: tw_advance_clock back", "advance 9; advance 7"},
-    {&set_back, "hint: tw_advance_clock before `start`",
-     "timingwheel start 99; advance 97"},
-    {&set_back, "hint: tw_advance_clock_limit back", "advance 9; limit 5 7"},
-    {&set_back, "hint: tw_poll back", "advance 9; poll 7"},
+    {&set_back, "hint: tw_advance_clock 1,001 ticks back",
+     "advance 2009; advance 1008"},
+    {&set_back, "hint: tw_advance_clock far before `start`",
+     "timingwheel start 2099; advance 97"},
+    {&set_back, "hint: tw_advance_clock_limit back", "advance 2009; limit 5 8"},
+    {&set_back, "hint: tw_poll back", "advance 2009; poll 8"},
+    {&set_back, "hint: tw_wait back, once", "advance 2009; wait 8 5; wait 8 5"},
+    {&set_back, "hint: back in ticks of 10",
+     "timingwheel tick 10; advance 20090; advance 10070"},
     {&set_back, "hint: back before the `now` of an unfinished call",
-     "start a 1, b 1; limit 1 9: a; limit 1 7: b"},
+     "start a 1, b 1; limit 1 2009: a; limit 1 1008: b"},
     {&set_back, "hint: back after a poll",
-     "start a 1; poll 9: a; poll 9; advance 7"},
-    {&far, "hint: the first start_after far from `start` 0",
-     "start_from a 1048576 5"},
-    {&far, "hint: the first postpone_after far from `start` 0",
-     "postpone_from a 1048576 5"},
-    {&far, "hint: a call far after the first deadline",
-     "timingwheel tick 2; start a 30; advance 2097152: a; start b 2097160; "
-     "advance 9999999: b"},
-    {&far, "hint: a first poll far after the first deadline",
-     "timingwheel tick 2; start a 30; poll 2097152: a"},
-    {&no_hint, "no hint: a first call, and a timer that is never due",
-     "timingwheel tick 2; start a 18446744073709551615; advance 9999999"},
-    {&no_hint, "no hint: a first poll takes out all timers",
-     "timingwheel tick 2; start a 30; poll 18446744073709551615: a"},
-    {&no_hint, "no hint: a first call far away in ticks of 1",
-     "start a 30; advance 1048576: a"},
-    {&delay, "hint: a delay after a first call far from `start` 0",
-     "advance 1048576; start a 30"},
-    {&no_hint, "no hint: a callback of a simulation from 0",
-     "in a: start_after b 1600000\nstart a 1048576; advance 1048576: a"},
-    {&no_hint, "no hint: a simulation from 0",
-     "start a 1048576; start_after b 1600000; advance 1600001: a b; "
-     "start_from a 3000000 5"},
-    {&no_hint, "no hint: a clock that soon passes 2^20 ticks",
-     "start_from a 1048575 5; start b 9; advance 1048575: b"},
-    {&no_hint, "no hint: a first `now` of many units, but few ticks",
-     "timingwheel tick 2; start_from a 1600000 5"},
-    {&no_hint, "no hint: a second `now` far from `start` 0",
-     "advance 9; start_from a 1600000 5"},
-    {&no_hint, "no hint: a first call at twice the first deadline",
-     "timingwheel tick 2; start a 2000000; advance 4000000: a"},
+     "start a 1; poll 2009: a; poll 2009; advance 8"},
+    {&set_back, "hint: tw_start_after with an old reading",
+     "timingwheel start 99; advance 2200; start_from a 1199 5"},
+    {&set_back, "hint: tw_postpone_after with an old reading",
+     "timingwheel start 99; advance 2200; postpone_from a 99 9000"},
+    /* Correct programs. */
+    {&no_hint, "no hint: a simulation from 0 that goes far",
+     "in a: start_after b 2^40\nstart a 2^40; advance 2^40: a; "
+     "advance 2^41: b; start_from b 2^42 9"},
+    {&no_hint, "no hint: a fake clock that leaps",
+     "timingwheel tick 10; start_after a 300; advance 2^40: a; "
+     "start_after b 300; poll 2^50: b"},
+    {&no_hint, "no hint: a game loaded at a late time",
+     "timingwheel tick 10; start_from a 2^40 500, b 2^40 9000; "
+     "advance 2^40+500: a"},
+    {&no_hint, "no hint: a simulation resumed at a late time",
+     "advance 2^40; start a 2^40+30, b 2^39; advance 2^40+30: b a"},
+    {&no_hint, "no hint: a replay with stamps that step back",
+     "timingwheel tick 10; start a 30000; advance 20090; advance 10090; "
+     "poll 10090; limit 9 10090; wait 10090 9; start_from b 10090 70"},
+    {&no_hint, "no hint: a reading kept over a callback, and an older one",
+     "timingwheel start 9; in a: start_from b 5 300; start_from c 0 300\n"
+     "start a 900; advance 1000: a"},
+    {&no_hint, "no hint: a start after a call with UINT64_MAX",
+     "start a 30; poll 2^64-1: a; poll 2^64-1; start_from a 50 5; wait 50 5; "
+     "advance 55: a; poll 60"},
+    {&no_hint, "no hint: UINT64_MAX means no timeout",
+     "start_after a 2^64-1; postpone_after b 2^64-1; start c 2^64-1; "
+     "wait 0 2^64-1"},
     {&no_hint, "no hint: a delay of 2^63", "start_after a 9223372036854775808"},
     {&no_hint, "no hint: deadline 0, and overdue",
      "timingwheel start 99; start a 0, b 99; advance 200: a b; start b 150; "
@@ -442,15 +446,8 @@ static const row rows[] = {
      "timingwheel start 99; start a 50; within b 60 200; postpone a 60"},
     {&no_hint, "no hint: `now` is 0, or a tick back",
      "timingwheel start 99; advance 98; advance 0; poll 0"},
-    {&set_back, "hint: tw_start_after with a reading before the clock",
-     "timingwheel start 99; advance 200; start_from a 198 5"},
-    {&set_back, "hint: tw_postpone_after with a reading before the clock",
-     "timingwheel start 99; advance 200; postpone_from a 99 150"},
-    {&no_hint, "no hint: a reading a tick before the clock, or before `start`",
-     "timingwheel start 99; advance 200; start_from a 199 5; "
-     "start_from b 98 150; advance 200; start_from c 0 300"},
     {&no_hint, "no hint: an overdue timer that catches up",
-     "in a: start_from a 5 300\nadvance 9; start a 5; advance 10: a"},
+     "in a: start_from a 5 300\nadvance 2009; start a 5; advance 2010: a"},
     {&silent, "hint: zero memory fires",
      "zero_timer a; start a 9; advance 9 = 1"},
     {&silent, "hint: zero memory fires after a restart",
@@ -516,6 +513,8 @@ static bool script_more(const char *name)
         damage(TIMER_READ);
     else if (SCRIPT_IS("call"))
         script_run_action(calls[call]);
+    else if (SCRIPT_IS("null"))
+        script_run_action(nulls[call]);
     else if (SCRIPT_IS("allocator"))
         script_set_action(&allocator);
     else if (SCRIPT_READ("start_after", 2))
