@@ -439,17 +439,15 @@ static inline const char *oracle_next(const oracle *o, bool found,
 {
     const oracle_timer *first = oracle_first(o);
     bool reachable = first != NULL && first->tick <= UINT64_MAX / o->tick;
-    bool open = o->open && !o->in_call;
     bool is_due = first != NULL && first->tick <= o->clock;
     if (o->has_left_behind && found && deadline <= o->now)
         return NULL;
-    if (o->overdue_count != 0 || (o->has_left_behind && is_due) ||
-        (open && o->surely))
+    if (o->overdue_count != 0 || is_due)
         return found && deadline <= o->now ? NULL
                                            : "tw_next_deadline is after the "
                                              "clock though timers are due";
-    if (open && found && deadline == o->now)
-        return NULL;
+    if (oracle_is_due(o) && found && deadline <= o->now)
+        return NULL; /* a limited call has stopped while a bucket cascades */
     if (oracle_pending(o) == 0)
         return found ? "tw_next_deadline has an answer without timers" : NULL;
     if (reachable && (!found || deadline > first->tick * o->tick))

@@ -220,6 +220,7 @@ OPERATION(foreach, visit.active ? (void)0 : foreach_timer())
 OPERATION(drain, visit.active ? (void)0 : drain())
 OPERATION(advance, advance(draw_now()))
 OPERATION(poll, (void)poll_timer(draw_now()))
+OPERATION(find, find(draw_id()))
 
 static void op_cancel_many(void)
 {
@@ -255,23 +256,24 @@ typedef struct operation {
 } operation;
 
 static const operation operations[] = {
-    {op_start, 24, 24, 1},        /* */
-    {op_start_many, 2, 0, 2},     /* */
-    {op_within, 4, 4, 0},         /* */
-    {op_postpone, 10, 10, 0},     /* */
-    {op_cancel, 8, 8, 0},         /* */
-    {op_cancel_many, 1, 1, 0},    /* */
-    {op_move, 2, 2, 0},           /* */
-    {op_replace, 2, 2, 0},        /* */
-    {op_reserve, 1, 1, 0},        /* */
-    {op_foreach, 1, 1, 0},        /* */
-    {op_drain, 1, 1, 0},          /* */
-    {refused_calls, 0, 1, 0},     /* */
-    {op_advance, 10, 0, 0},       /* */
-    {op_limit, 8, 0, 0},          /* */
-    {op_poll, 6, 0, 0},           /* */
-    {trim, 1, 0, 0},              /* */
-    {op_advance_calmly, 0, 0, 99} /* */
+    {op_start, 24, 24, 1},         /* */
+    {op_start_many, 2, 0, 2},      /* */
+    {op_within, 4, 4, 0},          /* */
+    {op_postpone, 10, 10, 0},      /* */
+    {op_cancel, 8, 8, 0},          /* */
+    {op_cancel_many, 1, 1, 0},     /* */
+    {op_move, 2, 2, 0},            /* */
+    {op_replace, 2, 2, 0},         /* */
+    {op_reserve, 1, 1, 0},         /* */
+    {op_foreach, 1, 1, 0},         /* */
+    {op_drain, 1, 1, 0},           /* */
+    {refused_calls, 0, 1, 0},      /* */
+    {op_advance, 10, 0, 0},        /* */
+    {op_limit, 8, 0, 0},           /* */
+    {op_poll, 6, 0, 0},            /* */
+    {trim, 1, 0, 0},               /* */
+    {op_advance_calmly, 0, 0, 99}, /* */
+    {op_find, 1, 1, 0}             /* */
 };
 #define OPERATIONS (sizeof operations / sizeof *operations)
 
@@ -376,7 +378,7 @@ static void draw_settings(settings *s)
     s->items = (uint32_t)(draw(3) != 0 ? 1 + draw(30) : 1 + draw(ITEMS / 2));
     s->max_pending = draw(6) == 0 ? 1 + draw(s->items) : 0;
     habits.steps = 100 + (unsigned)draw(draw(4) == 0 ? 3000 : 600);
-    habits.failing = draw(3) == 0 ? 1 + (unsigned)draw(16) : 0;
+    habits.failing = draw(10) == 0 ? 1 + (unsigned)draw(16) : 0;
     habits.active = (unsigned)(draw(2) * draw(8));
     habits.silent = draw(6) == 0 ? (unsigned)draw(9) : 0;
     s->silent = habits.silent != 0;
