@@ -95,6 +95,16 @@ static struct {
     unsigned long long traced;
 } run;
 
+/* The timers that were pending when a visit began, in the oracle's order. */
+static struct {
+    uint32_t ids[ITEMS], position[ITEMS];
+    uint64_t starts[ITEMS];
+    bool visited[ITEMS]; /* by number */
+    size_t count, visits;
+    uint64_t began; /* starts before the visit */
+    bool drains, active;
+} visit;
+
 /* -------------------------------------------------------------- failures -- */
 
 static void print_trace(void)
@@ -437,7 +447,7 @@ static bool is_exact_without(uint32_t id)
     const oracle *o = &run.oracle;
     const oracle_timer *t = &o->timers[id];
     uint64_t next;
-    return t == oracle_first(o) && o->overdue_count == 0 &&
+    return t == oracle_first(o) && o->overdue_count == 0 && !visit.active &&
            !o->has_left_behind && !run.has_failed && o->waiting_count <= few &&
            tw_next_deadline(&run.tw, &next) && next == t->tick * o->tick;
 }
@@ -599,16 +609,6 @@ static inline void refused_calls(void)
 }
 
 /* -------------------------------------------------------------- visiting -- */
-
-/* The timers that were pending when a visit began, in the oracle's order. */
-static struct {
-    uint32_t ids[ITEMS], position[ITEMS];
-    uint64_t starts[ITEMS];
-    bool visited[ITEMS]; /* by number */
-    size_t count, visits;
-    uint64_t began; /* starts before the visit */
-    bool drains, active;
-} visit;
 
 static void visit_begin(bool drains)
 {

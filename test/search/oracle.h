@@ -28,6 +28,7 @@ typedef struct oracle_timer {
     uint64_t deadline; /* the expected tw_deadline */
     uint64_t tick;     /* the deadline in ticks, rounded up */
     uint64_t start;    /* number of the start, from 0 */
+    uint64_t started;  /* the clock at the start, in ticks */
     tw_state state;
     bool is_overdue;  /* in the list of overdue timers */
     bool any_place;   /* postponed: fires at any place within its tick */
@@ -66,6 +67,7 @@ typedef struct oracle {
     size_t left_count;
     bool left_full;  /* more ticks than the heap has room for */
     uint64_t leaves; /* number of ticks left so far */
+    uint64_t until;  /* a postponed timer may wake the loop up to this tick */
     uint64_t left[ORACLE_LEFT];
 } oracle;
 
@@ -197,6 +199,7 @@ static inline void oracle_start(oracle *o, uint32_t id, uint64_t deadline)
     t->deadline = deadline;
     t->tick = oracle_tick_of(o, deadline);
     t->start = o->starts++;
+    t->started = o->clock;
     t->state = TW_PENDING;
     t->any_place = t->left_behind = false;
     t->is_overdue = t->tick <= o->clock;
@@ -240,6 +243,9 @@ static inline void oracle_postpone(oracle *o, uint32_t id, uint64_t deadline)
         oracle_remove(o, id);
         if (tick != t->tick)
             oracle_leave_tick(o, t->tick);
+        /* A bucket has at most as many ticks as lay before it at the start. */
+        uint64_t until = tw_after(t->tick, t->tick - t->started);
+        o->until = until > o->until ? until : o->until;
         t->deadline = deadline;
         t->tick = tick;
         t->any_place = true;
@@ -453,7 +459,7 @@ static inline const char *oracle_next(const oracle *o, bool found,
     if (reachable && (!found || deadline > first->tick * o->tick))
         return "tw_next_deadline is late";
     if (!found || (reachable && deadline == first->tick * o->tick) ||
-        o->left_full)
+        o->left_full || deadline / o->tick <= o->until)
         return NULL;
     if (o->left_count == 0 || deadline / o->tick < o->left[0])
         return "tw_next_deadline is early though no timer has left its tick";
