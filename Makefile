@@ -97,12 +97,12 @@ endif
 
 # Compiling takes longer than most of the tests, so two programs are compiled at
 # a time. The first program that does not compile ends the run, with its first
-# error. quick is for each edit: without states, picture, examples and C++.
+# error. quick is for each edit: without picture, examples and C++.
 test: SCRIPTS = $(TEST_SCRIPTS)
 test: PROGRAMS = $(TEST_PROGRAMS)
 quick: SCRIPTS = test/compile/interface.sh
-quick: PROGRAMS = $(filter-out $(BUILD)/states,$(patsubst %.c,$(BUILD)/%, \
-    $(notdir $(filter %.c,$(TEST_SOURCES)))))
+quick: PROGRAMS = $(patsubst %.c,$(BUILD)/%, \
+    $(notdir $(filter %.c,$(TEST_SOURCES))))
 test quick:
 	@mkdir -p $(BUILD)
 	@echo 'compiles $(words $(PROGRAMS)) test programs'

@@ -53,8 +53,6 @@ parts() {
     part mutate-bugs python3 'test/mutate/mutate.sh --bugs'
     part mutate-new python3 'test/mutate/mutate.sh --jobs 1 --new'
     part defects python3 'test/mutate/mutate.sh --defects'
-    part states gcc "test/lib/compile.sh .build/states-full \
-test/search/states.c gcc -O2 && .build/states-full --full"
     part gates sh test/compile/gates.sh
     part lint sh test/compile/lint.sh
     soak O2-1 2 1 gcc -O2

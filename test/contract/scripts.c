@@ -11,8 +11,6 @@
  * script X.script has the cases that are straight lines. X.c has cases of the
  * same subject that need C. mailbox.c runs threads/mailbox.script. No script
  * belongs to misuse.c (TW_DEBUG).
- * peer_bugs.tsv lists bugs of other libraries, each with the case that finds
- * the bug.
  *
  * On a machine without files or glob, the text of the scripts is part of the
  * program: with -DSCRIPT_TEXT='"texts.h"', scripts.c includes texts.h, which

@@ -62,7 +62,6 @@ shift 2
 options() {
     case $1 in
     random) echo --seed "$seed" --operations $operations ;;
-    states) echo --quick ;;
     fuzz) echo test/fuzz/corpus/* ;;
     esac
 }

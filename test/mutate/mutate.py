@@ -38,7 +38,6 @@ LEAST = 95.0  # per cent of the mutants that must be killed
 BUILD = '.build/mutate'
 SURVIVORS = 'test/mutate/survivors.tsv'
 BUGS = 'test/mutate/bugs.tsv'
-PEER_BUGS = 'test/contract/peer_bugs.tsv'
 INTERFACE = 'test/compile/interface.txt'
 
 HAS_CLANG = shutil.which('clang') is not None
@@ -53,7 +52,6 @@ MSAN = ['clang', '-w', '-std=c11', '-O1', '-fsanitize=memory', STOP]
 # Options of programs that otherwise take too long for thousands of runs.
 OPTIONS = {
     'random': ['--operations', '100000'],
-    'states': ['--quick'],
 }
 SCRIPTS = ['test/cost/work.sh']
 SANITIZED = [('scripts', ASAN), ('memory', ASAN), ('random', ASAN)] + [
@@ -379,13 +377,7 @@ def case_of(pinned):
 
 def test_bugs():
     """Tests that the case that a bug names fails with the bug."""
-    shop, missing = Shop('bugs'), []
-    for row, _, _, pinned in read_rows(PEER_BUGS):
-        file, case = case_of(pinned)
-        if not os.path.exists(file) or case not in open(file).read():
-            missing.append(row)
-            comment('%s: there is no case %s' % (row, pinned))
-    say(not missing, 'each bug of another library has its case')
+    shop = Shop('bugs')
     for name, pinned, *changes in read_rows(BUGS):
         file, case = case_of(pinned)
         program = Program(file)

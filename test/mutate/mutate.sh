@@ -25,8 +25,7 @@
 #
 # A planted bug is a mistake that a person makes. bugs.tsv has each bug with the
 # case that must fail; those that this library once had are a `defect: `, which
-# random operations must find, too. --bugs also checks that the cases of
-# test/contract/peer_bugs.tsv exist.
+# random operations must find, too.
 #
 # SPDX-License-Identifier: MIT
 exec python3 -B test/mutate/mutate.py --seed "$(test/lib/seed.sh)" "$@"
