@@ -18,7 +18,7 @@
 #
 # SPDX-License-Identifier: MIT
 set -eu
-folders='test/contract test/internal test/search'
+folders='test/contract test/internal test/search test/cost/wakeups.c'
 [ $# != 0 ] || set -- '*'
 for name; do
     # shellcheck disable=SC2086
