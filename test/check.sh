@@ -65,9 +65,7 @@ parts() {
         part threads.$kind sh "test/threads/threads.sh $kind $SEED"
     done
     part threads.model sh test/threads/model.sh
-    for compiler in gcc clang; do
-        part work.$compiler $compiler "CC=$compiler test/cost/work.sh"
-    done
+    part work gcc test/cost/work.sh
     part examples gcc "CC='gcc $address' CFLAGS='-Wall -Wextra -Wpedantic \
 -Wconversion -Wshadow -Werror' test/docs/examples.sh"
     part install sh test/docs/install.sh

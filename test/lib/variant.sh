@@ -40,7 +40,7 @@ portable) # without the builtins of gcc and clang
     set -- gcc "$checked -fsanitize=undefined -DTWI_PORTABLE" "$@"
     ;;
 integer) # no number of the header wraps, except where TWI_WRAPS allows it
-    printf 'src:*/%s/*\n' contract internal search lib fuzz \
+    printf 'src:*/%s/*\n' contract internal search cost lib fuzz \
         >"$build/wrapping"
     set -- clang "$checked -fsanitize=integer -DTW_DEBUG
         -DTW_ASSERT(expr)=((void)(expr))

@@ -56,7 +56,6 @@ OPTIONS = {
 SCRIPTS = ['test/cost/work.sh']
 SANITIZED = [('scripts', ASAN), ('memory', ASAN), ('random', ASAN)] + [
     ('random', MSAN)] * HAS_CLANG
-os.environ.setdefault('CC', 'clang' if HAS_CLANG else 'gcc')  # of work.sh
 os.environ['ASAN_OPTIONS'] = os.environ['MSAN_OPTIONS'] = \
     'hard_rss_limit_mb=2000'
 
