@@ -124,7 +124,7 @@ format:
 	    grep -v '^test/hosts/')
 
 check:
-	@echo 'may fetch CBMC, libuv and libevent from Debian, whose tests run as' \
+	@echo 'may fetch libuv and libevent from Debian, whose tests run as' \
 	    "$$(id -un); OFFLINE=1 refuses that"
 	@test/check.sh
 

@@ -42,7 +42,6 @@ $((SEED * 16 + $3)) $4 $5"
 
 # The longest parts are the first, so that no processor is idle at the end.
 parts() {
-    part proofs sh test/proofs/proofs.sh
     part fuzz sh test/fuzz/fuzz.sh
     part hosts sh test/hosts/hosts.sh
     for kind in m32 valgrind asan-gcc msan asan-clang integer portable; do
