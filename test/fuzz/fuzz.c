@@ -1,11 +1,7 @@
-/* fuzz.c - any bytes as a round of operations, judged by the oracle.
- *
- * rounds.h draws the settings and the operations of random.c from the bytes of
- * an input instead of a generator. The round ends with the bytes. Built with
- * clang's -fsanitize=fuzzer this file is a libFuzzer target. Built with
- * -DFUZZ_REPLAY by any compiler the program runs each file named on the command
- * line once: a test of the corpus, and the way to repeat a finding. fuzz.sh
- * does both.
+/* fuzz.c - a target of clang's libFuzzer: any bytes as a round of operations,
+ * judged by the oracle. rounds.h draws the settings and the operations of
+ * random.c from the bytes of an input, and the round ends with them. fuzz.sh
+ * builds and runs the target.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -41,22 +37,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     play_round(goes_on);
     return 0;
 }
-
-#ifdef FUZZ_REPLAY
-int main(int argc, char **argv)
-{
-    static uint8_t bytes[65536];
-    for (int i = 1; i < argc; i++) {
-        FILE *file = fopen(argv[i], "rb");
-        if (file == NULL) {
-            fprintf(stderr, "cannot read %s\n", argv[i]);
-            return 2;
-        }
-        size_t size = fread(bytes, 1, sizeof bytes, file);
-        (void)fclose(file);
-        (void)LLVMFuzzerTestOneInput(bytes, size);
-    }
-    printf("1..1\nok 1 - %d inputs\n", argc - 1);
-    return 0;
-}
-#endif

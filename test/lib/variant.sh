@@ -40,7 +40,7 @@ portable) # without the builtins of gcc and clang
     set -- gcc "$checked -fsanitize=undefined -DTWI_PORTABLE" "$@"
     ;;
 integer) # no number of the header wraps, except where TWI_WRAPS allows it
-    printf 'src:*/%s/*\n' contract internal search cost lib fuzz \
+    printf 'src:*/%s/*\n' contract internal search cost lib \
         >"$build/wrapping"
     set -- clang "$checked -fsanitize=integer -DTW_DEBUG
         -DTW_ASSERT(expr)=((void)(expr))
@@ -62,7 +62,6 @@ shift 2
 options() {
     case $1 in
     random) echo --seed "$seed" --operations $operations ;;
-    fuzz) echo test/fuzz/corpus/* ;;
     esac
 }
 
@@ -70,8 +69,7 @@ options() {
 # shellcheck disable=SC2046,SC2086
 runs() {
     program=$(basename "${1%.c*}")
-    case $program in fuzz) fuzz=-DFUZZ_REPLAY ;; *) fuzz= ;; esac
-    test/lib/compile.sh "$build/$program" "$1" $compiler $flags -w $fuzz ||
+    test/lib/compile.sh "$build/$program" "$1" $compiler $flags -w ||
         return
     LLVM_PROFILE_FILE=$build/$program.profraw timeout 900 \
         $runner "$build/$program" $(options $program) \
@@ -92,7 +90,6 @@ if ! $compiler $flags -o "$build/empty" test/compile/empty.c \
     exit
 fi
 sources=$(test/lib/programs.sh "$@") || exit 2
-[ $# != 0 ] || sources="$sources test/fuzz/fuzz.c"
 for source in $sources; do
     case $kind-$source in
     m32-*.cpp) ;; # there is no library of C++ for 32 bits
