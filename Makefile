@@ -14,8 +14,7 @@ BUILD = .build
 TEST_SOURCES := $(shell $(wildcard test/lib/programs.sh))
 TESTS = $(basename $(notdir $(TEST_SOURCES)))
 TEST_PROGRAMS = $(TESTS:%=$(BUILD)/%)
-TEST_SCRIPTS = test/compile/interface.sh test/docs/picture.sh \
-    test/docs/examples.sh
+TEST_SCRIPTS = test/compile/interface.sh test/docs/examples.sh
 
 ifneq ($(words $(TESTS)),$(words $(sort $(TESTS))))
 $(error two test programs have the same name: $(TEST_SOURCES))
@@ -97,7 +96,7 @@ endif
 
 # Compiling takes longer than most of the tests, so two programs are compiled at
 # a time. The first program that does not compile ends the run, with its first
-# error. quick is for each edit: without picture, examples and C++.
+# error. quick is for each edit: without examples and C++.
 test: SCRIPTS = $(TEST_SCRIPTS)
 test: PROGRAMS = $(TEST_PROGRAMS)
 quick: SCRIPTS = test/compile/interface.sh

@@ -6,8 +6,8 @@
 # choose the compiler.
 #
 # test/docs tests what the documents show. Beside this script, install.sh tests
-# the ways to install, and picture.sh draws the picture of the README. Two
-# programs have the examples that are no programs: manual.c and your_loop.c.
+# the ways to install. Two programs have the examples that are no programs:
+# manual.c and your_loop.c.
 #
 # These are examples:
 #
@@ -160,11 +160,49 @@ all_broken_links() {
     done
 }
 
+# ---------------------------------------------------------------- pictures ---
+
+# Prints what cannot be true in a picture. The step of wheel k is that of wheel
+# 1 to the power of k. A line about the library has numbers that are settings of
+# the header, or one more.
+false_captions() {
+    settings=$(sed -n '/^#define TWI*_[A-Z_]*\(FEW\|LARGE\|WHEEL_SIZE\) /p' \
+        timingwheel.h | awk '{ print $3, $3 + 1 }' | tr '\n' ' ')
+    for picture in test/docs/*.svg; do
+        awk -v settings=" $settings" -v file="$picture" '
+            {
+                gsub(/<[^>]*>/, "\n")
+                lines = split($0, line, "\n")
+                for (i = 1; i <= lines; i++) {
+                    words = split(line[i], word, /[^0-9]+/)
+                    if (line[i] ~ /^wheel [0-9]+, [0-9]+ ticks? per bucket/)
+                        step[word[2]] = word[3]
+                    for (k = 2; k < words && line[i] ~ /library/; k++)
+                        if (!index(settings, " " word[k] " "))
+                            print file ": no setting: " line[i]
+                }
+            }
+            END {
+                for (k in step)
+                    if (step[k] != step[1] ^ k)
+                        print file ": wheel " k ", " step[k] " ticks"
+            }' "$picture"
+    done
+}
+
+# A browser runs no script and fetches nothing for an image.
+more_than_pictures() {
+    grep -nE "<script|(href|src)=['\"][^#]|url\\(|@import" test/docs/*.svg
+    find test/docs -name '*.svg' -size +60k
+}
+
 ! have timeout || limit='timeout 20'
 extract_readme
 extract_header
 expect_nothing 'every link leads to a file' all_broken_links
 expect_nothing 'every fragment is compiled' not_included
+expect_nothing 'no caption of a picture is false' false_captions
+expect_nothing 'pictures are small, and need nothing' more_than_pictures
 expect 'README.md and the manual have examples' \
     test -f "$build/readme-1.c" -a -f "$build/synopsis.c"
 for example in "$build"/readme-1.c "$build"/synopsis.c; do
