@@ -1,12 +1,10 @@
-/* caller.c - a program of library.sh that refers to one function, CALLED.
+/* caller.c - a program of library.sh without an implementation.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "../../timingwheel.h"
 
-void (*called)(void) = (void (*)(void))CALLED;
-
 int main(void)
 {
-    return called == NULL;
+    return tw_after(1, 2) != 3;
 }

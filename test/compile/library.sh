@@ -10,30 +10,21 @@ set -u
 build=.build/library
 . test/lib/tap.sh
 rm -rf "$build"
-mkdir -p "$build/now" "$build/next" "$build/old"
+mkdir -p "$build/now" "$build/next"
 cc=${CC:-cc}
 
-# Three versions, each in a folder. `next` has other numbers, and a longer
-# timingwheel. `old` is what a linker sees of an implementation before 2.3.0:
-# the names of functions.
-version=$(sed -n 's/^#define TWI_VERSION //p' timingwheel.h)
+# Two versions, each in a folder. `next` has another number, and a longer
+# timingwheel.
 cp timingwheel.h "$build/now"
 sed -e 's/^\(#define TW_VERSION_MINOR\) .*/\1 99/' \
-    -e 's/^\(#define TWI_VERSION\) .*/\1 timingwheel_h_2_99_0/' \
-    -e 's/^\(#define TIMINGWHEEL_H\) .*/\1 29900/' \
-    -e 's/\(TIMINGWHEEL_H + 0 !=\) .*/\1 29900/' \
     -e 's/^    const char \*called;.*/&\n    char longer[56];/' \
     timingwheel.h >"$build/next/timingwheel.h"
 for folder in now next; do
     printf '#define TIMINGWHEEL_IMPLEMENTATION\n#include "timingwheel.h"\n' \
         >"$build/$folder/all.c"
 done
-functions=$(grep -v typedef test/compile/interface.txt |
-    sed -n 's/^[0-9].*[ *]\(tw_[a-z_]*\)(.*/\1/p')
-c_linkage='#ifdef __cplusplus\nextern "C"\n#endif\n'
-# shellcheck disable=SC2059,SC2086
-printf "${c_linkage}void %s(void) {}\n" $functions tw_init_2_2_0 \
-    >"$build/old/all.c"
+version=$(echo TWI_VERSION | cat "$build/now/all.c" - |
+    $cc -E -P -I"$build/now" -x c - | tail -n 1)
 
 # library NAME FOLDER FLAG...: library.c with the header of the folder, as an
 # archive and as a shared library, of one object (with -DUSES) or of two.
@@ -66,7 +57,6 @@ embeds() {
 }
 static='-DTW_STATIC -DUSES -DIMPLEMENTS'
 hidden='-DTW_DEF=extern __attribute__((visibility("hidden")))'
-expect 'interface.txt lists the functions' test "$functions"
 for b in now next; do
     # shellcheck disable=SC2086
     expect "archives with TW_STATIC, versions now and $b" embeds a $b $static
@@ -83,16 +73,12 @@ expect_nothing 'a shared library shows no name with a hidden TW_DEF' shown
 
 # ------------------------------------------------------------------- names ---
 
-# lacks FLAG...: functions of a shared library whose names nm does not show.
-lacks() {
-    $cc -shared -fPIC -DTIMINGWHEEL_THREADS -o "$build/libtw.so" \
-        "$build/now/all.c" && nm "$@" "$build/libtw.so" >"$build/nm"
-    for name in $functions "$version"; do
-        grep " T $name\$" "$build/nm" >"$build/found" || echo "$name"
-    done
+names() {
+    $cc -shared -fPIC -o "$build/libtw.so" "$build/now/all.c" &&
+        nm --dynamic "$build/libtw.so" >"$build/nm" &&
+        grep ' T tw_init$' "$build/nm" && grep " T $version\$" "$build/nm"
 }
-expect_nothing 'nm shows the names of the source' lacks
-expect_nothing 'dlsym finds the names of the source' lacks --dynamic
+expect 'nm and dlsym find the names of the source' names
 
 # refused NAME COMMAND...: fails, and says the name.
 refused() {
@@ -117,53 +103,35 @@ expect 'a file with TW_STATIC refers to nothing' links_alone -DTW_STATIC
 
 # ---------------------------------------------------------------- versions ---
 
-# Whatever function a file refers to, an older implementation is refused.
-each_function() {
-    $cc -c -o "$build/old.o" "$build/old/all.c" || return
-    for name in $functions; do
-        # shellcheck disable=SC2086
-        refused "$version" $cc -DTIMINGWHEEL_THREADS -DCALLED="$name" \
-            -o "$build/caller" test/compile/caller.c "$build/old.o" || return
-    done
-}
-expect 'an older implementation is refused, whatever a file calls' each_function
-
-# one_version SAYS COMPILER FLAG...: `next` is refused with the text SAYS.
+# one_version COMPILER FLAG...: files of `now` and `next` do not link.
 one_version() {
-    says=$1
-    shift
-    set -- "$@" -w -DCALLED=tw_start -o "$build/caller" test/compile/caller.c
-    "$@" "$build/now/all.c" && refused "$says" "$@" "$build/next/all.c" &&
-        refused "$version" "$@" "$build/old/all.c"
+    set -- "$@" -w -o "$build/caller" test/compile/caller.c
+    "$@" "$build/now/all.c" &&
+        refused "undefined.*$version" "$@" "$build/next/all.c"
 }
 
-# What the linker says, the compiler and its flags.
-own="undefined.*$version"
-both="timingwheel_h_2_99_0.*multiple.*timingwheel_h_in_two_versions.*$version"
-while read -r says compiler flags; do
-    case $says in own) says=$own ;; both) says=$both ;; esac
+while read -r compiler flags; do
     title="one version, $compiler $flags"
     if have "$compiler"; then
         # shellcheck disable=SC2086
-        expect "$title" one_version "$says" $compiler $flags
+        expect "$title" one_version $compiler $flags
     else
         skip "$title" "$compiler is missing"
     fi
 done <<'END'
-both gcc -Os
-both g++ -x c++
-both gcc -Os -ffunction-sections -fdata-sections -Wl,--gc-sections
-both gcc -static -s
-timingwheel_h_in_two_versions gcc -Os -flto
-timingwheel_h_in_two_versions gcc -Os -flto -Wl,--gc-sections
-own clang -Os -ffunction-sections -Wl,--gc-sections
-own clang++ -x c++
-own clang -flto
-own clang -fuse-ld=lld -Wl,--gc-sections
-own tcc
-own avr-gcc -mmcu=atmega2560 -Os
-both arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb --specs=nosys.specs
-own x86_64-w64-mingw32-gcc
+gcc -Os
+g++ -x c++
+gcc -Os -ffunction-sections -fdata-sections -Wl,--gc-sections
+gcc -static -s
+gcc -Os -flto -Wl,--gc-sections
+clang -Os -ffunction-sections -Wl,--gc-sections
+clang++ -x c++
+clang -flto
+clang -fuse-ld=lld -Wl,--gc-sections
+tcc
+avr-gcc -mmcu=atmega2560 -Os
+arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb --specs=nosys.specs
+x86_64-w64-mingw32-gcc
 END
 
 both() {
