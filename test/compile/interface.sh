@@ -1,5 +1,5 @@
 #!/bin/sh
-# interface.sh - the public interface is what interface.txt lists, and a new
+# interface.sh - the public interface is what interface.c lists, and a new
 # function is everywhere where it must be. CC chooses the compiler. Prints TAP.
 # Run from the top of the repository.
 #
@@ -7,82 +7,88 @@
 set -u
 
 build=.build/interface
-list=test/compile/interface.txt
+list=test/compile/interface.c
 . test/lib/tap.sh
 mkdir -p "$build"
 
-version=$(awk '$2 ~ /^TW_VERSION_/ { printf "%s%s", dot, $3; dot = "." }' \
-    timingwheel.h)
-
-# Prints what the header offers, as interface.txt has it.
-interface() {
-    ${CC:-cc} -std=c11 -E -DTIMINGWHEEL_THREADS -x c timingwheel.h |
-        awk -f test/compile/interface.awk
-    grep -E '^#((el)?if|define TW_)|defined\(' timingwheel.h |
-        grep -oE '(TW|TIMINGWHEEL)_[A-Z_]+(\([a-z_, ]*\))?' |
-        awk '{ name = $0; sub(/\(.*/, "", name) }
-            length > length(macro[name]) { macro[name] = $0 }
-            END { for (name in macro) print "macro " macro[name] }'
+# code FILE...: without comments.
+code() {
+    cat "$@" | sed 's/\/\*.*\*\///; /\/\*/,/\*\//d'
 }
 
-# Prints what a change of the interface lacks, and the file to edit.
-incomplete_interface() {
-    interface | sort >"$build/offered"
-    sed '/^#/d; s/^[0-9.]* //' "$list" | sort >"$build/listed"
-    comm -13 "$build/offered" "$build/listed" |
-        sed 's|^|version 2 keeps this, but the header has it no more: |'
-    comm -23 "$build/offered" "$build/listed" >"$build/new"
-    sed "s|^|$list lacks: ${version%.*} |" "$build/new"
-    sed '/^#/d' "$list" >"$build/versions"
-    sed "s/^/${version%.*} /" "$build/new" >>"$build/versions"
-    awk -v version="$version" '
+# The public names in a text.
+names() {
+    tr -c 'A-Za-z0-9_' '\n' | grep -E '^(tw|TW|TIMINGWHEEL)_[A-Za-z_]+$' |
+        sort -u
+}
+
+unlisted() {
+    names <"$list" >"$build/listed"
+    code timingwheel.h | names | comm -23 - "$build/listed" |
+        sed "s|^|$list lacks, after a line 'since' with the next version: |"
+}
+
+ungrouped() {
+    sed -n '/^\/\* -* functions -*$/,/\*\//p' timingwheel.h | names \
+        >"$build/groups"
+    grep '^[a-z].*[ *]tw_[a-z_]*(' "$list" | grep -v '^typedef' |
+        sed 's/(.*//' | names | grep -v '^tw_timer$\|^tw_state$' |
+        comm -23 - "$build/groups"
+}
+
+# Prints the functions since a version that is not released, and `pointer` if
+# one has a pointer. TW_VERSION_MINOR alone if the header has an older version.
+new_functions() {
+    awk -v version="$(awk '$2 ~ /^TW_VERSION_M/ { printf "%s.", $3 }' \
+        timingwheel.h)" '
         function number(text,    part) {
             split(text, part, ".")
             return part[1] * 1000 + part[2]
         }
-        FNR == 1 { file++ }
-        file == 1 && /^# released: / { released = $3; names = $4 }
-        file == 2 { old += number($1) <= number(released) }
-        file == 2 && number($1) > number(version) { later = $1 }
-        END {
-            if (old != names)
-                print released " is released, with " names " names, not " old \
-                    ": set the next version in the header and the list"
-            if (later != "")
-                print "set TW_VERSION_MINOR in timingwheel.h for " later
-        }' "$list" "$build/versions"
-    sed -n '/^\/\* -* functions -*$/,/\*\//p' timingwheel.h |
-        tr -c 'a-z_' '\n' | grep '^tw_' | sort >"$build/grouped"
-    changes=$(sed -n '/^\/\* CHANGES/,$p' timingwheel.h)
-    cat test/contract/*.[ch]* test/search/*.[ch]* test/threads/*.c |
-        sed 's/\/\*.*\*\///; /\/\*/,/\*\//d' >"$build/tests"
-    grep -v typedef "$build/versions" |
-        sed -n 's/^\([0-9.]*\) .*[ *]\(tw_[a-z_]*\)(.*/\1 \2/p' |
-        while read -r since name; do
-            [ "$(grep -cx "$name" "$build/grouped")" = 1 ] || echo \
-                "$name: have it once in the list of functions in timingwheel.h"
-            grep -q "[^a-z_]$name(" "$build/tests" ||
-                echo "$name: no test calls it: write a case in test/contract"
-            case $since-$changes in
-            2.0-* | *"$name"*) ;;
-            *) echo "$name: add a line to CHANGES in timingwheel.h" ;;
-            esac
-        done
+        $2 == "released:" { released = number($3) }
+        $2 == "since" { since = number($3) }
+        since > number(version) { print "TW_VERSION_MINOR"; exit }
+        since > released && !/^typedef/ && match($0, /[ *]tw_[a-z_]*\(/) {
+            print substr($0, RSTART + 1, RLENGTH - 2), \
+                substr($0, RSTART + RLENGTH) ~ /\*/ ? "pointer" : ""
+        }' "$list"
 }
 
-# The version stands in six places. Prints those with another version.
-other_versions() {
-    number=$(echo "$version" | awk -F. '{ print $1 * 10000 + $2 * 100 + $3 }')
-    for place in "^/. timingwheel.h - v$version - " \
-        "defined(TIMINGWHEEL_H) && TIMINGWHEEL_H + 0 != $number\$" \
-        "^#define TIMINGWHEEL_H $number\$" \
-        "^#define TWI_VERSION timingwheel_h_$(echo "$version" | tr . _)\$" \
-        "^   $version  20[0-9-]*  "; do
-        grep -q "$place" timingwheel.h || echo "timingwheel.h lacks: $place"
+# stands NAME FILE...: the name is in the code of a file.
+stands() {
+    name=$1
+    shift
+    code "$@" | names | grep -qx "$name"
+}
+
+# Prints what a new function lacks, and the file to edit.
+incomplete() {
+    sed -n '/^\/\* CHANGES/,$p' timingwheel.h >"$build/changes"
+    new_functions | while read -r name pointer; do
+        if [ "$name" = TW_VERSION_MINOR ]; then
+            echo "set $name in timingwheel.h to the latest of $list"
+            continue
+        fi
+        names <"$build/changes" | grep -qx "$name" ||
+            echo "$name: add a line to CHANGES in timingwheel.h"
+        stands "$name" test/search/*.h test/threads/*.c ||
+            echo "$name: no random operation: write one in test/search/rounds.h"
+        stands "$name" test/contract/functions.c test/contract/mailbox.c ||
+            [ -z "$pointer" ] ||
+            echo "$name: no case with NULL: write one in functions.c"
+        stands "$name" test/contract/misuse.c || [ -z "$pointer" ] ||
+            echo "$name: no misuse: write a row in misuse.c"
     done
 }
 
-expect_nothing 'the interface is as listed, and each function has its places' \
-    incomplete_interface
-expect_nothing 'the version is the same in six places' other_versions
+version=$(awk '$2 ~ /^TW_VERSION_/ { printf "%s%s", dot, $3; dot = "." }' \
+    timingwheel.h)
+expect "the title has version $version" \
+    grep -q "^/. timingwheel.h - v$version - " timingwheel.h
+expect "CHANGES has version $version" grep -q "^   $version  20" timingwheel.h
+expect 'each declaration is the one that interface.c lists' \
+    "${CC:-cc}" -std=c11 -c -o "$build/interface.o" "$list"
+expect_nothing 'interface.c lists each public name' unlisted
+expect_nothing 'the list of functions in the header has each function' ungrouped
+expect_nothing 'a new function has its tests and its line in CHANGES' incomplete
 tap_end

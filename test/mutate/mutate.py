@@ -38,7 +38,7 @@ LEAST = 95.0  # per cent of the mutants that must be killed
 BUILD = '.build/mutate'
 SURVIVORS = 'test/mutate/survivors.tsv'
 BUGS = 'test/mutate/bugs.tsv'
-INTERFACE = 'test/compile/interface.txt'
+INTERFACE = 'test/compile/interface.c'
 
 HAS_CLANG = shutil.which('clang') is not None
 TCC = ['tcc' if shutil.which('tcc') else 'gcc', '-w', '-std=c99']
@@ -268,13 +268,13 @@ def judge_one(mutant):
 
 def new_functions():
     """Returns the public functions that no released version has."""
-    def number(version):
-        return [int(part) for part in version.split('.')]
-    text = open(INTERFACE).read()
-    released = re.search(r'(?m)^# released: (\S+)', text).group(1)
-    return [name for since, name in
-            re.findall(r'(?m)^([\d.]+) (?!typedef).*?\b(tw_\w+)\(', text)
-            if number(since) > number(released)]
+    def number(text):
+        return [int(part) for part in re.match(r'(\d+)\.(\d+)', text).groups()]
+    released, *sections = re.split(r'/\* since ', open(INTERFACE).read())
+    released = re.search(r'released: (.*)', released).group(1)
+    return [name for section in sections
+            if number(section) > number(released)
+            for name in re.findall(r'(?m)^(?!typedef).*?\b(tw_\w+)\(', section)]
 
 
 def row_of(mutant, rows):
