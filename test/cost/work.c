@@ -1,8 +1,8 @@
 /* work.c - the work of each call, in timers moved and in basic blocks
  * (promises 7, 8, 9 and 10).
  *
- *     make .build/work && .build/work [CASE...]     timers moved, by tw_get_stats
- *     test/cost/work.sh [CASE...]                   and basic blocks
+ *     make .build/work && .build/work [CASE...]    timers moved
+ *     test/cost/work.sh [CASE...]                  and basic blocks
  *
  * `make test` runs the first program, which counts no blocks. work.sh compiles
  * the header apart, with gcc -fsanitize-coverage=trace-pc, which inserts a call
