@@ -947,7 +947,8 @@ struct timingwheel {
     uint32_t bucket_mask; /* buckets per wheel - 1 */
     unsigned size_bits;   /* log2 of wheel_size */
     /* Clock and counters */
-    uint64_t clock_tick; /* the clock: in a call, the tick that it has reached */
+    uint64_t
+        clock_tick; /* the clock: in a call, the tick that it has reached */
     uint64_t clock_time; /* the highest `now` of the calls that ended, or
                             `start`; not cut to a tick, and, in a call, behind
                             clock_tick */
@@ -1147,6 +1148,11 @@ static inline tw_timer *twi_timer_of(twi_link *link)
 {
     return (tw_timer *)(void *)link;
 }
+
+/* The timers of a bucket, in start order; none may leave meanwhile. */
+#define TWI_FOR_EACH(link, bucket)                                      \
+    for (twi_link *link = (bucket)->ring.next; link != &(bucket)->ring; \
+         link = link->next)
 
 static inline bool twi_is_pending(const tw_timer *timer)
 {
@@ -1535,21 +1541,26 @@ static inline void twi_put(timingwheel *tw, tw_timer *timer, twi_wheel *wheel,
         twi_note_first_or_large(tw, wheel, bucket->bound, tick);
 }
 
-/* Puts a timer for a tick after the clock into its wheel, and adds missing
- * wheels. Without memory the timer waits in TWI_NO_MEMORY. While another waits
- * there, none asks for memory. */
-static void twi_place(timingwheel *tw, tw_timer *timer, uint64_t tick)
+/* Puts a timer for a tick after the clock into its wheel. If the wheel is
+ * missing, it is added with `ask`, if there is memory. Else the timer waits in
+ * TWI_NO_MEMORY. */
+static void twi_place(timingwheel *tw, tw_timer *timer, uint64_t tick, bool ask)
 {
-    twi_bucket *waiting = &tw->lists[TWI_NO_MEMORY];
     twi_wheel *wheel = twi_wheel_for(tw, tick);
-    if (wheel == &tw->missing && twi_is_empty(waiting))
+    if (wheel == &tw->missing && ask)
         wheel = twi_provide_wheel(tw, tick);
     if (wheel != &tw->missing) {
         twi_put(tw, timer, wheel, tick, false);
         return;
     }
-    twi_insert(tw, timer, waiting, false);
+    twi_insert(tw, timer, &tw->lists[TWI_NO_MEMORY], false);
     twi_note_first_or_large(tw, wheel, 0, tick);
+}
+
+/* True if a call may ask for memory: not again for each timer that waits. */
+static inline bool twi_may_ask(const timingwheel *tw)
+{
+    return twi_is_empty(&tw->lists[TWI_NO_MEMORY]);
 }
 
 /* The rare cases of tw_start, and posted starts. (As one function with
@@ -1569,7 +1580,7 @@ TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
         return TW_OK;
     }
     twi_begin_start(tw, timer, deadline);
-    twi_place(tw, timer, tick);
+    twi_place(tw, timer, tick, tw->activity == TWI_OPEN || twi_may_ask(tw));
     return TW_OK;
 }
 
@@ -1707,13 +1718,14 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
 static void twi_place_again(timingwheel *tw, tw_timer *timer)
 {
     twi_unlink(tw, &timer->link);
-    twi_place(tw, timer, twi_tick_of(tw, timer->deadline));
+    twi_place(tw, timer, twi_tick_of(tw, timer->deadline), twi_may_ask(tw));
     tw->cascaded++;
 }
 
-/* TWI_NO_MEMORY has come up, or there is memory: its due timers go to the list
- * of the call, and the others to wheels, or back. */
-TWI_NOINLINE void twi_place_waiting(timingwheel *tw)
+/* TWI_NO_MEMORY has come up, or wheels were added: its due timers go to the list
+ * of the call, and others to their wheels. The rest waits on. With `ask`, the
+ * first timer without a wheel asks for memory. */
+TWI_NOINLINE void twi_place_waiting(timingwheel *tw, bool ask)
 {
     twi_bucket waiting;
     twi_init_bucket(&waiting);
@@ -1726,7 +1738,8 @@ TWI_NOINLINE void twi_place_waiting(timingwheel *tw)
         if (twi_is_due(tw, timer))
             twi_insert(tw, timer, &tw->lists[TWI_THIS_CALL], false);
         else
-            twi_place(tw, timer, twi_tick_of(tw, timer->deadline));
+            twi_place(tw, timer, twi_tick_of(tw, timer->deadline),
+                      ask && twi_may_ask(tw));
     }
 }
 
@@ -1740,11 +1753,10 @@ TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon)
     uint64_t tick = twi_tick_of(tw, horizon);
     if (tick <= tw->clock_tick) /* the finest wheel */
         tick = tw->clock_tick + (tw->clock_tick != UINT64_MAX);
-    if (tick != tw->clock_tick &&
-        twi_provide_wheel(tw, tick) == &tw->missing)
+    if (tick != tw->clock_tick && twi_provide_wheel(tw, tick) == &tw->missing)
         return TW_ENOMEM;
     if ((tw->activity & TWI_VISITING) == 0) /* else a walk would lose timers */
-        twi_place_waiting(tw);
+        twi_place_waiting(tw, false);
     return TW_OK;
 }
 
@@ -1796,9 +1808,8 @@ static inline tw_timer *twi_take_first(timingwheel *tw, twi_bucket *bucket)
  * no timer is due, or if timers have moved down, because there are many or one
  * was postponed. (Without firing in place, 20 timers take 35 % longer.) Not for
  * a lone due timer. */
-TWI_WRAPS TWI_NOINLINE tw_timer *twi_take_coarse(timingwheel *tw,
-                                                 twi_wheel *wheel,
-                                                 twi_bucket *bucket)
+TWI_WRAPS TWI_NOINLINE tw_timer *
+twi_take_coarse(timingwheel *tw, twi_wheel *wheel, twi_bucket *bucket)
 {
     uint64_t last = tw->clock_tick | ((UINT64_C(1) << wheel->shift) - 1);
     uint64_t end = last * tw->tick_length; /* may wrap: then timers move down */
@@ -1911,10 +1922,13 @@ TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw, uint64_t before)
 /* --------------------------------------------------------------- firing --- */
 
 /* Returns the quiet tick of a wheel, or of `missing`, without emptied buckets,
- * and exact if the first bucket has few timers. A timer postponed out of the
- * step counts as due at its end. With `clear`, clears marks on the way. */
+ * whose marks are cleared with `clear`. If the first bucket has few timers, the
+ * result is exact. Else *is_exact becomes false, unless one of the first timers
+ * shows that it is. A timer postponed out of the step counts as due at the end
+ * of the step. */
 static inline uint64_t twi_true_quiet_tick(const timingwheel *tw,
-                                           const twi_wheel *wheel, bool clear)
+                                           const twi_wheel *wheel, bool clear,
+                                           bool *is_exact)
 {
     const twi_bucket *bucket = &tw->lists[TWI_NO_MEMORY];
     uint64_t quiet = wheel->quiet_tick, earliest = UINT64_MAX;
@@ -1926,45 +1940,49 @@ static inline uint64_t twi_true_quiet_tick(const timingwheel *tw,
         quiet = bucket->quiet_tick;
         earliest = (quiet + 1) | ((UINT64_C(1) << wheel->shift) - 1);
     }
-    for (const twi_link *link = bucket->ring.next; link != &bucket->ring;
-         link = link->next) {
-        uint64_t tick =
-            twi_tick_of(tw, ((const tw_timer *)(const void *)link)->deadline);
-        if (timers++ == TWI_FEW)
+    TWI_FOR_EACH (link, bucket) {
+        uint64_t tick = twi_tick_of(tw, twi_timer_of(link)->deadline);
+        if (timers++ == TWI_FEW) {
+            *is_exact = earliest == quiet + 1;
             return quiet;
+        }
         earliest = tick < earliest ? tick : earliest;
     }
     return earliest - 1;
 }
 
-/* Returns what the first key of the delay queue is after twi_correct_keys. */
+/* Returns the quiet tick of the first wheel, as twi_correct_keys would set it. */
 TWI_NOINLINE uint64_t twi_search_quiet_tick(const timingwheel *tw)
 {
     uint64_t least = UINT64_MAX;
     const twi_wheel *wheel = &tw->missing;
+    bool is_exact;
     do {
         uint64_t quiet = wheel->quiet_tick;
         if (quiet < least)
-            quiet = twi_true_quiet_tick(tw, wheel, false);
+            quiet = twi_true_quiet_tick(tw, wheel, false, &is_exact);
         least = quiet < least ? quiet : least;
         wheel = wheel->finer;
     } while (wheel != &tw->missing);
     return least;
 }
 
-/* After cancels and restarts, raises the first key of the delay queue until it
- * is right. */
-TWI_NOINLINE void twi_correct_keys(timingwheel *tw)
+/* After the next timer has left, raises the first key of the delay queue until
+ * it is true. Returns false if the key may still be too low. */
+TWI_NOINLINE bool twi_correct_keys(timingwheel *tw)
 {
+    bool is_exact = true;
     while (tw->queued != 0) {
         twi_wheel *wheel = tw->queue[0];
-        uint64_t quiet = twi_true_quiet_tick(tw, wheel, true);
+        uint64_t quiet = twi_true_quiet_tick(tw, wheel, true, &is_exact);
         if (quiet == wheel->quiet_tick)
             break;
         if (wheel != &tw->missing && quiet != UINT64_MAX)
             twi_bucket_of(tw, wheel, quiet + 1)->quiet_tick = quiet;
         twi_queue_set(tw, wheel, quiet);
+        is_exact = true;
     }
+    return is_exact;
 }
 
 static inline void twi_end_call(timingwheel *tw, uint64_t target_tick)
@@ -1975,8 +1993,8 @@ static inline void twi_end_call(timingwheel *tw, uint64_t target_tick)
     tw->clock_time = tw->target_time;
     if (TWI_UNLIKELY(target_tick >= tw->ahead_tick))
         twi_move_ahead(tw, before);
-    if (TWI_UNLIKELY(tw->next_time == 0))
-        twi_correct_keys(tw);
+    if (TWI_UNLIKELY(tw->next_time == 0) && !twi_correct_keys(tw))
+        return;
     uint64_t quiet = tw->queue[0]->quiet_tick;
     if (twi_is_empty(&tw->lists[TWI_NEXT_CALL]) && quiet < tw->last_tick)
         next = (quiet + 1) * tw->tick_length;
@@ -2006,7 +2024,7 @@ static inline tw_timer *twi_take_next(timingwheel *tw, uint64_t target_tick)
         if (wheel != &tw->missing)
             timer = twi_take_from(tw, wheel);
         else
-            twi_place_waiting(tw);
+            twi_place_waiting(tw, true);
     }
     return timer;
 }
@@ -2148,7 +2166,7 @@ TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest)
     if (!tw_next_deadline(tw, &next))
         return longest;
     /* A known next_time lies after the clock. */
-    if (next <= now || (next != tw->next_time &&
+    if (next <= now || (!twi_knows_next(tw) &&
                         (next <= tw->target_time || next <= tw_now(tw))))
         return 0;
     return next - now < longest ? next - now : longest;
@@ -2236,8 +2254,7 @@ TW_DEF tw_timer *tw_find(const timingwheel *tw, tw_matcher *match,
         return NULL;
     for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;) {
         twi_rule_ring(__func__, bucket);
-        for (twi_link *link = bucket->ring.next; link != &bucket->ring;
-             link = link->next) {
+        TWI_FOR_EACH (link, bucket) {
             twi_rule_link(__func__, link);
             if (match(twi_timer_of(link), context))
                 return twi_timer_of(link);
@@ -2381,8 +2398,7 @@ static void twi_write_line(tw_writer *write, void *context, const char *words,
 static size_t twi_ring_length(const twi_bucket *bucket)
 {
     size_t timers = 0;
-    for (const twi_link *link = bucket->ring.next; link != &bucket->ring;
-         link = link->next)
+    TWI_FOR_EACH (link, bucket)
         timers++;
     return timers;
 }
@@ -2624,7 +2640,8 @@ static bool twi_apply(timingwheel *tw, tw_remote *remote)
             uint64_t deadline =
                 request == UINT64_MAX ? request : request - TWI_START;
             twi_advise_delay(tw, &remote->timer, deadline);
-            done = twi_start_slow(tw, &remote->timer, deadline, SIZE_MAX) == TW_OK;
+            done =
+                twi_start_slow(tw, &remote->timer, deadline, SIZE_MAX) == TW_OK;
         } else if (twi_is_pending(&remote->timer)) {
             twi_note_leaving(tw, &remote->timer);
             twi_remove(tw, &remote->timer, TW_CANCELLED);
