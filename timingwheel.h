@@ -1,4 +1,4 @@
-/* timingwheel.h - v2.3.0 - timers for event loops, in one header
+/* timingwheel.h - v2.4.0 - timers for event loops, in one header
 
    A hierarchical timing wheel: starting, cancelling and postponing take
    constant time, and timers fire in order of tick, never early, however many
@@ -234,12 +234,14 @@
 #endif
 #endif
 
-#if defined(TIMINGWHEEL_H) && TIMINGWHEEL_H + 0 != 20300
-#error "two versions of timingwheel.h in one file: keep one of them"
-#endif
-
 #ifndef TIMINGWHEEL_H
-#define TIMINGWHEEL_H 20300
+
+/* The version, from which all names and numbers of the version are made. */
+#define TW_VERSION_MAJOR 2
+#define TW_VERSION_MINOR 4
+#define TW_VERSION_PATCH 0
+#define TIMINGWHEEL_H \
+    (TW_VERSION_MAJOR * 10000 + TW_VERSION_MINOR * 100 + TW_VERSION_PATCH)
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -266,12 +268,13 @@ extern "C++" { /* this header may be included inside extern "C" */
 #endif
 #endif /* TIMINGWHEEL_THREADS */
 
-#define TW_VERSION_MAJOR 2
-#define TW_VERSION_MINOR 3
-#define TW_VERSION_PATCH 0
-/* The implementation defines a function of this name, and each file that
- * declares functions refers to it: files of two versions do not link. */
-#define TWI_VERSION timingwheel_h_2_3_0
+/* The implementation defines a function of this name, which ends in the
+ * version, and each file that declares functions refers to it: files of
+ * two versions do not link. */
+#define TWI_PASTE(major, minor, patch) timingwheel_h_##major##_##minor##_##patch
+#define TWI_NAME(major, minor, patch) TWI_PASTE(major, minor, patch)
+#define TWI_VERSION \
+    TWI_NAME(TW_VERSION_MAJOR, TW_VERSION_MINOR, TW_VERSION_PATCH)
 
 #ifdef __cplusplus
 extern "C" {
@@ -329,6 +332,12 @@ typedef struct tw_config {
 
 #define TW_DEFAULT_WHEEL_SIZE 256
 #define TWI_MOST_STEPS (1024u << 2 * (SIZE_MAX > 65535))
+
+/* The bytes of a wheel, from TW_MALLOC, as a constant expression; a multiple
+ * of the size of uint64_t. (64 serve to align the buckets.) */
+#define TW_WHEEL_BYTES(wheel_size)                                            \
+    (sizeof(twi_wheel) + 64 + 2 * (size_t)(wheel_size) * sizeof(twi_bucket) + \
+     (2 * (size_t)(wheel_size) + 63) / 64 * sizeof(uint64_t))
 
 /* The result of tw_get_stats. */
 typedef struct tw_stats {
@@ -400,20 +409,18 @@ typedef struct tw_remote tw_remote;
 struct tw_remote {
     tw_timer timer;               /* for the timingwheel's thread */
     TWI_ATOMIC(uint64_t) request; /* TWI_NOTHING, TWI_CANCEL or a start */
-    tw_remote *next;              /* in a list of the mailbox; NULL: the last */
+    tw_remote *next;              /* in the list of posts; NULL: the last */
 };
 
-/* Requests on their way to one timingwheel. Padding of two cache lines
- * separates the writes of posting threads from the writes of tw_collect. */
+/* Requests on their way to one timingwheel. Padding of two cache lines on both
+ * sides keeps the writes of posting threads away from the loop's memory. */
 struct tw_mailbox {
     char before[128];
     TWI_ATOMIC(tw_remote *) posted; /* newest first; NULL: tw_collect has all */
     void (*wake)(void *context);    /* tells the loop; NULL: no call */
     void *context;                  /* for wake */
-    char between[128];
-    timingwheel *tw;    /* NULL: every start waits */
-    tw_remote *waiting; /* starts refused so far, oldest first; within
-                           tw_collect also the requests taken */
+    timingwheel *tw;                /* NULL: every request stays in `posted` */
+    char after[128];
 };
 
 #endif /* TIMINGWHEEL_THREADS */
@@ -423,6 +430,10 @@ struct tw_mailbox {
 #endif
 
 #endif /* TIMINGWHEEL_H */
+
+#if TIMINGWHEEL_H != 20400 /* the number of this file */
+#error "two versions of timingwheel.h in one file: keep one of them"
+#endif
 
 /* ------------------------------------------------------------ functions ---
  *
@@ -471,23 +482,6 @@ extern "C" {
 #endif
 TW_DEF void TWI_VERSION(void);
 static void (*const twi_version)(void) TWI_KEPT = TWI_VERSION;
-
-/* All files of one version share this symbol. Of two versions, each defines it,
- * and the linker names the sections. (Not for clang, whose -flto would find two
- * definitions in any two files.) */
-#if defined(__ELF__) && defined(__GNUC__) && !defined(__clang__)
-#define TWI_TEXT_OF(macro) #macro
-#define TWI_TEXT(macro) TWI_TEXT_OF(macro)
-#define TWI_SECTION "." TWI_TEXT(TWI_VERSION)
-__asm__(".ifndef .L" TWI_SECTION "\n" /* -flto joins files */
-        ".set .L" TWI_SECTION ", 0\n"
-        ".pushsection " TWI_SECTION ",\"G\",%progbits," TWI_SECTION ",comdat\n"
-        ".globl timingwheel_h_in_two_versions\n"
-        ".hidden timingwheel_h_in_two_versions\n"
-        "timingwheel_h_in_two_versions:\n"
-        ".popsection\n"
-        ".endif");
-#endif
 #endif /* TW_STATIC */
 
 /* Sets up `tw`, which may be uninitialised memory, and returns TW_OK. `config`
@@ -720,16 +714,15 @@ TW_DEF void tw_post_start(tw_mailbox *box, tw_remote *remote,
 TW_DEF void tw_post_cancel(tw_mailbox *box, tw_remote *remote);
 
 /* The timingwheel's thread: applies all requests posted before this call, in
- * order of first post. Returns the number of starts that wait (see THREADS).
- * The next call tries waiting starts first. Sleep only briefly until then,
- * because nothing wakes the loop for waiting starts. Returns 0 if box is NULL.
- * Fires nothing and never waits. Allowed in a callback. In a visitor of
- * tw_foreach, where starts are refused, every request waits. Costs one start or
- * cancel per request and per waiting start, however many. */
+ * order of first post, and returns 0. Where no timer can start, inside
+ * tw_foreach, TW_MALLOC or TW_FREE, and while no timingwheel is set up, every
+ * request stays where it is, and the result is 1. Returns 0 if box is NULL.
+ * Fires nothing and never waits. Allowed in a callback. Costs one start or
+ * cancel per request. */
 TW_DEF size_t tw_collect(tw_mailbox *box);
 
 /* The timingwheel's thread: returns true if no request for `remote` is on its
- * way or waits, or if remote is NULL. A cancelled timer will then not fire, and
+ * way, or if remote is NULL. A cancelled timer will then not fire, and
  * this thread may use or free it, if it is not pending and nobody posts it
  * again. */
 TW_DEF bool tw_remote_settled(const tw_remote *remote);
@@ -854,8 +847,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
       timer in a ring is pending. `count` is the number of timers in all rings.
    2. No timer of a bucket is due up to its quiet_tick. The tick after lies in
       the bucket's step, one of 2 * wheel_size steps from the own step on.
-   3. A bucket with timers has its mark, and at most `bound` timers. An empty
-      bucket has quiet_tick UINT64_MAX and bound 0.
+   3. A bucket with timers has its mark, and at most `most` timers. An empty
+      bucket has quiet_tick UINT64_MAX and `most` 0.
    4. A wheel is not quiet for longer than one of its buckets.
    5. The delay queue is a heap of the wheels (and `missing`) whose quiet tick
       is below UINT64_MAX. The tick after the least one is not before the clock.
@@ -892,12 +885,12 @@ typedef struct twi_bucket {
     twi_link ring;       /* the timers, in start order */
     uint64_t quiet_tick; /* in wheels: no timer is due up to this tick, which
                             may be too low; UINT64_MAX: empty */
-    uint64_t bound;      /* in wheels: there are at most so many timers; 0:
+    uint64_t most;       /* in wheels: there are at most so many timers; 0:
                             empty. Restarted, cancelled and fired timers still
                             count */
 #if TWI_HINTS != 0
     uint32_t recent[TWI_HINTS]; /* hints of the last timers added; the next to
-                                   be replaced is [bound % TWI_HINTS] */
+                                   be replaced is [most % TWI_HINTS] */
 #endif
 } twi_bucket;
 
@@ -974,7 +967,7 @@ struct timingwheel {
     /* The call in progress, or stopped by a limit */
     bool unfinished;      /* has begun, and not ended */
     uint64_t target_time; /* the `now` of the call */
-    uint64_t stop_at;     /* the sum of fired and cascaded that ends the call */
+    uint64_t spent_at;    /* the sum of fired and cascaded that ends the call */
     uint64_t ahead_tick;  /* before this tick no bucket has to move ahead; 0:
                              a bucket has become large */
     uint64_t looked_tick; /* the clock at the last look for large buckets */
@@ -983,12 +976,6 @@ struct timingwheel {
     const char *called;  /* the public function that runs */
     unsigned advised;    /* bits: the kinds of hints printed so far */
 };
-
-/* The bytes of a wheel, from TW_MALLOC, as a constant expression; a multiple
- * of the size of uint64_t. (64 serve to align the buckets.) */
-#define TW_WHEEL_BYTES(wheel_size)                                            \
-    (sizeof(twi_wheel) + 64 + 2 * (size_t)(wheel_size) * sizeof(twi_bucket) + \
-     (2 * (size_t)(wheel_size) + 63) / 64 * sizeof(uint64_t))
 
 #ifdef __cplusplus
 }
@@ -1040,34 +1027,6 @@ struct timingwheel {
 #else
 #define TWI_WRAPS
 #endif
-
-/* What TW_DEBUG finds. The functions twi_rule_... report misuse and abort, and
- * twi_advise_... print what is allowed, but most likely a mistake. They do
- * nothing without TW_DEBUG, and stand at the end. `function` is the public
- * function that the user has called. */
-static void twi_rule_given(const char *function, const timingwheel *tw);
-static void twi_rule_timer_given(const char *function, const tw_timer *timer);
-static void twi_rule_size(bool fits);
-static void twi_rule_set_up(const char *function, const timingwheel *tw);
-static void twi_rule_in_place(const char *function, const timingwheel *tw);
-static void twi_rule_ready(const char *function, timingwheel *tw);
-static void twi_rule_live(const char *function, timingwheel *tw);
-static void twi_rule_ring(const char *function, const twi_bucket *bucket);
-static void twi_rule_link(const char *function, const twi_link *link);
-static void twi_rule_initialised(const char *function, const tw_timer *timer);
-static void twi_rule_timer(const timingwheel *tw, const tw_timer *timer);
-static void twi_rule_use(const char *function, timingwheel *tw,
-                         const tw_timer *timer);
-static void twi_rule_not_pending(const tw_timer *timer);
-static void twi_advise_delay(timingwheel *tw, const tw_timer *timer,
-                             uint64_t deadline);
-static void twi_advise_window(timingwheel *tw, const tw_timer *timer,
-                              uint64_t earliest, uint64_t latest);
-static void twi_advise_after(timingwheel *tw, const tw_timer *timer,
-                             uint64_t now, uint64_t delay);
-static void twi_advise_now(timingwheel *tw, uint64_t now);
-static void twi_advise_callback(timingwheel *tw, const tw_timer *timer);
-static void twi_set_called(timingwheel *tw, const char *function);
 
 /* ------------------------------------------------------- bits and ticks --- */
 
@@ -1130,7 +1089,7 @@ static inline void twi_set_hint(const timingwheel *tw, tw_timer *timer,
 #if defined(TW_DEBUG)
     timer->hint = (TWI_HINT_OF(tw) & ~1u) | (timer->hint & 1);
 #elif TWI_HINTS != 0
-    uint32_t *recent = &bucket->recent[bucket->bound % TWI_HINTS];
+    uint32_t *recent = &bucket->recent[bucket->most % TWI_HINTS];
     timer->hint = *recent;
     *recent = TWI_HINT_OF(timer);
 #endif
@@ -1164,16 +1123,297 @@ static inline bool twi_is_empty(const twi_bucket *bucket)
     return bucket->ring.next == &bucket->ring;
 }
 
-static inline void twi_reset_bounds(twi_bucket *bucket)
+/* ------------------------------------------------------------- TW_DEBUG ---
+ * Not needed to follow a timer: the functions twi_rule_... report misuse and
+ * abort, and twi_advise_... print what is allowed, but most likely a mistake.
+ * They do nothing without TW_DEBUG. `function` is the public function that the
+ * user has called. */
+
+#if !defined(TW_DEBUG)
+#define TWI_DEBUGGING 0
+#define TWI_REPORT(function, timer, sentence) ((void)(function), (void)(timer))
+#elif defined(TW_ASSERT)
+#define TWI_DEBUGGING 1
+#define TWI_REPORT(function, timer, sentence) \
+    do {                                      \
+        (void)(function), (void)(timer);      \
+        TW_ASSERT(0 && sentence);             \
+    } while (0)
+#else
+#include <stdio.h>
+#include <stdlib.h>
+#define TWI_DEBUGGING 1
+#define TWI_PRINTING 1
+#define TWI_REPORT(function, timer, sentence) \
+    (twi_print("", sentence, function, timer), abort())
+
+TWI_NOINLINE void twi_print(const char *mark, const char *sentence,
+                            const char *function, const tw_timer *timer)
+{
+    fprintf(stderr, "timingwheel.h: %s%s", mark, sentence);
+    if (timer != NULL)
+        fprintf(stderr, "; timer %p, callback %p", (const void *)timer,
+                (const void *)(uintptr_t)timer->callback);
+    fprintf(stderr, " (%s)\n", function);
+}
+#endif
+#ifndef TWI_PRINTING
+#define TWI_PRINTING 0
+#define twi_print(mark, sentence, function, timer) ((void)(timer))
+#endif
+
+static void twi_set_called(timingwheel *tw, const char *function)
+{
+    if (TWI_PRINTING)
+        tw->called = function;
+}
+
+/* A statement: reports the misuse, if there is one. TW_ASSERT is given the
+ * sentence. Without TW_DEBUG nothing is evaluated. */
+#define TWI_MISUSE(misused, function, timer, sentence) \
+    do {                                               \
+        if (TWI_DEBUGGING && (misused))                \
+            TWI_REPORT(function, timer, sentence);     \
+    } while (0)
+
+static void twi_rule_given(const char *function, const timingwheel *tw)
+{
+    TWI_MISUSE(tw == NULL, function, NULL,
+               "the timingwheel is NULL: pass the address of one of yours");
+}
+
+static void twi_rule_timer_given(const char *function, const tw_timer *timer)
+{
+    TWI_MISUSE(timer == NULL, function, NULL,
+               "the timer is NULL: pass the address of one of yours");
+}
+
+static void twi_rule_size(bool fits)
+{
+    TWI_MISUSE(!fits, "tw_init", NULL,
+               "wheel_size must be a power of two from 2 to 4096, or 0");
+}
+
+/* The timingwheel may be used, and is where it was set up: `missing` points
+ * into it. */
+static void twi_rule_set_up(const char *function, const timingwheel *tw)
+{
+    twi_rule_given(function, tw);
+    TWI_MISUSE(tw != NULL && tw->missing.buckets != tw->lists, function, NULL,
+               "the timingwheel is used before tw_init or after tw_destroy, "
+               "or was moved or copied: keep it where tw_init has set it up");
+    TWI_MISUSE(tw != NULL && (tw->activity & TWI_ALLOCATING) != 0, function,
+               NULL,
+               "TW_MALLOC or TW_FREE uses its timingwheel: do not call tw_ "
+               "functions from the allocator");
+}
+
+/* For functions that allow NULL and zero memory. */
+static void twi_rule_in_place(const char *function, const timingwheel *tw)
+{
+    if (TWI_DEBUGGING && tw != NULL && tw->activity != 0)
+        twi_rule_set_up(function, tw);
+}
+
+static void twi_rule_ready(const char *function, timingwheel *tw)
+{
+    twi_rule_set_up(function, tw);
+    twi_set_called(tw, function);
+}
+
+static void twi_rule_live(const char *function, timingwheel *tw)
+{
+    twi_rule_ready(function, tw);
+    TWI_MISUSE(tw != NULL && tw->activity != TWI_OPEN, function, NULL,
+               "a callback or visitor must not advance, poll, trim or "
+               "destroy its timingwheel: do it after the call (or a callback "
+               "has left an earlier call by longjmp, or by an exception "
+               "through C)");
+}
+
+/* The neighbours of a link lead back to it. Names the one that does not; if
+ * none does, `link` may be a copy, and `suspect` is named. */
+static void twi_rule_neighbours(const char *function, const twi_link *link,
+                                const twi_link *suspect)
+{
+    if (TWI_DEBUGGING && link->next->prev == link)
+        suspect = link->prev;
+    else if (TWI_DEBUGGING && link->prev->next == link)
+        suspect = link->next;
+    TWI_MISUSE(link->next->prev != link || link->prev->next != link, function,
+               (const tw_timer *)(const void *)suspect,
+               "a pending timer, this timer or a neighbour in its bucket, "
+               "was freed, initialised again, copied, moved or overwritten: "
+               "cancel it first, or use tw_move; -fsanitize=address finds "
+               "the line that freed it (or a second thread uses the "
+               "timingwheel: -fsanitize=thread finds the thread)");
+}
+
+static void twi_rule_ring(const char *function, const twi_bucket *bucket)
+{
+    twi_rule_neighbours(function, &bucket->ring, bucket->ring.next);
+}
+
+static void twi_rule_link(const char *function, const twi_link *link)
+{
+    twi_rule_neighbours(function, link, link);
+}
+
+static void twi_rule_initialised(const char *function, const tw_timer *timer)
+{
+    TWI_MISUSE(timer->state > TW_PENDING, function, timer,
+               "the timer was never initialised: call tw_timer_init first");
+}
+
+/* A timer to be started, moved or cancelled is idle, or pending here. */
+static void twi_rule_timer(const timingwheel *tw, const tw_timer *timer)
+{
+    twi_rule_initialised(tw->called, timer);
+    if (!TWI_DEBUGGING || !twi_is_pending(timer))
+        return;
+    TWI_MISUSE((timer->hint | 1) != (TWI_HINT_OF(tw) | 1), tw->called, timer,
+               "the timer is pending on another timingwheel, or was moved "
+               "with its timingwheel, or was never initialised: cancel it "
+               "before that, and call tw_timer_init first");
+    TWI_MISUSE(tw->count == 0, tw->called, timer,
+               "the timer looks pending, but no timer is: it is a copy of a "
+               "pending timer, or tw_init was called again: use tw_move, or "
+               "destroy the timingwheel first");
+    twi_rule_link(tw->called, &timer->link);
+}
+
+static void twi_rule_use(const char *function, timingwheel *tw,
+                         const tw_timer *timer)
+{
+    twi_rule_ready(function, tw);
+    twi_rule_timer_given(function, timer);
+    if (TWI_DEBUGGING && tw != NULL && timer != NULL)
+        twi_rule_timer(tw, timer);
+}
+
+/* A timer that another is moved into. */
+static void twi_rule_not_pending(const tw_timer *timer)
+{
+    TWI_MISUSE(twi_is_pending(timer) && timer->link.next->prev == &timer->link,
+               "tw_move", timer,
+               "tw_move into a pending timer: cancel that timer first");
+}
+
+/* The kinds of advice: each is printed once per timingwheel. */
+enum twi_advice {
+    TWI_DELAY = 1,
+    TWI_AFTER = 2,
+    TWI_NEGATIVE = 4,
+    TWI_SHORT = 8,
+    TWI_WINDOW = 16,
+    TWI_NOW = 32,
+    TWI_SILENT = 64
+};
+
+static void twi_advise(timingwheel *tw, const char *function, unsigned kind,
+                       const tw_timer *timer, const char *sentence)
+{
+    (void)function, (void)sentence;
+    if ((tw->advised & kind) == 0)
+        twi_print("hint: ", sentence, function, timer);
+    tw->advised |= kind;
+}
+
+/* Far before `start`: a deadline shortly before `start` may be one that a
+ * program restores. 0 is "at once". */
+static bool twi_is_long_ago(const timingwheel *tw, uint64_t deadline)
+{
+    return deadline != 0 && deadline < tw->start_time - tw->start_time / 2;
+}
+
+static void twi_advise_delay(timingwheel *tw, const tw_timer *timer,
+                             uint64_t deadline)
+{
+    if (TWI_PRINTING && twi_is_long_ago(tw, deadline))
+        twi_advise(
+            tw, tw->called, TWI_DELAY, timer,
+            "the deadline lies far before the first reading of the clock: "
+            "a delay? Add a reading of the clock, as tw_start_after does");
+}
+
+static void twi_advise_window(timingwheel *tw, const tw_timer *timer,
+                              uint64_t earliest, uint64_t latest)
+{
+    if (TWI_PRINTING && latest < earliest)
+        twi_advise(tw, tw->called, TWI_WINDOW, timer,
+                   "the timer does not start, because `latest` lies before "
+                   "`earliest`: a difference below 0?");
+}
+
+/* A clock that steps back by a second or so harms nobody, and after a call with
+ * UINT64_MAX, which takes out all timers, every `now` lies before. */
+static void twi_advise_latest(timingwheel *tw, const char *function,
+                              uint64_t now, uint64_t latest)
+{
+    if (now != 0 && now < latest && tw->target_time != UINT64_MAX &&
+        (latest - now) / tw->tick_length > 1000)
+        twi_advise(
+            tw, function, TWI_NOW, NULL,
+            "`now` lies far before the latest one: an old reading, another "
+            "unit, or a clock that was set back? Read one monotonic clock, in "
+            "one unit, at each call");
+}
+
+static void twi_advise_after(timingwheel *tw, const tw_timer *timer,
+                             uint64_t now, uint64_t delay)
+{
+    if (!TWI_PRINTING)
+        return;
+    if (twi_is_long_ago(tw, tw_after(now, delay)))
+        twi_advise(
+            tw, tw->called, TWI_AFTER, timer,
+            "now + delay lies far before the first reading of the clock: "
+            "an old `now`, or another unit? Pass the latest reading");
+    if (delay > UINT64_C(1) << 63 && delay != UINT64_MAX)
+        twi_advise(tw, tw->called, TWI_NEGATIVE, timer,
+                   "the delay is above 2^63, practically for ever: a "
+                   "negative number? Pass 0 to fire at once; without a "
+                   "timeout, do not start the timer");
+    else if (delay != 0 && delay < tw->tick_length / 16)
+        twi_advise(tw, tw->called, TWI_SHORT, timer,
+                   "the delay is far shorter than a tick, and takes one: "
+                   "another unit? If not, set a shorter tw_config.tick");
+    else if (delay != 0)
+        tw->advised |= TWI_SHORT; /* the unit is right: no advice later */
+    if (now >= tw->start_time &&
+        now != timer->deadline) /* equal: a timer that catches up */
+        twi_advise_latest(tw, tw->called, now, tw_now(tw));
+}
+
+/* Also for a const timingwheel, whose `advised` TW_DEBUG may write. */
+static void twi_advise_now(const char *function, const timingwheel *tw,
+                           uint64_t now)
+{
+    if (TWI_PRINTING && tw != NULL)
+        twi_advise_latest((timingwheel *)(uintptr_t)tw, function, now,
+                          tw->unfinished ? tw->target_time : tw->clock_time);
+}
+
+static void twi_advise_callback(timingwheel *tw, const tw_timer *timer)
+{
+    if (TWI_PRINTING && timer->callback == NULL && (timer->hint & 1) == 0)
+        twi_advise(tw, tw->called, TWI_SILENT, timer,
+                   "a timer without a callback has fired: call tw_timer_init, "
+                   "or take the timer by tw_poll");
+}
+
+/* --------------------------------------------------- changes of a ring --- */
+
+static inline void twi_note_emptied(twi_bucket *bucket)
 {
     bucket->quiet_tick = UINT64_MAX;
-    bucket->bound = 0;
+    bucket->most = 0;
 }
 
 static inline void twi_init_bucket(twi_bucket *bucket)
 {
     bucket->ring.next = bucket->ring.prev = &bucket->ring;
-    twi_reset_bounds(bucket);
+    twi_note_emptied(bucket);
 }
 
 static inline void twi_unlink(const timingwheel *tw, twi_link *link)
@@ -1183,7 +1423,7 @@ static inline void twi_unlink(const timingwheel *tw, twi_link *link)
     next->prev = prev;
     prev->next = next;
     if (next == prev) /* the bucket, now empty */
-        twi_reset_bounds((twi_bucket *)(void *)next);
+        twi_note_emptied((twi_bucket *)(void *)next);
 }
 
 /* Appends the timers of `from`, which is then empty, to those of `to`. */
@@ -1533,12 +1773,12 @@ static inline void twi_put(timingwheel *tw, tw_timer *timer, twi_wheel *wheel,
     uint64_t quiet = tick - 1;
     twi_insert(tw, timer, bucket, at_front);
     twi_set_mark(wheel, index);
-    bucket->bound++;
+    bucket->most++;
     bucket->quiet_tick =
         quiet < bucket->quiet_tick ? quiet : bucket->quiet_tick;
     if (TWI_UNLIKELY(quiet < wheel->quiet_tick) ||
-        TWI_UNLIKELY(bucket->bound == TWI_LARGE))
-        twi_note_first_or_large(tw, wheel, bucket->bound, tick);
+        TWI_UNLIKELY(bucket->most == TWI_LARGE))
+        twi_note_first_or_large(tw, wheel, bucket->most, tick);
 }
 
 /* Puts a timer for a tick after the clock into its wheel. If the wheel is
@@ -1763,7 +2003,7 @@ TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon)
 /* True if the call has handled as many timers as its limit allows. */
 static inline bool twi_is_spent(const timingwheel *tw)
 {
-    return tw->fired + tw->cascaded == tw->stop_at;
+    return tw->fired + tw->cascaded == tw->spent_at;
 }
 
 /* Moves up to `most` timers of the bucket of `tick` to the next finer wheel
@@ -1777,7 +2017,7 @@ TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
         tw_timer *timer = twi_timer_of(from->ring.prev);
         uint64_t its_tick = twi_tick_of(tw, timer->deadline);
         TWI_PREFETCH_HINT(timer);
-        from->bound--;
+        from->most--;
         if ((its_tick ^ tick) >> wheel->shift != 0) { /* was postponed */
             twi_place_again(tw, timer);
             continue;
@@ -1809,7 +2049,7 @@ static inline tw_timer *twi_take_first(timingwheel *tw, twi_bucket *bucket)
  * was postponed. (Without firing in place, 20 timers take 35 % longer.) Not for
  * a lone due timer. */
 TWI_WRAPS TWI_NOINLINE tw_timer *
-twi_take_coarse(timingwheel *tw, twi_wheel *wheel, twi_bucket *bucket)
+twi_take_from_coarse(timingwheel *tw, twi_wheel *wheel, twi_bucket *bucket)
 {
     uint64_t last = tw->clock_tick | ((UINT64_C(1) << wheel->shift) - 1);
     uint64_t end = last * tw->tick_length; /* may wrap: then timers move down */
@@ -1856,7 +2096,7 @@ static inline bool twi_are_due(const timingwheel *tw, const twi_bucket *bucket)
  * NULL: no timer was due, or timers have moved. If the first two are due, or
  * the only one, none need a look, because the quiet tick stays right. (Without
  * this case, timers due at one moment take 50 % longer, and few timers 8 %.) */
-static inline tw_timer *twi_take_from(timingwheel *tw, twi_wheel *wheel)
+static inline tw_timer *twi_take_from_wheel(timingwheel *tw, twi_wheel *wheel)
 {
     uint32_t index = twi_index_of(tw, wheel, tw->clock_tick);
     twi_bucket *bucket = &wheel->buckets[index];
@@ -1865,7 +2105,7 @@ static inline tw_timer *twi_take_from(timingwheel *tw, twi_wheel *wheel)
         if (wheel->shift == 0 || twi_are_due(tw, bucket))
             timer = twi_take_first(tw, bucket);
         else
-            timer = twi_take_coarse(tw, wheel, bucket);
+            timer = twi_take_from_coarse(tw, wheel, bucket);
     }
     if (twi_is_empty(bucket)) {
         twi_clear_mark(wheel, index);
@@ -1904,15 +2144,14 @@ TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw, uint64_t before)
             continue; /* no large bucket, or no step beyond 64 bits */
         uint64_t from = looked < own ? own : looked;
         twi_bucket *bucket = twi_bucket_of(tw, wheel, end);
-        if (bucket->bound > tw->count) /* restarts count, too */
-            bucket->bound = tw->count;
-        if (bucket->bound >= TWI_LARGE) {
-            twi_move_down(
-                tw, wheel, end,
-                twi_share_of(bucket->bound, clock - from, end - from));
-            if (bucket->bound != 0 && bucket->bound < TWI_LARGE)
-                bucket->bound = TWI_LARGE; /* goes on until it is empty */
-            look_at = clock + (end - clock) / (bucket->bound / TWI_BATCH + 1);
+        if (bucket->most > tw->count) /* restarts count, too */
+            bucket->most = tw->count;
+        if (bucket->most >= TWI_LARGE) {
+            twi_move_down(tw, wheel, end,
+                          twi_share_of(bucket->most, clock - from, end - from));
+            if (bucket->most != 0 && bucket->most < TWI_LARGE)
+                bucket->most = TWI_LARGE; /* goes on until it is empty */
+            look_at = clock + (end - clock) / (bucket->most / TWI_BATCH + 1);
         }
         if (look_at < tw->ahead_tick)
             tw->ahead_tick = look_at;
@@ -2003,7 +2242,7 @@ static inline void twi_end_call(timingwheel *tw, uint64_t target_tick)
 
 /* Takes out and returns the next timer due by the target. NULL: none is left,
  * and the call has ended, or its limit is reached. */
-static inline tw_timer *twi_take_next(timingwheel *tw, uint64_t target_tick)
+static inline tw_timer *twi_take_next_due(timingwheel *tw, uint64_t target_tick)
 {
     twi_bucket *list = &tw->lists[TWI_THIS_CALL];
     tw_timer *timer = NULL;
@@ -2022,7 +2261,7 @@ static inline tw_timer *twi_take_next(timingwheel *tw, uint64_t target_tick)
         }
         tw->clock_tick = wheel->quiet_tick + 1;
         if (wheel != &tw->missing)
-            timer = twi_take_from(tw, wheel);
+            timer = twi_take_from_wheel(tw, wheel);
         else
             twi_place_waiting(tw, true);
     }
@@ -2038,7 +2277,7 @@ TWI_WRAPS static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
     bool begun = false;
     const char *called = tw->called;
     TWI_ENTER(tw, TWI_ADVANCING);
-    tw->stop_at = tw->fired + tw->cascaded + limit;
+    tw->spent_at = tw->fired + tw->cascaded + limit;
     do {
         if (!tw->unfinished) {
             tw->target_time = now < tw->clock_time ? tw->clock_time : now;
@@ -2048,7 +2287,7 @@ TWI_WRAPS static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
             tw->unfinished = begun = true;
         }
         uint64_t target_tick = twi_tick_reached(tw, tw->target_time);
-        while ((timer = twi_take_next(tw, target_tick)) != NULL) {
+        while ((timer = twi_take_next_due(tw, target_tick)) != NULL) {
             timer->state = TW_FIRED;
             tw->count--;
             tw->fired++;
@@ -2067,7 +2306,7 @@ TWI_WRAPS static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
 /* Returns true if a call has nothing to do but to move the clock, which is then
  * done, or if the call is refused. (Without work_tick, a turn of the loop
  * without a due timer takes twice the instructions.) */
-static inline bool twi_pass_quickly(timingwheel *tw, uint64_t now)
+static inline bool twi_skip_call(timingwheel *tw, uint64_t now)
 {
     if (tw == NULL || tw->activity != TWI_OPEN)
         return true;
@@ -2084,8 +2323,8 @@ static inline size_t twi_fire(const char *function, timingwheel *tw,
                               uint64_t now, uint64_t limit)
 {
     twi_rule_live(function, tw);
-    twi_advise_now(tw, now);
-    if (limit == 0 || twi_pass_quickly(tw, now))
+    twi_advise_now(function, tw, now);
+    if (limit == 0 || twi_skip_call(tw, now))
         return 0;
     uint64_t before = tw->fired;
     (void)twi_advance(tw, now, limit, false);
@@ -2106,8 +2345,8 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 {
     twi_rule_live(__func__, tw);
-    twi_advise_now(tw, now);
-    if (twi_pass_quickly(tw, now))
+    twi_advise_now(__func__, tw, now);
+    if (twi_skip_call(tw, now))
         return NULL;
     return twi_advance(tw, now, UINT64_MAX, true);
 }
@@ -2163,6 +2402,7 @@ TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest)
 {
     uint64_t next;
     twi_rule_in_place(__func__, tw);
+    twi_advise_now(__func__, tw, now);
     if (!tw_next_deadline(tw, &next))
         return longest;
     /* A known next_time lies after the clock. */
@@ -2223,6 +2463,13 @@ static twi_bucket *twi_next_bucket(const timingwheel *tw, twi_walk *at)
     return ++at->index < TWI_LISTS ? &tw->missing.buckets[at->index] : NULL;
 }
 
+/* Clears the mark of an empty bucket that a walk has just left. */
+static void twi_unmark(const twi_walk *at, const twi_bucket *bucket)
+{
+    if (at->index != 0 && at->wheel->marks != NULL && twi_is_empty(bucket))
+        twi_clear_mark(at->wheel, at->index - 1);
+}
+
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
 {
     size_t visited = 0;
@@ -2240,6 +2487,7 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
             visited++;
             visit(twi_timer_of(link), context);
         }
+        twi_unmark(&at, bucket);
     }
     TWI_LEAVE();
     return visited;
@@ -2270,8 +2518,10 @@ static size_t twi_drain(timingwheel *tw, tw_visitor *visit, void *context)
     twi_walk at = {NULL, 0};
     TWI_ENTER(tw, TWI_DRAINING);
     twi_bucket *drained = twi_next_bucket(tw, &at); /* TWI_THIS_CALL */
-    for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;)
+    for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;) {
         twi_append_ring(tw, bucket, drained);
+        twi_unmark(&at, bucket);
+    }
     while (tw->queued != 0)
         twi_queue_set(tw, tw->queue[0], UINT64_MAX);
     twi_forget_next(tw); /* a visitor may throw: then timers are left */
@@ -2480,12 +2730,12 @@ TWI_WRAPS static bool twi_bucket_is_sound(const timingwheel *tw,
     const twi_bucket *bucket = &wheel->buckets[index];
     uint64_t step = (bucket->quiet_tick + 1) >> wheel->shift;
     if (twi_is_empty(bucket))
-        return bucket->quiet_tick == UINT64_MAX && bucket->bound == 0;
+        return bucket->quiet_tick == UINT64_MAX && bucket->most == 0;
     return (wheel->marks[index / 64] >> index % 64 & 1) != 0 &&
            (step & tw->bucket_mask) == index &&
            step - (tw->clock_tick >> wheel->shift) <= tw->bucket_mask &&
            bucket->quiet_tick >= wheel->quiet_tick &&
-           (bucket->bound < TWI_LARGE || wheel->shift == 0 ||
+           (bucket->most < TWI_LARGE || wheel->shift == 0 ||
             step <= wheel->large_tick >> wheel->shift);
 }
 
@@ -2523,7 +2773,7 @@ TWI_WRAPS TW_DEF bool tw_check(const timingwheel *tw)
             if (!twi_bucket_is_sound(tw, wheel, i) ||
                 !twi_ring_is_sound(tw, bucket, bucket->quiet_tick + 1,
                                    &timers) ||
-                timers - before > bucket->bound)
+                timers - before > bucket->most)
                 return false;
         }
     }
@@ -2541,20 +2791,17 @@ TWI_WRAPS TW_DEF bool tw_check(const timingwheel *tw)
  * deadline plus 2, at most UINT64_MAX). Only an atomic read-modify-write
  * changes the word, so each request is taken once.
  *
- *     posted ---> c ---> b ---> a              newest first, for all threads
- *     waiting --> w ---> a ---> b ---> c       oldest first, for the collector
+ *     posted ---> c ---> b ---> a       newest first, for all threads
+ *     oldest ---> a ---> b ---> c       for tw_collect
  *
  * A post that finds nothing pushes the remote onto `posted`. tw_collect takes
- * the list, and appends it in reverse to `waiting`, behind the starts refused
- * before (w). A remote leaves `waiting` unless its start is refused.
+ * the whole list, reverses it, and applies the requests.
  *
  * NO REQUEST IS LOST. A remote with a request is in one of the lists, or one
  * thread is about to push it. So a post that finds a request only replaces it.
  * If a post and the collector meet at a remote and the post exchanges first,
  * the collector applies the post's request. If the collector exchanges first,
- * the post finds nothing, and pushes the remote for the next tw_collect. A
- * refused start returns into the word, unless a later post has pushed the
- * remote.
+ * the post finds nothing, and pushes the remote for the next tw_collect.
  *
  * MEMORY ORDERS. The exchange of a request acquires and releases, so a post
  * publishes all earlier writes of its thread, and the collector has read `next`
@@ -2585,7 +2832,6 @@ TW_DEF void tw_mailbox_init(tw_mailbox *box, timingwheel *tw,
     box->wake = wake;
     box->context = context;
     box->tw = tw;
-    box->waiting = NULL;
 }
 
 TW_DEF void tw_remote_init(tw_remote *remote, tw_callback *callback)
@@ -2624,63 +2870,46 @@ TW_DEF void tw_post_cancel(tw_mailbox *box, tw_remote *remote)
     twi_post(box, remote, TWI_CANCEL);
 }
 
-/* Applies the request of a remote, and returns true. Returns false in a
- * visitor, or if a start was refused and is again the remote's request. */
-static bool twi_apply(timingwheel *tw, tw_remote *remote)
+/* Applies the request of a remote. */
+static void twi_apply(timingwheel *tw, tw_remote *remote)
 {
-    uint64_t nothing = TWI_NOTHING;
-    if (tw != NULL && (tw->activity & TWI_VISITING) != 0)
-        return false;
-    uint64_t request = atomic_exchange_explicit(&remote->request, nothing,
+    tw_timer *timer = &remote->timer;
+    uint64_t request = atomic_exchange_explicit(&remote->request, TWI_NOTHING,
                                                 TWI_ACQUIRE_RELEASE);
-    bool done = request == TWI_CANCEL;
-    if (tw != NULL && tw->activity != 0) {
-        twi_rule_timer(tw, &remote->timer);
-        if (!done) {
-            uint64_t deadline =
-                request == UINT64_MAX ? request : request - TWI_START;
-            twi_advise_delay(tw, &remote->timer, deadline);
-            done =
-                twi_start_slow(tw, &remote->timer, deadline, SIZE_MAX) == TW_OK;
-        } else if (twi_is_pending(&remote->timer)) {
-            twi_note_leaving(tw, &remote->timer);
-            twi_remove(tw, &remote->timer, TW_CANCELLED);
-        }
+    twi_rule_timer(tw, timer);
+    if (request != TWI_CANCEL) {
+        uint64_t deadline =
+            request == UINT64_MAX ? request : request - TWI_START;
+        twi_advise_delay(tw, timer, deadline);
+        (void)twi_start_slow(tw, timer, deadline, SIZE_MAX);
+    } else if (twi_is_pending(timer)) {
+        twi_note_leaving(tw, timer);
+        twi_remove(tw, timer, TW_CANCELLED);
     }
-    return done ||
-           !atomic_compare_exchange_strong_explicit(
-               &remote->request, &nothing, request, TWI_RELAXED, TWI_RELAXED);
 }
 
 TW_DEF size_t tw_collect(tw_mailbox *box)
 {
-    size_t waiting = 0;
     if (box == NULL)
         return 0;
-    if (box->tw != NULL && box->tw->activity != 0)
-        twi_rule_ready(__func__, box->tw);
-    if (box->tw != NULL && (box->tw->activity & TWI_ALLOCATING) != 0)
-        return 0;
-    tw_remote **at = &box->waiting, *remote, *next;
-    while (*at != NULL)
-        at = &(*at)->next;
-    remote =
+    if (box->tw == NULL || box->tw->activity == 0)
+        return 1;
+    twi_rule_ready(__func__, box->tw);
+    if ((box->tw->activity & TWI_OPEN) == 0)
+        return 1;
+    tw_remote *oldest = NULL, *next;
+    tw_remote *remote =
         atomic_exchange_explicit(&box->posted, (tw_remote *)NULL, TWI_ACQUIRE);
-    for (; remote != NULL; remote = next) { /* each before the newer ones */
+    for (; remote != NULL; remote = next) {
         next = remote->next;
-        remote->next = *at;
-        *at = remote;
+        remote->next = oldest;
+        oldest = remote;
     }
-    for (at = &box->waiting; (remote = *at) != NULL;) {
-        next = remote->next; /* later a poster may push the remote again */
-        if (twi_apply(box->tw, remote)) {
-            *at = next;
-        } else {
-            at = &remote->next;
-            waiting++;
-        }
+    for (; oldest != NULL; oldest = next) {
+        next = oldest->next; /* later a poster may push the remote again */
+        twi_apply(box->tw, oldest);
     }
-    return waiting;
+    return 0;
 }
 
 TW_DEF bool tw_remote_settled(const tw_remote *remote)
@@ -2690,305 +2919,6 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 }
 
 #endif /* TIMINGWHEEL_THREADS */
-
-/* ------------------------------------------------------------- TW_DEBUG --- */
-
-#if !defined(TW_DEBUG)
-#define TWI_DEBUGGING 0
-#define TWI_REPORT(function, timer, sentence) ((void)(function), (void)(timer))
-#elif defined(TW_ASSERT)
-#define TWI_DEBUGGING 1
-#define TWI_REPORT(function, timer, sentence) \
-    do {                                      \
-        (void)(function), (void)(timer);      \
-        TW_ASSERT(0 && sentence);             \
-    } while (0)
-#else
-#include <stdio.h>
-#include <stdlib.h>
-#define TWI_DEBUGGING 1
-#define TWI_PRINTING 1
-#define TWI_REPORT(function, timer, sentence) \
-    (twi_print("", sentence, function, timer), abort())
-
-TWI_NOINLINE void twi_print(const char *mark, const char *sentence,
-                            const char *function, const tw_timer *timer)
-{
-    fprintf(stderr, "timingwheel.h: %s%s", mark, sentence);
-    if (timer != NULL)
-        fprintf(stderr, "; timer %p, callback %p", (const void *)timer,
-                (const void *)(uintptr_t)timer->callback);
-    fprintf(stderr, " (%s)\n", function);
-}
-#endif
-#ifndef TWI_PRINTING
-#define TWI_PRINTING 0
-#define twi_print(mark, sentence, function, timer) ((void)(timer))
-#endif
-
-static void twi_set_called(timingwheel *tw, const char *function)
-{
-    if (TWI_PRINTING)
-        tw->called = function;
-}
-
-/* A statement: reports the misuse, if there is one. TW_ASSERT is given the
- * sentence. Without TW_DEBUG nothing is evaluated. */
-#define TWI_MISUSE(misused, function, timer, sentence) \
-    if (TWI_DEBUGGING && (misused))                    \
-    TWI_REPORT(function, timer, sentence)
-
-static void twi_rule_given(const char *function, const timingwheel *tw)
-{
-    TWI_MISUSE(tw == NULL, function, NULL,
-               "the timingwheel is NULL: pass the address of one of yours");
-}
-
-static void twi_rule_timer_given(const char *function, const tw_timer *timer)
-{
-    TWI_MISUSE(timer == NULL, function, NULL,
-               "the timer is NULL: pass the address of one of yours");
-}
-
-static void twi_rule_size(bool fits)
-{
-    TWI_MISUSE(!fits, "tw_init", NULL,
-               "wheel_size must be a power of two from 2 to 4096, or 0");
-}
-
-/* The timingwheel may be used, and is where it was set up: `missing` points
- * into it. */
-static void twi_rule_set_up(const char *function, const timingwheel *tw)
-{
-    twi_rule_given(function, tw);
-    TWI_MISUSE(tw != NULL && tw->missing.buckets != tw->lists, function, NULL,
-               "the timingwheel is used before tw_init or after tw_destroy, "
-               "or was moved or copied: keep it where tw_init has set it up");
-    TWI_MISUSE(tw != NULL && (tw->activity & TWI_ALLOCATING) != 0, function,
-               NULL,
-               "TW_MALLOC or TW_FREE uses its timingwheel: do not call tw_ "
-               "functions from the allocator");
-}
-
-/* For functions that allow NULL and zero memory. */
-static void twi_rule_in_place(const char *function, const timingwheel *tw)
-{
-    if (TWI_DEBUGGING && tw != NULL && tw->activity != 0)
-        twi_rule_set_up(function, tw);
-}
-
-static void twi_rule_ready(const char *function, timingwheel *tw)
-{
-    twi_rule_set_up(function, tw);
-    twi_set_called(tw, function);
-}
-
-static void twi_rule_live(const char *function, timingwheel *tw)
-{
-    twi_rule_ready(function, tw);
-    TWI_MISUSE(tw != NULL && tw->activity != TWI_OPEN, function, NULL,
-               "a callback or visitor must not advance, poll, trim or "
-               "destroy its timingwheel: do it after the call (or a callback "
-               "has left an earlier call by longjmp, or by an exception "
-               "through C)");
-}
-
-/* The neighbours of a link lead back to it. Names the one that does not; if
- * none does, `link` may be a copy, and `suspect` is named. */
-static void twi_rule_neighbours(const char *function, const twi_link *link,
-                                const twi_link *suspect)
-{
-    if (TWI_DEBUGGING && link->next->prev == link)
-        suspect = link->prev;
-    else if (TWI_DEBUGGING && link->prev->next == link)
-        suspect = link->next;
-    TWI_MISUSE(link->next->prev != link || link->prev->next != link, function,
-               (const tw_timer *)(const void *)suspect,
-               "a pending timer, this timer or a neighbour in its bucket, "
-               "was freed, initialised again, copied, moved or overwritten: "
-               "cancel it first, or use tw_move; -fsanitize=address finds "
-               "the line that freed it (or a second thread uses the "
-               "timingwheel: -fsanitize=thread finds the thread)");
-}
-
-static void twi_rule_ring(const char *function, const twi_bucket *bucket)
-{
-    twi_rule_neighbours(function, &bucket->ring, bucket->ring.next);
-}
-
-static void twi_rule_link(const char *function, const twi_link *link)
-{
-    twi_rule_neighbours(function, link, link);
-}
-
-static void twi_rule_initialised(const char *function, const tw_timer *timer)
-{
-    TWI_MISUSE(timer->state > TW_PENDING, function, timer,
-               "the timer was never initialised: call tw_timer_init first");
-}
-
-/* A timer to be started, moved or cancelled is idle, or pending here. */
-static void twi_rule_timer(const timingwheel *tw, const tw_timer *timer)
-{
-    twi_rule_initialised(tw->called, timer);
-    if (!TWI_DEBUGGING || !twi_is_pending(timer))
-        return;
-    TWI_MISUSE((timer->hint | 1) != (TWI_HINT_OF(tw) | 1), tw->called, timer,
-               "the timer is pending on another timingwheel, or was moved "
-               "with its timingwheel, or was never initialised: cancel it "
-               "before that, and call tw_timer_init first");
-    TWI_MISUSE(tw->count == 0, tw->called, timer,
-               "the timer looks pending, but no timer is: it is a copy of a "
-               "pending timer, or tw_init was called again: use tw_move, or "
-               "destroy the timingwheel first");
-    twi_rule_link(tw->called, &timer->link);
-}
-
-static void twi_rule_use(const char *function, timingwheel *tw,
-                         const tw_timer *timer)
-{
-    twi_rule_ready(function, tw);
-    twi_rule_timer_given(function, timer);
-    if (TWI_DEBUGGING && tw != NULL && timer != NULL)
-        twi_rule_timer(tw, timer);
-}
-
-/* A timer that another is moved into. */
-static void twi_rule_not_pending(const tw_timer *timer)
-{
-    TWI_MISUSE(twi_is_pending(timer) && timer->link.next->prev == &timer->link,
-               "tw_move", timer,
-               "tw_move into a pending timer: cancel that timer first");
-}
-
-/* The kinds of hints: each is printed once per timingwheel. */
-enum twi_advice {
-    TWI_DELAY = 1,
-    TWI_AFTER = 2,
-    TWI_NEGATIVE = 4,
-    TWI_SHORT = 8,
-    TWI_WINDOW = 16,
-    TWI_NOW = 32,
-    TWI_FIRST = 64,
-    TWI_SILENT = 128
-};
-
-static void twi_advise(timingwheel *tw, unsigned kind, const tw_timer *timer,
-                       const char *sentence)
-{
-    (void)sentence;
-    if ((tw->advised & kind) == 0)
-        twi_print("hint: ", sentence, tw->called, timer);
-    tw->advised |= kind;
-}
-
-/* Far before `start`: a deadline shortly before `start` may be one that a
- * program restores. 0 is "at once". */
-static bool twi_is_long_ago(const timingwheel *tw, uint64_t deadline)
-{
-    return deadline != 0 && deadline < tw->start_time - tw->start_time / 2;
-}
-
-/* True if `now` is the first one, and far from `start`, which is 0. (UINT64_MAX
- * takes out all timers.) */
-static bool twi_is_first(const timingwheel *tw, uint64_t now)
-{
-    return tw->start_time == 0 && tw_now(tw) == 0 && now != UINT64_MAX &&
-           now / tw->tick_length >> 20 != 0;
-}
-
-static void twi_advise_first(timingwheel *tw)
-{
-    twi_advise(tw, TWI_FIRST, NULL,
-               "the first `now` lies far after `start`, which is 0: set "
-               "tw_config.start to the first reading of the clock, or the "
-               "first timers start slowly, and no hint finds a delay as a "
-               "deadline");
-}
-
-static void twi_advise_latest(timingwheel *tw, uint64_t now, uint64_t latest)
-{
-    if (now != 0 && now < latest && latest - now > tw->tick_length)
-        twi_advise(
-            tw, TWI_NOW, NULL,
-            "`now` lies before the latest one: an old reading, or a clock that "
-            "was set back? Read one monotonic clock, in one unit, at each "
-            "call");
-}
-
-static void twi_advise_delay(timingwheel *tw, const tw_timer *timer,
-                             uint64_t deadline)
-{
-    if (TWI_PRINTING && twi_is_long_ago(tw, deadline))
-        twi_advise(
-            tw, TWI_DELAY, timer,
-            "the deadline lies far before the first reading of the clock: "
-            "a delay? Add a reading of the clock, as tw_start_after does");
-}
-
-static void twi_advise_window(timingwheel *tw, const tw_timer *timer,
-                              uint64_t earliest, uint64_t latest)
-{
-    if (TWI_PRINTING && latest < earliest)
-        twi_advise(tw, TWI_WINDOW, timer,
-                   "the timer does not start, because `latest` lies before "
-                   "`earliest`: a difference below 0?");
-}
-
-static void twi_advise_after(timingwheel *tw, const tw_timer *timer,
-                             uint64_t now, uint64_t delay)
-{
-    if (!TWI_PRINTING)
-        return;
-    if (twi_is_long_ago(tw, tw_after(now, delay)))
-        twi_advise(
-            tw, TWI_AFTER, timer,
-            "now + delay lies far before the first reading of the clock: "
-            "an old `now`, or another unit? Pass the latest reading");
-    if (delay > UINT64_C(1) << 63) {
-        twi_advise(tw, TWI_NEGATIVE, timer,
-                   "the delay is above 2^63, practically for ever: a "
-                   "negative number? Pass 0 to fire at once; without a "
-                   "timeout, do not start the timer");
-        return;
-    }
-    if (delay != 0 && delay < tw->tick_length / 16)
-        twi_advise(tw, TWI_SHORT, timer,
-                   "the delay is far shorter than a tick, and takes one: "
-                   "another unit? If not, set a shorter tw_config.tick");
-    else if (delay != 0)
-        tw->advised |= TWI_SHORT; /* the unit is right: no hint later */
-    if (twi_is_first(tw, now))
-        twi_advise_first(tw);
-    if (now >= tw->start_time &&
-        now != timer->deadline) /* equal: a timer that catches up */
-        twi_advise_latest(tw, now, tw_now(tw));
-}
-
-/* No hint for a simulation: it goes to its first deadline, in ticks of 1. */
-static void twi_advise_now(timingwheel *tw, uint64_t now)
-{
-    uint64_t deadline;
-    if (!TWI_PRINTING)
-        return;
-    if (twi_is_first(tw, now)) {
-        if (tw->count == 0) /* `start` was too early, and has done no harm */
-            tw->start_time = now;
-        else if (tw->tick_length > 1 && tw_next_deadline(tw, &deadline) &&
-                 deadline < now / 2)
-            twi_advise_first(tw);
-    }
-    twi_advise_latest(tw, now,
-                      tw->unfinished ? tw->target_time : tw->clock_time);
-}
-
-static void twi_advise_callback(timingwheel *tw, const tw_timer *timer)
-{
-    if (TWI_PRINTING && timer->callback == NULL && (timer->hint & 1) == 0)
-        twi_advise(tw, TWI_SILENT, timer,
-                   "a timer without a callback has fired: call tw_timer_init, "
-                   "or take the timer by tw_poll");
-}
 
 #endif /* TIMINGWHEEL_IMPLEMENTATION */
 

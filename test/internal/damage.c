@@ -95,16 +95,16 @@ static void buckets(void)
     set_up();
     twi_bucket *bucket = bucket_at(0, 1011);
     DAMAGE(bucket->quiet_tick, 1009); /* another bucket */
-    DAMAGE(bucket->bound, 0);
+    DAMAGE(bucket->most, 0);
     DAMAGE(bucket->ring.prev, &timers[35].link);
     DAMAGE(bucket->quiet_tick, 1010 + 32); /* the same bucket, a later turn */
     bucket = bucket_at(0, 1005);           /* empty */
     DAMAGE(bucket->quiet_tick, 1005);
-    DAMAGE(bucket->bound, 1);
+    DAMAGE(bucket->most, 1);
     bucket = bucket_at(2, 3000);
     DAMAGE(bucket->quiet_tick, 3000); /* after its only timer */
     DAMAGE(tw.clock_tick, 1300);      /* beyond the buckets of wheel 0 */
-    bucket_at(0, 1011)->bound = bucket_at(2, 3000)->bound = TWI_LARGE;
+    bucket_at(0, 1011)->most = bucket_at(2, 3000)->most = TWI_LARGE;
     wheel_at(&tw, 2)->large_tick = 3000;
     CHECK(tw_check(&tw));
     DAMAGE(wheel_at(&tw, 2)->large_tick, 2000); /* before a large bucket */
