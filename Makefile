@@ -30,7 +30,7 @@ PKGCONFIG_DIR = $(DESTDIR)$(PREFIX)/share/pkgconfig
 CMAKE_DIR = $(DESTDIR)$(PREFIX)/share/cmake/timingwheel
 
 # The version stands in the header, and nowhere else.
-VERSION = $(shell awk '$$2 ~ /^TW_VERSION_/ { printf "%s%s", dot, $$3; \
+VERSION = $(shell awk '/^#define TW_VERSION_/ { printf "%s%s", dot, $$3; \
 	dot = "." }' timingwheel.h)
 
 define PKGCONFIG_FILE

@@ -1188,12 +1188,6 @@ static void twi_rule_timer_given(const char *function, const tw_timer *timer)
                "the timer is NULL: pass the address of one of yours");
 }
 
-static void twi_rule_size(bool fits)
-{
-    TWI_MISUSE(!fits, "tw_init", NULL,
-               "wheel_size must be a power of two from 2 to 4096, or 0");
-}
-
 /* The timingwheel may be used, and is where it was set up: `missing` points
  * into it. */
 static void twi_rule_set_up(const char *function, const timingwheel *tw)
@@ -1291,14 +1285,6 @@ static void twi_rule_use(const char *function, timingwheel *tw,
         twi_rule_timer(tw, timer);
 }
 
-/* A timer that another is moved into. */
-static void twi_rule_not_pending(const tw_timer *timer)
-{
-    TWI_MISUSE(twi_is_pending(timer) && timer->link.next->prev == &timer->link,
-               "tw_move", timer,
-               "tw_move into a pending timer: cancel that timer first");
-}
-
 /* The kinds of advice: each is printed once per timingwheel. */
 enum twi_advice {
     TWI_DELAY = 1,
@@ -1336,27 +1322,23 @@ static void twi_advise_delay(timingwheel *tw, const tw_timer *timer,
             "a delay? Add a reading of the clock, as tw_start_after does");
 }
 
-static void twi_advise_window(timingwheel *tw, const tw_timer *timer,
-                              uint64_t earliest, uint64_t latest)
+/* Returns the `now` of the unfinished call, or the latest of the others. */
+static inline uint64_t twi_latest_time(const timingwheel *tw)
 {
-    if (TWI_PRINTING && latest < earliest)
-        twi_advise(tw, tw->called, TWI_WINDOW, timer,
-                   "the timer does not start, because `latest` lies before "
-                   "`earliest`: a difference below 0?");
+    return tw->unfinished ? tw->target_time : tw->clock_time;
 }
 
-/* A clock that steps back by a second or so harms nobody, and after a call with
- * UINT64_MAX, which takes out all timers, every `now` lies before. */
-static void twi_advise_latest(timingwheel *tw, const char *function,
-                              uint64_t now, uint64_t latest)
+/* Small steps back harm nobody, and every `now` lies before UINT64_MAX, which
+ * takes out all timers. TW_DEBUG may write `advised` of a const timingwheel. */
+static void twi_advise_now(const char *function, const timingwheel *tw,
+                           uint64_t now, uint64_t latest)
 {
     if (now != 0 && now < latest && tw->target_time != UINT64_MAX &&
         (latest - now) / tw->tick_length > 1000)
-        twi_advise(
-            tw, function, TWI_NOW, NULL,
-            "`now` lies far before the latest one: an old reading, another "
-            "unit, or a clock that was set back? Read one monotonic clock, in "
-            "one unit, at each call");
+        twi_advise((timingwheel *)(uintptr_t)tw, function, TWI_NOW, NULL,
+                   "`now` lies far before the latest one: an old reading, "
+                   "another unit, or a clock that was set back? Read one "
+                   "monotonic clock, in one unit, at each call");
 }
 
 static void twi_advise_after(timingwheel *tw, const tw_timer *timer,
@@ -1369,12 +1351,16 @@ static void twi_advise_after(timingwheel *tw, const tw_timer *timer,
             tw, tw->called, TWI_AFTER, timer,
             "now + delay lies far before the first reading of the clock: "
             "an old `now`, or another unit? Pass the latest reading");
-    if (delay > UINT64_C(1) << 63 && delay != UINT64_MAX)
+    if (delay == UINT64_MAX) /* no timeout */
+        return;
+    if (delay > UINT64_C(1) << 63) {
         twi_advise(tw, tw->called, TWI_NEGATIVE, timer,
                    "the delay is above 2^63, practically for ever: a "
                    "negative number? Pass 0 to fire at once; without a "
                    "timeout, do not start the timer");
-    else if (delay != 0 && delay < tw->tick_length / 16)
+        return;
+    }
+    if (delay != 0 && delay < tw->tick_length / 16)
         twi_advise(tw, tw->called, TWI_SHORT, timer,
                    "the delay is far shorter than a tick, and takes one: "
                    "another unit? If not, set a shorter tw_config.tick");
@@ -1382,16 +1368,7 @@ static void twi_advise_after(timingwheel *tw, const tw_timer *timer,
         tw->advised |= TWI_SHORT; /* the unit is right: no advice later */
     if (now >= tw->start_time &&
         now != timer->deadline) /* equal: a timer that catches up */
-        twi_advise_latest(tw, tw->called, now, tw_now(tw));
-}
-
-/* Also for a const timingwheel, whose `advised` TW_DEBUG may write. */
-static void twi_advise_now(const char *function, const timingwheel *tw,
-                           uint64_t now)
-{
-    if (TWI_PRINTING && tw != NULL)
-        twi_advise_latest((timingwheel *)(uintptr_t)tw, function, now,
-                          tw->unfinished ? tw->target_time : tw->clock_time);
+        twi_advise_now(tw->called, tw, now, tw_now(tw));
 }
 
 static void twi_advise_callback(timingwheel *tw, const tw_timer *timer)
@@ -1518,11 +1495,6 @@ static inline twi_bucket *twi_bucket_of(const timingwheel *tw,
                                         const twi_wheel *wheel, uint64_t tick)
 {
     return &wheel->buckets[twi_index_of(tw, wheel, tick)];
-}
-
-static inline void twi_set_mark(const twi_wheel *wheel, uint32_t index)
-{
-    wheel->marks[index / 64] |= UINT64_C(1) << index % 64;
 }
 
 static inline void twi_clear_mark(const twi_wheel *wheel, uint32_t index)
@@ -1690,7 +1662,8 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
         size = TW_DEFAULT_WHEEL_SIZE;
     bool fits = size >= 2 && size <= TWI_MOST_STEPS && (size & (size - 1)) == 0;
     twi_rule_given(__func__, tw);
-    twi_rule_size(fits);
+    TWI_MISUSE(!fits, __func__, NULL,
+               "wheel_size must be a power of two from 2 to 4096, or 0");
     if (tw == NULL || !fits)
         return TW_EINVAL;
     twi_clear(tw, sizeof(*tw));
@@ -1772,7 +1745,7 @@ static inline void twi_put(timingwheel *tw, tw_timer *timer, twi_wheel *wheel,
     twi_bucket *bucket = &wheel->buckets[index];
     uint64_t quiet = tick - 1;
     twi_insert(tw, timer, bucket, at_front);
-    twi_set_mark(wheel, index);
+    wheel->marks[index / 64] |= UINT64_C(1) << index % 64;
     bucket->most++;
     bucket->quiet_tick =
         quiet < bucket->quiet_tick ? quiet : bucket->quiet_tick;
@@ -1797,12 +1770,6 @@ static void twi_place(timingwheel *tw, tw_timer *timer, uint64_t tick, bool ask)
     twi_note_first_or_large(tw, wheel, 0, tick);
 }
 
-/* True if a call may ask for memory: not again for each timer that waits. */
-static inline bool twi_may_ask(const timingwheel *tw)
-{
-    return twi_is_empty(&tw->lists[TWI_NO_MEMORY]);
-}
-
 /* The rare cases of tw_start, and posted starts. (As one function with
  * twi_start, a restart takes 27 % more instructions.) */
 TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
@@ -1820,7 +1787,9 @@ TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
         return TW_OK;
     }
     twi_begin_start(tw, timer, deadline);
-    twi_place(tw, timer, tick, tw->activity == TWI_OPEN || twi_may_ask(tw));
+    twi_place(tw, timer, tick,
+              tw->activity == TWI_OPEN ||
+                  twi_is_empty(&tw->lists[TWI_NO_MEMORY]));
     return TW_OK;
 }
 
@@ -1870,7 +1839,10 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
 {
     twi_rule_use(__func__, tw, timer);
     twi_advise_delay(tw, timer, earliest);
-    twi_advise_window(tw, timer, earliest, latest);
+    if (TWI_PRINTING && latest < earliest)
+        twi_advise(tw, tw->called, TWI_WINDOW, timer,
+                   "the timer does not start, because `latest` lies before "
+                   "`earliest`: a difference below 0?");
     if (tw == NULL || latest < earliest)
         return TW_EINVAL;
     uint64_t low = twi_tick_of(tw, earliest);
@@ -1917,6 +1889,7 @@ TW_DEF int tw_postpone_after(timingwheel *tw, tw_timer *timer, uint64_t now,
 
 static inline void twi_remove(timingwheel *tw, tw_timer *timer, tw_state state)
 {
+    twi_note_leaving(tw, timer);
     twi_unlink(tw, &timer->link);
     timer->state = (uint32_t)state;
     tw->count--;
@@ -1932,7 +1905,6 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
     twi_rule_use(__func__, tw, timer);
     if (tw == NULL || (tw->activity & TWI_ALLOCATING) != 0)
         return false;
-    twi_note_leaving(tw, timer);
     twi_remove(tw, timer, TW_CANCELLED);
     return true;
 }
@@ -1944,7 +1916,8 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
     if (tw == NULL || from == NULL || to == NULL || from == to ||
         (tw->activity & TWI_ALLOCATING) != 0)
         return;
-    twi_rule_not_pending(to);
+    TWI_MISUSE(twi_is_pending(to) && to->link.next->prev == &to->link, __func__,
+               to, "tw_move into a pending timer: cancel that timer first");
     *to = *from;
     if (!twi_is_pending(from))
         return;
@@ -1958,28 +1931,29 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
 static void twi_place_again(timingwheel *tw, tw_timer *timer)
 {
     twi_unlink(tw, &timer->link);
-    twi_place(tw, timer, twi_tick_of(tw, timer->deadline), twi_may_ask(tw));
+    twi_place(tw, timer, twi_tick_of(tw, timer->deadline),
+              twi_is_empty(&tw->lists[TWI_NO_MEMORY]));
     tw->cascaded++;
 }
 
 /* TWI_NO_MEMORY has come up, or wheels were added: its due timers go to the list
- * of the call, and others to their wheels. The rest waits on. With `ask`, the
- * first timer without a wheel asks for memory. */
+ * of the call, others to their wheels, and the rest waits on. With `ask`, timers
+ * ask for memory until there is none. */
 TWI_NOINLINE void twi_place_waiting(timingwheel *tw, bool ask)
 {
-    twi_bucket waiting;
-    twi_init_bucket(&waiting);
-    twi_append_ring(tw, &tw->lists[TWI_NO_MEMORY], &waiting);
+    const twi_link *ring = &tw->lists[TWI_NO_MEMORY].ring, *last = ring->prev;
     twi_queue_set(tw, &tw->missing, UINT64_MAX);
     twi_forget_next(tw);
-    while (!twi_is_empty(&waiting)) {
-        tw_timer *timer = twi_timer_of(waiting.ring.next);
+    for (const twi_link *link = ring; link != last;) {
+        tw_timer *timer = twi_timer_of(ring->next);
+        link = &timer->link;
         twi_unlink(tw, &timer->link);
-        if (twi_is_due(tw, timer))
+        if (twi_is_due(tw, timer)) {
             twi_insert(tw, timer, &tw->lists[TWI_THIS_CALL], false);
-        else
-            twi_place(tw, timer, twi_tick_of(tw, timer->deadline),
-                      ask && twi_may_ask(tw));
+            continue;
+        }
+        twi_place(tw, timer, twi_tick_of(tw, timer->deadline), ask);
+        ask = ask && ring->prev != link;
     }
 }
 
@@ -2190,50 +2164,49 @@ static inline uint64_t twi_true_quiet_tick(const timingwheel *tw,
     return earliest - 1;
 }
 
-/* Returns the quiet tick of the first wheel, as twi_correct_keys would set it. */
-TWI_NOINLINE uint64_t twi_search_quiet_tick(const timingwheel *tw)
+/* Returns the least true quiet tick of all wheels, for when the next timer has
+ * left. `correct` is NULL, or `tw`, whose keys then become true, unless the
+ * first may still be too low: then *is_exact is false. */
+TWI_NOINLINE uint64_t twi_search_quiet_tick(const timingwheel *tw,
+                                            timingwheel *correct,
+                                            bool *is_exact)
 {
     uint64_t least = UINT64_MAX;
-    const twi_wheel *wheel = &tw->missing;
-    bool is_exact;
+    twi_wheel *wheel = tw->missing.finer;
     do {
+        bool exact = true;
         uint64_t quiet = wheel->quiet_tick;
-        if (quiet < least)
-            quiet = twi_true_quiet_tick(tw, wheel, false, &is_exact);
-        least = quiet < least ? quiet : least;
+        if (quiet < least) {
+            quiet = twi_true_quiet_tick(tw, wheel, correct != NULL, &exact);
+            if (correct != NULL) {
+                if (quiet != UINT64_MAX && wheel != &tw->missing)
+                    twi_bucket_of(tw, wheel, quiet + 1)->quiet_tick = quiet;
+                twi_queue_set(correct, wheel, quiet);
+            }
+        }
+        if (quiet < least) {
+            least = quiet;
+            *is_exact = exact;
+        }
         wheel = wheel->finer;
-    } while (wheel != &tw->missing);
+    } while (wheel != tw->missing.finer);
     return least;
-}
-
-/* After the next timer has left, raises the first key of the delay queue until
- * it is true. Returns false if the key may still be too low. */
-TWI_NOINLINE bool twi_correct_keys(timingwheel *tw)
-{
-    bool is_exact = true;
-    while (tw->queued != 0) {
-        twi_wheel *wheel = tw->queue[0];
-        uint64_t quiet = twi_true_quiet_tick(tw, wheel, true, &is_exact);
-        if (quiet == wheel->quiet_tick)
-            break;
-        if (wheel != &tw->missing && quiet != UINT64_MAX)
-            twi_bucket_of(tw, wheel, quiet + 1)->quiet_tick = quiet;
-        twi_queue_set(tw, wheel, quiet);
-        is_exact = true;
-    }
-    return is_exact;
 }
 
 static inline void twi_end_call(timingwheel *tw, uint64_t target_tick)
 {
     uint64_t before = tw->clock_time, next = UINT64_MAX;
+    bool is_exact = true;
     tw->unfinished = false;
     tw->clock_tick = target_tick;
     tw->clock_time = tw->target_time;
     if (TWI_UNLIKELY(target_tick >= tw->ahead_tick))
         twi_move_ahead(tw, before);
-    if (TWI_UNLIKELY(tw->next_time == 0) && !twi_correct_keys(tw))
-        return;
+    if (TWI_UNLIKELY(tw->next_time == 0)) {
+        (void)twi_search_quiet_tick(tw, tw, &is_exact);
+        if (!is_exact)
+            return;
+    }
     uint64_t quiet = tw->queue[0]->quiet_tick;
     if (twi_is_empty(&tw->lists[TWI_NEXT_CALL]) && quiet < tw->last_tick)
         next = (quiet + 1) * tw->tick_length;
@@ -2323,7 +2296,8 @@ static inline size_t twi_fire(const char *function, timingwheel *tw,
                               uint64_t now, uint64_t limit)
 {
     twi_rule_live(function, tw);
-    twi_advise_now(function, tw, now);
+    if (TWI_PRINTING && tw != NULL)
+        twi_advise_now(function, tw, now, twi_latest_time(tw));
     if (limit == 0 || twi_skip_call(tw, now))
         return 0;
     uint64_t before = tw->fired;
@@ -2345,7 +2319,8 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 {
     twi_rule_live(__func__, tw);
-    twi_advise_now(__func__, tw, now);
+    if (TWI_PRINTING && tw != NULL)
+        twi_advise_now(__func__, tw, now, twi_latest_time(tw));
     if (twi_skip_call(tw, now))
         return NULL;
     return twi_advance(tw, now, UINT64_MAX, true);
@@ -2373,8 +2348,10 @@ TWI_NOINLINE bool twi_search_next(const timingwheel *tw, uint64_t *deadline)
         *deadline = tw_now(tw);
         return true;
     }
-    uint64_t quiet = tw->next_time == 0 ? twi_search_quiet_tick(tw)
-                                        : tw->queue[0]->quiet_tick;
+    bool is_exact;
+    uint64_t quiet = tw->next_time == 0
+                         ? twi_search_quiet_tick(tw, NULL, &is_exact)
+                         : tw->queue[0]->quiet_tick;
     if (quiet >= tw->last_tick)
         return false;
     *deadline = (quiet + 1) * tw->tick_length;
@@ -2402,12 +2379,13 @@ TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest)
 {
     uint64_t next;
     twi_rule_in_place(__func__, tw);
-    twi_advise_now(__func__, tw, now);
+    if (TWI_PRINTING && tw != NULL)
+        twi_advise_now(__func__, tw, now, twi_latest_time(tw));
     if (!tw_next_deadline(tw, &next))
         return longest;
     /* A known next_time lies after the clock. */
     if (next <= now || (!twi_knows_next(tw) &&
-                        (next <= tw->target_time || next <= tw_now(tw))))
+                        (next <= twi_latest_time(tw) || next <= tw_now(tw))))
         return 0;
     return next - now < longest ? next - now : longest;
 }
@@ -2436,6 +2414,7 @@ TW_DEF uint64_t tw_next_period(uint64_t previous, uint64_t period, uint64_t now,
 typedef struct twi_walk {
     const twi_wheel *wheel; /* NULL: begins; `missing`: at the last lists */
     uint32_t index;         /* of the next bucket of the wheel, or list */
+    bool clear;             /* clears the marks of empty buckets */
 } twi_walk;
 
 /* Returns the next bucket; NULL at the end. TWI_THIS_CALL comes before the
@@ -2452,28 +2431,23 @@ static twi_bucket *twi_next_bucket(const timingwheel *tw, twi_walk *at)
         while (at->index <= tw->bucket_mask) {
             uint32_t index = at->index;
             uint64_t bits = at->wheel->marks[index / 64] >> index % 64;
-            if ((bits & 1) != 0) {
-                at->index++;
-                return &at->wheel->buckets[index];
-            }
             at->index = bits == 0 ? (index / 64 + 1) * 64 : index + 1;
+            if ((bits & 1) == 0)
+                continue;
+            if (!twi_is_empty(&at->wheel->buckets[index]))
+                return &at->wheel->buckets[index];
+            if (at->clear)
+                twi_clear_mark(at->wheel, index);
         }
         at->index = 0;
     }
     return ++at->index < TWI_LISTS ? &tw->missing.buckets[at->index] : NULL;
 }
 
-/* Clears the mark of an empty bucket that a walk has just left. */
-static void twi_unmark(const twi_walk *at, const twi_bucket *bucket)
-{
-    if (at->index != 0 && at->wheel->marks != NULL && twi_is_empty(bucket))
-        twi_clear_mark(at->wheel, at->index - 1);
-}
-
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
 {
     size_t visited = 0;
-    twi_walk at = {NULL, 0};
+    twi_walk at = {NULL, 0, true};
     twi_rule_ready(__func__, tw);
     if (tw == NULL || visit == NULL || (tw->activity & TWI_OPEN) == 0)
         return 0;
@@ -2487,7 +2461,6 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
             visited++;
             visit(twi_timer_of(link), context);
         }
-        twi_unmark(&at, bucket);
     }
     TWI_LEAVE();
     return visited;
@@ -2496,7 +2469,7 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
 TW_DEF tw_timer *tw_find(const timingwheel *tw, tw_matcher *match,
                          void *context)
 {
-    twi_walk at = {NULL, 0};
+    twi_walk at = {NULL, 0, false};
     twi_rule_in_place(__func__, tw);
     if (tw == NULL || match == NULL || tw->activity == 0)
         return NULL;
@@ -2515,13 +2488,11 @@ static size_t twi_drain(timingwheel *tw, tw_visitor *visit, void *context)
 {
     const char *called = tw->called;
     size_t timers = 0;
-    twi_walk at = {NULL, 0};
+    twi_walk at = {NULL, 0, true};
     TWI_ENTER(tw, TWI_DRAINING);
     twi_bucket *drained = twi_next_bucket(tw, &at); /* TWI_THIS_CALL */
-    for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;) {
+    for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;)
         twi_append_ring(tw, bucket, drained);
-        twi_unmark(&at, bucket);
-    }
     while (tw->queued != 0)
         twi_queue_set(tw, tw->queue[0], UINT64_MAX);
     twi_forget_next(tw); /* a visitor may throw: then timers are left */
@@ -2617,7 +2588,7 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
     stats->cascaded = tw->cascaded;
     stats->wheels = tw->missing.shift / tw->size_bits;
     stats->bytes = stats->wheels * TW_WHEEL_BYTES((tw->bucket_mask + 1) / 2);
-    twi_walk at = {NULL, 0};
+    twi_walk at = {NULL, 0, false};
     for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;)
         stats->buckets += !twi_is_empty(bucket);
 }
@@ -2883,7 +2854,6 @@ static void twi_apply(timingwheel *tw, tw_remote *remote)
         twi_advise_delay(tw, timer, deadline);
         (void)twi_start_slow(tw, timer, deadline, SIZE_MAX);
     } else if (twi_is_pending(timer)) {
-        twi_note_leaving(tw, timer);
         twi_remove(tw, timer, TW_CANCELLED);
     }
 }

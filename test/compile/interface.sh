@@ -39,7 +39,7 @@ ungrouped() {
 # Prints the functions since a version that is not released, and `pointer` if
 # one has a pointer. TW_VERSION_MINOR alone if the header has an older version.
 new_functions() {
-    awk -v version="$(awk '$2 ~ /^TW_VERSION_M/ { printf "%s.", $3 }' \
+    awk -v version="$(awk '/^#define TW_VERSION_M/ { printf "%s.", $3 }' \
         timingwheel.h)" '
         function number(text,    part) {
             split(text, part, ".")
@@ -81,7 +81,7 @@ incomplete() {
     done
 }
 
-version=$(awk '$2 ~ /^TW_VERSION_/ { printf "%s%s", dot, $3; dot = "." }' \
+version=$(awk '/^#define TW_VERSION_/ { printf "%s%s", dot, $3; dot = "." }' \
     timingwheel.h)
 expect "the title has version $version" \
     grep -q "^/. timingwheel.h - v$version - " timingwheel.h
