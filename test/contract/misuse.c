@@ -5,8 +5,8 @@
  *
  *     misuse [CASE...]
  *
- * A row is a text in the language of script.h. A number up to 999 is a timer,
- * too. More commands:
+ * A row is a text in the language of script.h, with | between its lines. A
+ * number up to 999 is a timer, too. More commands:
  *
  *     many 64 320         starts timers 0 to 63 at 320 to 327
  *     copy a h            copies the bytes of a timer
@@ -148,29 +148,16 @@ static const char *const calls[] = {
 #define CALLS LENGTH(calls)
 
 /* The last command of each has NULL in place of a timingwheel or a timer. */
-static const char *const nulls[] = {"on none; tw_init 2",
-                                    "init none",
-                                    "on none; start a 10",
-                                    "start none 10",
-                                    "on none; within a 5 9",
-                                    "within none 5 9",
-                                    "on none; postpone a 10",
-                                    "postpone none 10",
-                                    "on none; start_after a 10",
-                                    "start_after none 10",
-                                    "on none; postpone_after a 5",
-                                    "postpone_after none 10",
-                                    "start a 10; on none; cancel a",
-                                    "start a 10; on none; move a b",
-                                    "move none b",
-                                    "start a 10; move a none",
-                                    "on none; advance 10",
-                                    "on none; limit 5 10",
-                                    "on none; poll 10",
-                                    "on none; reserve 10",
-                                    "on none; trim",
-                                    "on none; foreach",
-                                    "on none; drain"};
+enum { NULLS = 23 };
+static const char nulls[] =
+    "on none; tw_init 2\ninit none\non none; start a 10\nstart none 10\n"
+    "on none; within a 5 9\nwithin none 5 9\non none; postpone a 10\n"
+    "postpone none 10\non none; start_after a 10\nstart_after none 10\n"
+    "on none; postpone_after a 5\npostpone_after none 10\n"
+    "start a 10; on none; cancel a\nstart a 10; on none; move a b\n"
+    "move none b\nstart a 10; move a none\non none; advance 10\n"
+    "on none; limit 5 10\non none; poll 10\non none; reserve 10\n"
+    "on none; trim\non none; foreach\non none; drain";
 
 static size_t call; /* in `calls`, or in `nulls` */
 
@@ -209,8 +196,7 @@ enum {
 static const kind
     damaged = {"moved or overwritten: cancel it", TIMER, LENGTH(damages), 0},
     elsewhere = {"pending on another timingwheel", TIMER, 1, 0},
-    missing = {"is NULL", 0, LENGTH(nulls), 0},
-    out_of_range = {"wheel_size", 0, 1, 0},
+    missing = {"is NULL", 0, NULLS, 0}, out_of_range = {"wheel_size", 0, 1, 0},
     set_up_again = {"tw_init was called again", TIMER, 1, 0},
     into_pending = {"tw_move into a pending timer", TIMER, 1, 0},
     uninitialised = {"was never initialised", TIMER, 1, 0},
@@ -235,247 +221,169 @@ static const kind
 /* The line on standard error ends with the function of the last command. */
 typedef struct row {
     const kind *kind;
-    const char *name;
-    const char *misuse;
+    const char *name; /* the lines, with | between them */
 } row;
 
 static const row rows[] = {
-    {&damaged, "a damaged timer, alone in its bucket, fires",
-     "start a 10; damage a; advance 10"},
-    {&damaged, "a damaged timer fires among others",
-     "many 3 8; damage b; advance 10"},
-    {&damaged, "a damaged timer is polled",
-     "start a 99, b 99; damage b; poll 99"},
-    {&damaged, "a damaged overdue timer fires",
-     "start a 0, b 0; damage b; advance 0"},
-    {&damaged, "the timer before a damaged timer is cancelled",
-     "start a 10, b 10; damage b; cancel a"},
-    {&damaged, "the timer behind a damaged timer is cancelled",
-     "start a 10, b 10; damage a; cancel b"},
-    {&damaged, "the neighbour of a damaged timer is restarted",
-     "start a 10, b 10; damage b; start a 12"},
-    {&damaged, "the neighbour of a damaged timer moves",
-     "start a 10, b 10; damage b; move a h"},
-    {&damaged, "a timer is started behind a damaged timer",
-     "start a 10; damage a; start b 10"},
-    {&damaged, "a damaged timer is visited",
-     "start a 10, b 10; damage b; foreach"},
-    {&damaged, "a damaged timer is looked at", "start a 10; damage a; find"},
-    {&damaged, "a damaged timer is looked at among others",
-     "start a 10, b 10, c 10; damage b; find"},
-    {&damaged, "a damaged timer is visited first",
-     "many 8 304; damage a; foreach"},
-    {&damaged, "a damaged timer is visited among others",
-     "many 8 304; damage e; foreach"},
-    {&damaged, "a visitor of tw_drain damages the next timer",
-     "visitor: damage b\nmany 9 304; drain"},
-    {&damaged, "a damaged timer is drained",
-     "start a 10, b 10; damage b; drain"},
-    {&damaged, "a timingwheel with a damaged timer is destroyed",
-     "many 3 304; damage b; destroy"},
-    {&damaged, "a damaged timer comes up before few others",
-     "many 8 304; damage a; advance 320"},
-    {&damaged, "a damaged timer comes up with few others",
-     "many 8 304; damage e; advance 320"},
-    {&damaged, "a bucket with a damaged timer moves down",
-     "many 64 320; damage 62; advance 320"},
-    {&damaged, "a bucket moves down before a damaged timer",
+    {&damaged, "start a 10; damage a; advance 10"},
+    {&damaged, "many 3 8; damage b; advance 10"},
+    {&damaged, "start a 99, b 99; damage b; poll 99"},
+    {&damaged, "start a 0, b 0; damage b; advance 0"},
+    {&damaged, "start a 10, b 10; damage b; cancel a"},
+    {&damaged, "start a 10, b 10; damage a; cancel b"},
+    {&damaged, "start a 10, b 10; damage b; start a 12"},
+    {&damaged, "start a 10, b 10; damage b; move a h"},
+    {&damaged, "start a 10; damage a; start b 10"},
+    {&damaged, "start a 10, b 10; damage b; foreach"},
+    {&damaged, "start a 10; damage a; find"},
+    {&damaged, "start a 10, b 10, c 10; damage b; find"},
+    {&damaged, "many 8 304; damage a; foreach"},
+    {&damaged, "many 8 304; damage e; foreach"},
+    {&damaged, "visitor: damage b|many 9 304; drain"},
+    {&damaged, "start a 10, b 10; damage b; drain"},
+    {&damaged, "many 3 304; damage b; destroy"},
+    {&damaged, "many 8 304; damage a; advance 320"},
+    {&damaged, "many 8 304; damage e; advance 320"},
+    {&damaged, "many 64 320; damage 62; advance 320"},
+    {&damaged,
      "many 64 320; advance 312; start 64 320; damage 64; limit 8 320"},
-    {&damaged, "a large bucket with a damaged timer moves ahead",
+    {&damaged,
      "many 990 512; damage 988; advance 256; repeat 3 advance now+80"},
-    {&damaged, "a large bucket with a damaged last timer moves ahead",
+    {&damaged,
      "many 990 512; damage 989; advance 256; repeat 3 advance now+80"},
-    {&damaged, "a callback starts a timer behind a damaged timer",
-     "in a: start f 20\nstart a 10, b 20; damage b; advance 10"},
-    {&damaged, "a damaged timer fires after a start in a callback",
-     "in a: start f 20\nstart a 10, b 11; damage b; advance 11"},
-    {&damaged, "a damaged timer is drained after a start in a visitor",
-     "visitor: start f 20; damage b\nstart a 10, b 10; drain"},
-    {&elsewhere, "a timer is started on a second timingwheel",
-     "start a 10; on other; start a 10"},
-    {&elsewhere, "a timer is started far ahead on a second timingwheel",
+    {&damaged, "in a: start f 20|start a 10, b 20; damage b; advance 10"},
+    {&damaged, "in a: start f 20|start a 10, b 11; damage b; advance 11"},
+    {&damaged, "visitor: start f 20; damage b|start a 10, b 10; drain"},
+    {&elsewhere, "start a 10; on other; start a 10"},
+    {&elsewhere,
      "start b 9999; on other; start a 9999; on first; within a 100000 200000"},
-    {&elsewhere, "an overdue timer is started on a second timingwheel",
-     "start a 0; on other; start a 10"},
-    {&elsewhere, "a timer is postponed on a second timingwheel",
-     "start a 10; on other; postpone a 20"},
-    {&elsewhere, "a timer is cancelled on a second timingwheel",
-     "start a 10; on other; cancel a"},
-    {&elsewhere, "a timer is moved on a second timingwheel",
-     "start a 10; on other; move a b"},
-    {&set_up_again, "a timer is started after a second tw_init",
-     "start a 10; tw_init 2; start a 20"},
-    {&set_up_again, "a timer is cancelled after a second tw_init",
-     "start a 10; tw_init 2; cancel a"},
-    {&damaged, "a copy of a pending timer is cancelled",
-     "start a 10, b 10; copy a h; cancel h"},
-    {&damaged, "a copy of a pending timer is postponed",
-     "start a 10, b 10; copy a h; postpone h 20"},
-    {&set_up_again, "a copy is started when the timer has fired",
-     "start a 10; copy a h; advance 10: a; start h 20"},
-    {&into_pending, "tw_move into a pending timer",
-     "start a 10, b 10; move a b"},
-    {&uninitialised, "a timer that was never initialised is started",
-     "never_init a; start a 10"},
-    {&uninitialised, "a timer that was never initialised is postponed",
-     "never_init a; postpone a 10"},
-    {&uninitialised, "a timer that was never initialised is cancelled",
-     "never_init a; cancel a"},
-    {&inside, "a callback advances, polls, trims or destroys",
-     "in a: call\nstart a 10; advance 10"},
-    {&inside, "a visitor of tw_foreach does",
-     "visitor: call\nstart a 10; foreach"},
-    {&inside, "a visitor of tw_drain does",
-     "visitor: call\nstart a 10, b 10; drain"},
-    {&left_before, "a callback has jumped out of an earlier call",
-     "leave_call a; call"},
-    {&allocating, "TW_MALLOC calls back",
-     "start a 10\nallocator: call\nstart j 100"},
-    {&allocating, "TW_FREE calls back",
-     "start a 10, j 100; cancel j\nallocator: call\ntrim"},
-    {&unready, "a call before tw_init", "clear_wheel; call"},
-    {&unready, "a call after tw_destroy", "destroy; call"},
-    {&copied, "a call for a copy of another timingwheel",
-     "start a 10; on other; start b 10; on first; swap_copies; call"},
-    {&copied, "a start where a timingwheel has gone",
-     "swap_copies; on copy; start a 10"},
-    {&astray, "a start before tw_init, in memory that is not 0",
-     "fill_wheel; start a 10"},
-    {&astray, "tw_wait before tw_init, in memory that is not 0",
-     "fill_wheel; wait 0 5"},
-    {&astray, "tw_next_deadline for a copy of another timingwheel",
+    {&elsewhere, "start a 0; on other; start a 10"},
+    {&elsewhere, "start a 10; on other; postpone a 20"},
+    {&elsewhere, "start a 10; on other; cancel a"},
+    {&elsewhere, "start a 10; on other; move a b"},
+    {&set_up_again, "start a 10; tw_init 2; start a 20"},
+    {&set_up_again, "start a 10; tw_init 2; cancel a"},
+    {&damaged, "start a 10, b 10; copy a h; cancel h"},
+    {&damaged, "start a 10, b 10; copy a h; postpone h 20"},
+    {&set_up_again, "start a 10; copy a h; advance 10: a; start h 20"},
+    {&into_pending, "start a 10, b 10; move a b"},
+    {&uninitialised, "never_init a; start a 10"},
+    {&uninitialised, "never_init a; postpone a 10"},
+    {&uninitialised, "never_init a; cancel a"},
+    {&inside, "in a: call|start a 10; advance 10"},
+    {&inside, "visitor: call|start a 10; foreach"},
+    {&inside, "visitor: call|start a 10, b 10; drain"},
+    {&left_before, "leave_call a; call"},
+    {&allocating, "start a 10|allocator: call|start j 100"},
+    {&allocating, "start a 10, j 100; cancel j|allocator: call|trim"},
+    {&unready, "clear_wheel; call"},
+    {&unready, "destroy; call"},
+    {&copied, "start a 10; on other; start b 10; on first; swap_copies; call"},
+    {&copied, "swap_copies; on copy; start a 10"},
+    {&astray, "fill_wheel; start a 10"},
+    {&astray, "fill_wheel; wait 0 5"},
+    {&astray,
      "start a 10; on other; start b 10; on first; swap_copies; next_deadline"},
-    {&astray, "tw_get_stats before tw_init", "fill_wheel; get_stats"},
-    {&astray, "tw_dump before tw_init", "fill_wheel; dump"},
-    {&astray, "tw_find before tw_init", "fill_wheel; find"},
-    {&asking, "TW_MALLOC asks how long to wait",
-     "start a 10\nallocator: wait 0 5\nstart j 100"},
-    {&out_of_range, "tw_init: a wheel_size of 1", "tw_init 1"},
-    {&out_of_range, "tw_init: a wheel_size of 48", "tw_init 48"},
-    {&out_of_range, "tw_init: a wheel_size of 8192", "tw_init 8192"},
-    {&missing, "NULL in place of a timingwheel or a timer", "null"},
-    {&delay, "hint: tw_start with a delay", "timingwheel start 99; start a 30"},
-    {&delay, "hint: tw_start_within with a delay",
-     "timingwheel start 99; within a 20 30"},
-    {&delay, "hint: tw_postpone to an earlier delay",
-     "timingwheel start 99; start a 200; postpone a 30"},
-    {&delay, "hint: tw_postpone to a later delay",
-     "timingwheel start 99; start a 0; postpone a 30"},
-    {&delay, "hint: a window is judged by its beginning",
-     "timingwheel start 99; within a 30 150"},
-    {&delay, "hint: the second delay of a timingwheel says nothing",
-     "timingwheel start 99; start b 20; postpone b 30; start a 49"},
-    {&old_now, "hint: tw_start_after with an old `now`",
-     "timingwheel start 99; start_from a 9 5"},
-    {&old_now, "hint: tw_postpone_after with an old `now`",
-     "timingwheel start 99; postpone_from a 9 5"},
-    {&negative, "hint: tw_start_after with a negative delay",
-     "start_after a 0-5"},
-    {&negative, "hint: tw_postpone_after with a negative delay",
-     "postpone_after a 0-5"},
-    {&negative, "hint: a negative delay, and nothing about an old `now`",
-     "timingwheel start 99; advance 2200; start_from a 150 0-5"},
-    {&too_short, "hint: tw_start_after with a delay in another unit",
-     "timingwheel tick 320; start_after a 19"},
-    {&too_short, "hint: tw_postpone_after with a delay in another unit",
-     "timingwheel tick 320; postpone_after a 1"},
-    {&too_short, "hint: a delay in another unit after one of 0",
-     "timingwheel tick 320; start_after a 0; start_after a 19"},
-    {&no_hint, "no hint: short delays after a longer one, and 0",
-     "timingwheel tick 320; postpone_after b 0; start_after a 20; "
-     "start_after a 19"},
-    {&negative, "hint: once, also around a delay in the right unit",
-     "start_after a 0-5; start_after a 20; start_after a 0-5"},
-    {&negative, "hint: once, and the right unit is kept in mind",
-     "timingwheel tick 320; start_after a 20; start_after a 0-5; "
-     "start_after a 19"},
-    {&no_hint, "no hint: short delays in ticks of 15",
-     "timingwheel tick 15; start_after a 1"},
-    {&window, "hint: a window that ends before it begins",
-     "within a 30 29 = TW_EINVAL"},
-    {&no_hint, "no hint: a window of one time", "within a 30 30"},
-    {&set_back, "hint: tw_advance_clock 1,001 ticks back",
-     "advance 2009; advance 1008"},
-    {&set_back, "hint: tw_advance_clock far before `start`",
-     "timingwheel start 2099; advance 97"},
-    {&set_back, "hint: tw_advance_clock_limit back", "advance 2009; limit 5 8"},
-    {&set_back, "hint: tw_poll back", "advance 2009; poll 8"},
-    {&set_back, "hint: tw_wait back, once", "advance 2009; wait 8 5; wait 8 5"},
-    {&set_back, "hint: back in ticks of 10",
-     "timingwheel tick 10; advance 20090; advance 10070"},
-    {&set_back, "hint: back before the `now` of an unfinished call",
-     "start a 1, b 1; limit 1 2009: a; limit 1 1008: b"},
-    {&set_back, "hint: back after a poll",
-     "start a 1; poll 2009: a; poll 2009; advance 8"},
-    {&set_back, "hint: tw_start_after with an old reading",
-     "timingwheel start 99; advance 2200; start_from a 1199 5"},
-    {&set_back, "hint: tw_postpone_after with an old reading",
-     "timingwheel start 99; advance 2200; postpone_from a 99 9000"},
+    {&astray, "fill_wheel; get_stats"},
+    {&astray, "fill_wheel; dump"},
+    {&astray, "fill_wheel; find"},
+    {&asking, "start a 10|allocator: wait 0 5|start j 100"},
+    {&out_of_range, "tw_init 1"},
+    {&out_of_range, "tw_init 48"},
+    {&out_of_range, "tw_init 8192"},
+    {&missing, "null"},
+    {&delay, "timingwheel start 99; start a 30"},
+    {&delay, "timingwheel start 99; within a 20 30"},
+    {&delay, "timingwheel start 99; start a 200; postpone a 30"},
+    {&delay, "timingwheel start 99; start a 0; postpone a 30 # tw_postpone to "
+             "a later delay"},
+    {&delay, "timingwheel start 99; within a 30 150 # a window is judged by "
+             "its beginning"},
+    {&delay, "timingwheel start 99; start b 20; postpone b 30; start a 49 # "
+             "the second delay of a timingwheel says nothing"},
+    {&old_now, "timingwheel start 99; start_from a 9 5"},
+    {&old_now, "timingwheel start 99; postpone_from a 9 5"},
+    {&negative, "start_after a 0-5"},
+    {&negative, "postpone_after a 0-5"},
+    {&negative, "timingwheel start 99; advance 2200; start_from a 150 0-5 # a "
+                "negative delay, and nothing about an old `now`"},
+    {&too_short, "timingwheel tick 320; start_after a 19"},
+    {&too_short, "timingwheel tick 320; postpone_after a 1"},
+    {&too_short, "timingwheel tick 320; start_after a 0; start_after a 19 # a "
+                 "delay in another unit after one of 0"},
+    {&no_hint, "timingwheel tick 320; postpone_after b 0; start_after a 20; "
+               "start_after a 19 # short delays after a longer one, and 0"},
+    {&negative, "start_after a 0-5; start_after a 20; start_after a 0-5 # "
+                "once, also around a delay in the right unit"},
+    {&negative, "timingwheel tick 320; start_after a 20; start_after a 0-5; "
+                "start_after a 19 # once, and the right unit is kept in mind"},
+    {&no_hint,
+     "timingwheel tick 15; start_after a 1 # short delays in ticks of 15"},
+    {&window, "within a 30 29 = TW_EINVAL"},
+    {&no_hint, "within a 30 30 # a window of one time"},
+    {&set_back, "advance 2009; advance 1008"},
+    {&set_back, "timingwheel start 2099; advance 97"},
+    {&set_back, "advance 2009; limit 5 8"},
+    {&set_back, "advance 2009; poll 8"},
+    {&set_back, "advance 2009; wait 8 5; wait 8 5 # tw_wait back, once"},
+    {&set_back,
+     "timingwheel tick 10; advance 20090; advance 10070 # back in ticks of 10"},
+    {&set_back, "start a 1, b 1; limit 1 2009: a; limit 1 1008: b"},
+    {&set_back, "start a 1; poll 2009: a; poll 2009; advance 8"},
+    {&set_back, "timingwheel start 99; advance 2200; start_from a 1199 5"},
+    {&set_back, "timingwheel start 99; advance 2200; postpone_from a 99 9000"},
     /* Correct programs. */
-    {&no_hint, "no hint: a simulation from 0 that goes far",
-     "in a: start_after b 2^40\nstart a 2^40; advance 2^40: a; "
-     "advance 2^41: b; start_from b 2^42 9"},
-    {&no_hint, "no hint: a fake clock that leaps",
-     "timingwheel tick 10; start_after a 300; advance 2^40: a; "
-     "start_after b 300; poll 2^50: b"},
-    {&no_hint, "no hint: a game loaded at a late time",
-     "timingwheel tick 10; start_from a 2^40 500, b 2^40 9000; "
-     "advance 2^40+500: a"},
-    {&no_hint, "no hint: a simulation resumed at a late time",
-     "advance 2^40; start a 2^40+30, b 2^39; advance 2^40+30: b a"},
-    {&no_hint, "no hint: a replay with stamps that step back",
-     "timingwheel tick 10; start a 30000; advance 20090; advance 10090; "
-     "poll 10090; limit 9 10090; wait 10090 9; start_from b 10090 70"},
-    {&no_hint, "no hint: a reading kept over a callback, and an older one",
-     "timingwheel start 9; in a: start_from b 5 300; start_from c 0 300\n"
-     "start a 900; advance 1000: a"},
-    {&no_hint, "no hint: a start after a call with UINT64_MAX",
+    {&no_hint,
+     "in a: start_after b 2^40|start a 2^40; advance 2^40: a; advance 2^41: b; "
+     "start_from b 2^42 9 # a simulation from 0 that goes far"},
+    {&no_hint, "timingwheel tick 10; start_after a 300; advance 2^40: a; "
+               "start_after b 300; poll 2^50: b # a fake clock that leaps"},
+    {&no_hint, "timingwheel tick 10; start_from a 2^40 500, b 2^40 9000; "
+               "advance 2^40+500: a # a game loaded at a late time"},
+    {&no_hint, "advance 2^40; start a 2^40+30, b 2^39; advance 2^40+30: b a # "
+               "a simulation resumed at a late time"},
+    {&no_hint, "timingwheel tick 10; start a 30000; advance 20090; advance "
+               "10090; poll 10090; limit 9 10090; wait 10090 9; start_from b "
+               "10090 70 # a replay with stamps that step back"},
+    {&no_hint, "timingwheel start 9; in a: start_from b 5 300; start_from c 0 "
+               "300|start a 900; advance 1000: a # a reading kept over a "
+               "callback, and an older one"},
+    {&no_hint,
      "start a 30; poll 2^64-1: a; poll 2^64-1; start_from a 50 5; wait 50 5; "
-     "advance 55: a; poll 60"},
-    {&no_hint, "no hint: UINT64_MAX means no timeout",
-     "start_after a 2^64-1; postpone_after b 2^64-1; start c 2^64-1; "
-     "wait 0 2^64-1"},
-    {&no_hint, "no hint: a delay of 2^63", "start_after a 9223372036854775808"},
-    {&no_hint, "no hint: deadline 0, and overdue",
-     "timingwheel start 99; start a 0, b 99; advance 200: a b; start b 150; "
-     "postpone b 0"},
-    {&no_hint, "no hint: relative starts",
-     "timingwheel start 99; start_after a 0, b 30; postpone_after b 50; "
-     "advance 200: a b"},
-    {&no_hint, "no hint: deadlines shortly before `start`",
-     "timingwheel start 99; start a 50; within b 60 200; postpone a 60"},
-    {&no_hint, "no hint: `now` is 0, or a tick back",
-     "timingwheel start 99; advance 98; advance 0; poll 0"},
-    {&no_hint, "no hint: an overdue timer that catches up",
-     "in a: start_from a 5 300\nadvance 2009; start a 5; advance 2010: a"},
-    {&silent, "hint: zero memory fires",
-     "zero_timer a; start a 9; advance 9 = 1"},
-    {&silent, "hint: zero memory fires after a restart",
-     "zero_timer a; start a 5; start a 9; limit 3 9 = 1"},
-    {&no_hint, "no hint: zero memory with a callback, or for tw_poll",
-     "zero_timer a; start a 8; poll 9: a; zero_timer b; callback b; "
-     "start b 9; advance 9: b"},
-    {&no_hint, "no hint: a timer without callback is marked fired",
-     "no_callback a; start a 9; advance 9 = 1"},
-    {&no_hint, "no hint: tw_poll takes a timer without callback",
-     "no_callback a; start a 9; poll 9: a; poll 9"},
-    {&no_hint, "no hint: the same `now` again",
-     "advance 9; advance 9; limit 5 9; poll 9"},
-    {&no_hint, "no hint: the same `now` for an unfinished call",
-     "start a 1, b 1; limit 1 9: a; limit 1 9: b; advance 9"},
+     "advance 55: a; poll 60 # a start after a call with UINT64_MAX"},
+    {&no_hint, "start_after a 2^64-1; postpone_after b 2^64-1; start c 2^64-1; "
+               "wait 0 2^64-1 # UINT64_MAX means no timeout"},
+    {&no_hint, "start_after a 9223372036854775808 # a delay of 2^63"},
+    {&no_hint, "timingwheel start 99; start a 0, b 99; advance 200: a b; start "
+               "b 150; postpone b 0 # deadline 0, and overdue"},
+    {&no_hint, "timingwheel start 99; start_after a 0, b 30; postpone_after b "
+               "50; advance 200: a b # relative starts"},
+    {&no_hint, "timingwheel start 99; start a 50; within b 60 200; postpone a "
+               "60 # deadlines shortly before `start`"},
+    {&no_hint, "timingwheel start 99; advance 98; advance 0; poll 0 # `now` is "
+               "0, or a tick back"},
+    {&no_hint, "in a: start_from a 5 300|advance 2009; start a 5; advance "
+               "2010: a # an overdue timer that catches up"},
+    {&silent, "zero_timer a; start a 9; advance 9 = 1"},
+    {&silent, "zero_timer a; start a 5; start a 9; limit 3 9 = 1"},
+    {&no_hint,
+     "zero_timer a; start a 8; poll 9: a; zero_timer b; callback b; start b 9; "
+     "advance 9: b # zero memory with a callback, or for tw_poll"},
+    {&no_hint, "no_callback a; start a 9; advance 9 = 1 # a timer without "
+               "callback is marked fired"},
+    {&no_hint, "no_callback a; start a 9; poll 9: a; poll 9 # tw_poll takes a "
+               "timer without callback"},
+    {&no_hint,
+     "advance 9; advance 9; limit 5 9; poll 9 # the same `now` again"},
+    {&no_hint, "start a 1, b 1; limit 1 9: a; limit 1 9: b; advance 9 # the "
+               "same `now` for an unfinished call"},
 #ifdef TIMINGWHEEL_THREADS
-    {&damaged, "a posted start behind a damaged timer",
-     "start a 10; damage a; post 10; collect"},
-    {&damaged, "a posted cancel beside a damaged timer",
-     "post 10; collect; start a 10; damage a; post_cancel; collect"},
-    {&elsewhere, "a posted start on a second timingwheel",
-     "post 10; collect; on other; post 10; collect"},
-    {&allocating, "TW_MALLOC collects",
-     "start a 10\nallocator: collect\nstart j 100"},
-    {&no_hint, "no hint: a mailbox without a timingwheel",
-     "on none; post 10; collect"},
-    {&delay, "hint: tw_post_start with a delay",
-     "timingwheel start 99; post 30; collect"},
+    {&damaged, "start a 10; damage a; post 10; collect"},
+    {&damaged, "post 10; collect; start a 10; damage a; post_cancel; collect"},
+    {&elsewhere, "post 10; collect; on other; post 10; collect"},
+    {&allocating, "start a 10|allocator: collect|start j 100"},
+    {&no_hint, "on none; post 10; collect # a mailbox without a timingwheel"},
+    {&delay, "timingwheel start 99; post 30; collect"},
 #endif
 };
 
@@ -513,9 +421,12 @@ static bool script_more(const char *name)
         damage(TIMER_READ);
     else if (SCRIPT_IS("call"))
         script_run_action(calls[call]);
-    else if (SCRIPT_IS("null"))
-        script_run_action(nulls[call]);
-    else if (SCRIPT_IS("allocator"))
+    else if (SCRIPT_IS("null")) {
+        const char *line = nulls;
+        for (size_t i = 0; i < call; i++)
+            line = script_next_line(line);
+        script_run_action(line);
+    } else if (SCRIPT_IS("allocator"))
         script_set_action(&allocator);
     else if (SCRIPT_READ("start_after", 2))
         script_compare_status(tw_start_after(tw, TIMER_READ, now, v[1]), 0);
@@ -663,14 +574,16 @@ static bool is_right(const kind *k)
 
 static void run_row(void)
 {
-    const row *this_row = &rows[tap_case_index];
-    const kind *k = this_row->kind;
+    static char lines[400];
+    const kind *k = rows[tap_case_index].kind;
+    strcpy(lines, rows[tap_case_index].name);
+    for (char *bar; (bar = strchr(lines, '|')) != NULL;)
+        *bar = '\n';
     for (size_t run = 0; run < k->runs; run++) {
         set_up();
         damage = damages[run % LENGTH(damages)];
         call = k->first + run;
-        if (!CHECK(aborts(this_row->misuse, NULL) ==
-                   ((k->marks & HINT) == 0)) ||
+        if (!CHECK(aborts(lines, NULL) == ((k->marks & HINT) == 0)) ||
             !CHECK(is_right(k)) || !CHECK(!script.has_failed))
             printf("# run %u: \"%s\"\n", (unsigned)run, said);
     }
