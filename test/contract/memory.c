@@ -1,5 +1,5 @@
-/* memory.c - promise 9: a reserve that lasts, and timers that wait because
- * allocations fail, one after the other or all.
+/* memory.c - promise 9: a static pool, and timers that wait because allocations
+ * fail, one after the other or all.
  *
  *     memory [CASE...]
  *
@@ -71,34 +71,6 @@ static void static_pool(void)
             }
             free(block);
         }
-    }
-}
-
-/* A reserve of four times a distance serves all later starts whose deadline is
- * so far from the clock, which is a sleep behind the time. Most distances are
- * near the span of a wheel. */
-static void reserve_of_four_distances(void)
-{
-    static const uint32_t sizes[] = {2, 4, 16, 256};
-    static const uint64_t ticks[] = {1, 2, 3, 1000};
-    for (uint64_t i = 0; i < 4000; i++) {
-        tw_timer timer = TW_TIMER_INIT(NULL);
-        uint32_t size = sizes[i % 4];
-        uint64_t tick = ticks[i / 4 % 4], span = tick;
-        for (uint64_t wheels = scatter(i, 5); wheels > 0; wheels--)
-            span *= size;
-        uint64_t distance = span - tick + scatter(i + 1, 4 * tick);
-        uint64_t now = scatter(i, 1000000007);
-        set_up_with(tick, now, size, 0);
-        CHECK_EQUAL(tw_reserve(tw, now + 4 * distance), TW_OK);
-        size_t calls = memory->calls;
-        for (uint64_t k = 0; k < 20; k++) {
-            now += scatter(i + k, 3 * distance);
-            tw_advance_clock(tw, now);
-            CHECK_EQUAL(tw_start(tw, &timer, now + distance), TW_OK);
-        }
-        CHECK_EQUAL(memory->calls, calls);
-        tear_down();
     }
 }
 
@@ -298,8 +270,6 @@ static void allocator_calls_back(void)
 static const tap_case cases[] = {
     {"TW_WHEEL_BYTES: a static pool of n wheels serves wheel_size^n ticks",
      static_pool},
-    {"promise 9: a reserve of four times a distance from the clock lasts",
-     reserve_of_four_distances},
     {"promise 9: a tick tries once for all timers that wait for memory",
      waiting_tries_once},
     {"TW_MALLOC must not use the timingwheel: calls are refused or ignored",

@@ -43,7 +43,6 @@ static void give_up(void);
 
 typedef struct item {
     uint32_t id;
-    bool silent; /* without a callback */
     tw_timer timer;
 } item;
 
@@ -53,8 +52,7 @@ typedef struct settings {
     uint32_t wheel_size;
     uint32_t items;
     size_t max_pending;
-    bool calm;   /* only starts and full calls: promise 10 is judged */
-    bool silent; /* some timers have no callback */
+    bool calm; /* only starts and full calls: promise 10 is judged */
     void (*in_callback)(uint32_t id);
     void (*in_visitor)(uint32_t id); /* may be NULL */
     bool (*refuses)(void);           /* an allocation; may be NULL */
@@ -390,14 +388,13 @@ static tw_timer *timer_of(uint32_t id)
     return &run.items[id]->timer;
 }
 
-static item *make_item(uint32_t id, bool silent)
+static item *make_item(uint32_t id)
 {
     item *made = (item *)malloc(sizeof *made);
     if (made == NULL)
         abort();
     made->id = id;
-    made->silent = silent;
-    tw_timer_init(&made->timer, silent ? NULL : on_fire);
+    tw_timer_init(&made->timer, on_fire);
     return made;
 }
 
@@ -529,7 +526,7 @@ static inline void cancel(uint32_t id)
 
 static inline void move(uint32_t id)
 {
-    item *from = run.items[id], *to = make_item(id, from->silent);
+    item *from = run.items[id], *to = make_item(id);
     bool pending = oracle_is_pending(&run.oracle, id);
     trace("move", id, 0, 0);
     allow_allocations(0);
@@ -542,23 +539,23 @@ static inline void move(uint32_t id)
 }
 
 /* Frees a timer that is not pending, and takes a new one in its place. */
-static inline void replace(uint32_t id, bool silent)
+static inline void replace(uint32_t id)
 {
     if (oracle_is_pending(&run.oracle, id))
         return;
     trace("free", id, 0, 0);
     free_item(run.items[id]);
-    run.items[id] = make_item(id, silent);
+    run.items[id] = make_item(id);
     run.oracle.timers[id].state = TW_IDLE;
     run.oracle.timers[id].deadline = 0;
 }
 
 static inline void reserve(uint64_t horizon)
 {
-    trace("reserve", 0, horizon, 0);
-    allow_allocations(levels());
+    trace("reserve", 0, horizon, 0); /* also places timers that wait */
+    allow_allocations(levels() + oracle_pending(&run.oracle));
     int status = tw_reserve(&run.tw, horizon);
-    REQUIRE(status == (run.heap.failures != 0 ? TW_ENOMEM : TW_OK));
+    REQUIRE(status == TW_OK || (status == TW_ENOMEM && run.heap.failures != 0));
     if (status == TW_OK && (!run.reserved || horizon > run.horizon))
         run.horizon = horizon;
     run.reserved = run.reserved || status == TW_OK;
@@ -705,37 +702,6 @@ static inline void drain(void)
 
 /* ----------------------------------------------------------------- calls -- */
 
-static bool has_fired_silently(uint32_t id)
-{
-    return run.items[id]->silent && tw_timer_state(timer_of(id)) == TW_FIRED;
-}
-
-/* Reports to the oracle the timers without a callback that have fired. */
-static void settle(void)
-{
-    oracle *o = &run.oracle;
-    for (bool again = run.s.silent; again;) {
-        again = false;
-        bool due = oracle_is_due(o), overdue = oracle_has_overdue(o);
-        if (o->overdue_count != 0 && (overdue || !due)) {
-            uint32_t id = o->overdue[0];
-            again = has_fired_silently(id);
-            if (again)
-                judge(oracle_fire(o, id));
-            continue;
-        }
-        uint64_t tick = oracle_first(o) != NULL ? oracle_first(o)->tick : 0;
-        for (size_t i = o->waiting_count; i-- != 0 && !again;) {
-            uint32_t id = o->waiting[i];
-            if (o->timers[id].tick != tick)
-                break;
-            again = has_fired_silently(id);
-            if (again)
-                judge(oracle_fire(o, id));
-        }
-    }
-}
-
 static void on_fire(timingwheel *tw, tw_timer *timer)
 {
     bool counting = run.counting;
@@ -743,7 +709,6 @@ static void on_fire(timingwheel *tw, tw_timer *timer)
     uint32_t id = item_of(timer)->id;
     REQUIRE(tw == &run.tw && id < run.s.items && timer == timer_of(id));
     trace("fires", id, run.oracle.timers[id].deadline, 0);
-    settle();
     judge(oracle_fire(&run.oracle, id));
     REQUIRE_EQUAL(tw_now(tw), run.oracle.now);
     REQUIRE_EQUAL(tw_timer_state(timer), TW_FIRED);
@@ -794,7 +759,6 @@ static void check_work(uint64_t fired)
 static void call_end(bool complete, bool polled, uint64_t moved)
 {
     run.counting = false;
-    settle();
     judge(oracle_return(&run.oracle, complete, polled, moved != 0,
                         tw_now(&run.tw)));
 }

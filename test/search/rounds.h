@@ -37,7 +37,6 @@ static struct {
     unsigned steps;
     unsigned failing;     /* of 16 allocations, how many fail */
     unsigned active;      /* of 8 callbacks, how many take steps */
-    unsigned silent;      /* of 8 timers, how many have no callback */
     unsigned throwing;    /* of 32 callbacks and visitors, how many throw */
     unsigned far;         /* of 64 advances, how many go far */
     uint64_t block;       /* length of a block in ticks */
@@ -50,11 +49,6 @@ static struct {
 static uint32_t draw_id(void)
 {
     return (uint32_t)draw(run.s.items);
-}
-
-static bool draw_silent(void)
-{
-    return draw(8) < habits.silent;
 }
 
 static bool draw_refusal(void)
@@ -214,7 +208,7 @@ static void op_postpone(void)
 
 OPERATION(cancel, cancel(draw_id()))
 OPERATION(move, move(draw_id()))
-OPERATION(replace, replace(draw_id(), draw_silent()))
+OPERATION(replace, replace(draw_id()))
 OPERATION(reserve, reserve(draw_deadline()))
 OPERATION(foreach, visit.active ? (void)0 : foreach_timer())
 OPERATION(drain, visit.active ? (void)0 : drain())
@@ -325,7 +319,7 @@ static void random_visitor(uint32_t id)
     if (!visit.drains && draw(16) == 0) {
         cancel(id);
         if (draw(2) == 0)
-            replace(id, draw_silent());
+            replace(id);
     } else if (visit.drains && habits.active != 0 && draw(8) == 0) {
         take_steps(1);
     }
@@ -380,8 +374,6 @@ static void draw_settings(settings *s)
     habits.steps = 100 + (unsigned)draw(draw(4) == 0 ? 3000 : 600);
     habits.failing = draw(10) == 0 ? 1 + (unsigned)draw(16) : 0;
     habits.active = (unsigned)(draw(2) * draw(8));
-    habits.silent = draw(6) == 0 ? (unsigned)draw(9) : 0;
-    s->silent = habits.silent != 0;
     habits.far = (unsigned)(draw(2) * draw(20));
     habits.block = 1 + draw(s->wheel_size * (1 + draw(8)));
     few = draw(3) == 0 ? (unsigned)draw(13) : 12;
@@ -394,8 +386,6 @@ static void draw_settings(settings *s)
         draw_calm(s);
 #ifdef __cplusplus
     s->throws = draw_throw;
-    s->silent = false;
-    habits.silent = 0;
     habits.throwing = s->calm ? 0 : 1 + (unsigned)draw(8);
 #endif
     draw_weights(s->calm);
@@ -407,7 +397,7 @@ static void play_round(bool (*goes_on)(void))
     unsigned long long unchecked = 0;
     draw_settings(&run.s);
     for (uint32_t id = 0; id < run.s.items; id++)
-        run.items[id] = make_item(id, draw_silent());
+        run.items[id] = make_item(id);
     set_up();
     for (; run.step < habits.steps && goes_on(); run.step++) {
         take_steps(1);
