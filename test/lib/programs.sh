@@ -10,7 +10,8 @@
 # test/lib has what the tests share:
 #
 # - for test programs: tap.h, heap.h (memory), inside.h, random.h. tap.sh is for
-#   test scripts. judge.awk reads the output of both for test/run.sh.
+#   test scripts, tap.py for those in Python. judge.awk reads the output of all
+#   for test/run.sh.
 # - builds: compile.sh compiles a program, variant.sh all programs in another
 #   way. runner32.sh runs a program of 32 bits.
 # - debian.sh gets packages that are not installed.

@@ -4,10 +4,9 @@
 #
 #     python3 test/mutate/mutants.py [HEADER]
 #
-# A mutant has an operator: `token` (an operator, number or name is another),
-# `call` (the called function is another of the same type), `condition` (a
-# condition is true, false or negated) or `statement` (a statement is missing, a
-# result is another).
+# An operator, number or name is another; the called function is another of the
+# same type; a condition is true, false or negated; a statement is missing; or a
+# result is another.
 #
 # A mutant is known by its function and by the changed line before and after,
 # both without comments, not by a line number. The list of mutants depends only
@@ -68,8 +67,7 @@ class Mutant:
     """The header with text[start:end] replaced by `new`. `code` is the header
     with blank comments."""
 
-    def __init__(self, code, operator, function, start, end, new):
-        self.operator = operator
+    def __init__(self, code, function, start, end, new):
         self.start, self.end, self.new = start, end, new
         first = code.rfind('\n', 0, start) + 1
         last = code.find('\n', end)
@@ -116,8 +114,8 @@ class Maker:
         line = self.source[self.source.rfind('\n', 0, start) + 1:
                            self.source.find('\n', end)]
         if self.header[start:end] != new and not ONLY_SPEED.search(line):
-            self.mutants.append(Mutant(self.code, self.operator, self.function,
-                                       start, end, new))
+            self.mutants.append(Mutant(self.code, self.function, start, end,
+                                       new))
 
     # ------------------------------------------------------------- tokens --
 
@@ -206,24 +204,20 @@ class Maker:
         return last
 
     def change_body(self):
-        self.operator = 'token'
         for token in self.tokens:
             self.change_token(*token)
-        self.operator = 'call'
         for i in range(len(self.words) - 1):
             self.change_call(i)
         i = 0
         while i < len(self.words):
             word = self.words[i]
             if word in ('if', 'while', 'for', 'switch'):
-                self.operator = 'condition'
                 i = self.control(i)
             elif word in ('case', 'default'):
                 i = self.words.index(':', i) + 1
             elif word in ('{', '}', 'else', 'do', ';'):
                 i += 1
             else:
-                self.operator = 'statement'
                 i = self.simple(i) + 1
 
     def make(self):
@@ -268,4 +262,4 @@ def mutants_of(header):
 if __name__ == '__main__':
     with open((sys.argv + ['timingwheel.h'])[1], encoding='ascii') as file:
         for one in mutants_of(file.read()):
-            print(one.operator + '\t%s\n- %s\n+ %s' % one.key[:3])
+            print('%s\n- %s\n+ %s' % one.key[:3])

@@ -13,7 +13,9 @@
 #           programs.
 #   same    if gcc -O2 and g++ -O2 make the same code as before, the mutant does
 #           not count.
-#   late    work.sh, which counts basic blocks; then the sanitizers.
+#   late    work.sh, which counts basic blocks; then the sanitizers. A survivor
+#           takes a minute and more here, so all mutants go through the stages
+#           before first. A sample has no late stage.
 #
 # Without tcc, gcc compiles all, which takes longer; without clang, no program
 # runs under MemorySanitizer. --bugs needs gcc and g++ alone.
@@ -32,6 +34,7 @@ import sys
 import threading
 
 import mutants
+import tap
 
 LEAST = 95.0  # per cent of the mutants that must be killed
 
@@ -75,7 +78,9 @@ class Program:
         if suffix == '.script':
             self.label, self.options = self.label + suffix, [file]
             self.file = 'test/contract/scripts.c'
-        if suffix != '.sh' and compiler is None:
+        if suffix == '.sh':
+            self.label += suffix
+        elif compiler is None:
             self.compiler = GXX if suffix == '.cpp' else TCC
         if STOP in (compiler or []):
             self.label += ' ' + ('msan' if compiler is MSAN else 'asan')
@@ -179,26 +184,6 @@ def end(child):
         pass
 
 
-said = []  # for each case of TAP: did it pass?
-
-
-def say(good, name):
-    said.append(bool(good))
-    print('%sok %d - %s' % ('' if good else 'not ', len(said), name),
-          flush=True)
-
-
-def comment(line):
-    print('# ' + line, flush=True)
-
-
-def skip(reason):
-    print('*** SKIPPED: mutants: %s ***' % reason, file=sys.stderr)
-    if os.environ.get('STRICT'):
-        return say(False, 'mutants: %s, and STRICT is set' % reason)
-    say(True, 'mutants # SKIP ' + reason)
-
-
 def read_rows(file):
     return [line.rstrip('\n').split('\t') for line in open(file)
             if line.strip() and not line.startswith('#')]
@@ -216,11 +201,11 @@ def passing(shop, wanted):
             program.compiler = GCC
             failed = shop.run(program, seconds=200)
         if failed:
-            say(False, '%s on the true header: %s' % (program.label, failed))
+            tap.case(False, '%s on the true header' % program.label, failed)
             continue
         program.seconds = shop.used
         good.append(program)
-        comment('%-20s %-5s %6.2f s' % (
+        tap.note('%-20s %-5s %6.2f s' % (
             program.label, (program.compiler or ['sh'])[0], program.seconds))
     return sorted(good, key=lambda program: program.seconds)
 
@@ -253,17 +238,23 @@ def judge(mutant):
             continue
         recent[:] = [program] + [p for p in recent if p is not program]
         return ['killed', [program.label]]
-    if shop.optimised() == Work.optimised:
-        return ['same', []]
+    same = shop.optimised() == Work.optimised
+    return ['same' if same else 'survived', []]
+
+
+def judge_late(mutant):
+    """Judges a mutant that no fast program has killed."""
+    Work.shop.take(mutant.apply(Work.header))
     for program in Work.late:
-        if shop.run(program):
+        if Work.shop.run(program):
             return ['killed', [program.label]]
     return ['survived', []]
 
 
-def judge_one(mutant):
+def judge_one(work):
     """Returns the mutant with its outcome."""
-    return mutant, judge(mutant)
+    judge_it, mutant = work
+    return mutant, judge_it(mutant)
 
 
 def new_functions():
@@ -291,45 +282,45 @@ def report(options, chosen, known, rows):
     used = [row_of(m, rows) for m in survivors]
     for mutant, row in zip(survivors, used):
         if row is None:
-            comment('no reason:\t' + '\t'.join(mutant.key[:3]))
+            tap.note('no reason:\t' + '\t'.join(mutant.key[:3]))
     if None in used:
-        comment('write cases that fail with these changes, or, if none can, '
+        tap.note('write cases that fail with these changes, or, if none can, '
                 'rows of survivors.tsv')
     killed, listed = outcomes.count('killed'), len(used) - used.count(None)
     total = killed + len(survivors)
     late = [m for m in chosen if set(known[m.key][1]) &
             {program.label for program in Work.late}]
-    comment('%d do not compile, %d have the same code, %d are killed late' %
+    tap.note('%d do not compile, %d have the same code, %d are killed late' %
             (outcomes.count('invalid'), outcomes.count('same'), len(late)))
-    partial = options.sample or options.only or options.operator
+    partial = options.sample or options.only
     if partial and total == 0:
-        return say(True, 'no mutant counts: none compiles to other code')
+        return tap.case(True, 'no mutant counts: none compiles to other code')
     share = 100.0 * (killed + (listed if partial else 0)) / total
     least = 100 if options.only else LEAST
-    say(share >= least, 'of %d mutants %d are killed, and %d more have a reason'
-        ' in survivors.tsv; at least %.0f %%' % (total, killed, listed, least))
+    tap.case(share >= least, 'of %d mutants %d are killed, and %d more have a '
+             'reason in survivors.tsv; at least %.0f %%' % (total, killed, listed,
+                                                          least))
     if not partial:
-        say(None not in used, 'each of %d survivors has a reason' % len(used))
+        tap.case(None not in used,
+                 'each of %d survivors has a reason' % len(used))
         unused = [row for i, row in enumerate(rows) if i not in used]
         for row in unused:
-            comment('no survivor:\t' + '\t'.join(row))
-        say(not unused, 'each reason has a survivor')
+            tap.note('no survivor:\t' + '\t'.join(row))
+        tap.case(not unused, 'each reason has a survivor')
 
 
 def test_mutants(options):
     every, rows = mutants.mutants_of(Work.header), read_rows(SURVIVORS)
     chosen = [m for m in every
-              if (not options.only or m.key[0] in options.only) and
-              (not options.operator or m.operator in options.operator)]
+              if not options.only or m.key[0] in options.only]
     if options.sample and options.sample < len(chosen):
         picked = random.Random(options.seed).sample(chosen, options.sample)
         chosen = [m for m in chosen if m in picked]
-    comment('%d mutants, %d of them chosen' % (len(every), len(chosen)))
+    tap.note('%d mutants, %d of them chosen' % (len(every), len(chosen)))
     if not chosen:
         names = sorted({m.key[0] for m in every})
-        comment('the functions and constants with mutants: ' + ' '.join(names))
-        return say(False, 'no such mutant: %s has none' % ' '.join(
-            (options.only or []) + (options.operator or [])))
+        return tap.case(False, 'there is a mutant of ' + ' '.join(options.only),
+                        'those with mutants: ' + ' '.join(names))
     true = Shop('true')
     true.take(Work.header)
     files = subprocess.check_output('test/lib/programs.sh', text=True).split()
@@ -340,15 +331,24 @@ def test_mutants(options):
     Work.fast = passing(true, [Program(file) for file in files])
     Work.late = passing(true, [] if options.sample else late)
     known, new = {}, chosen
-    if options.sample:  # a survivor takes long: trust
+    if options.sample or options.only:  # a survivor takes long: trust
         known = {m.key: ['survived', []] for m in chosen
                  if row_of(m, rows) is not None}
         new = [m for m in chosen if m.key not in known]
     with multiprocessing.Pool(options.jobs, begin_worker) as pool:
-        for mutant, outcome in pool.imap_unordered(judge_one, new):
-            known[mutant.key] = outcome
-            comment(' '.join(outcome[:1] + outcome[1]) + ': ' +
-                    '  |  '.join(mutant.key[:3]))
+        for judge_it in judge, judge_late:
+            work = [(judge_it, mutant) for mutant in new]
+            for i, (mutant, outcome) in enumerate(
+                    pool.imap_unordered(judge_one, work)):
+                known[mutant.key] = outcome
+                tap.note('%d of %d %s: %s' % (
+                    i + 1, len(new), ' '.join(outcome[:1] + outcome[1]),
+                    '  |  '.join(mutant.key[:3])))
+            new = [m for m in new
+                   if Work.late and known[m.key][0] == 'survived']
+            if judge_it is judge and new:
+                tap.note('%d survive the fast programs; work.sh and the '
+                         'sanitizers take minutes' % len(new))
     report(options, chosen, known, rows)
 
 
@@ -362,7 +362,7 @@ def plant(header, changes):
         code = mutants.without_comments(header)
         found = [match.span() for match in re.finditer(pattern, code)]
         if len(found) != 1:
-            comment('%d times in the header: %s' % (len(found), old))
+            tap.note('%d times in the header: %s' % (len(found), old))
             return None
         header = header[:found[0][0]] + new + header[found[0][1]:]
     return header
@@ -385,7 +385,7 @@ def test_bugs():
             shop.take(header)
             cases = [] if '/search/' in file else [case]  # one case
             failed = shop.run(program, cases=cases, seconds=10)
-        say(failed is not None and ('hangs' in failed or case in failed),
+        tap.case(failed is not None and ('hangs' in failed or case in failed),
             '%s: found by %s: %s' % (name, program.label, failed))
 
 
@@ -406,7 +406,7 @@ def test_defects(options):
             cwd=shop.folder, capture_output=True, text=True)
         for line in re.findall('(?m)^# step .*', done.stdout if done else ''):
             print(line)
-        say(done and done.returncode != 0, 'random.c finds: ' + name)
+        tap.case(done and done.returncode != 0, 'random.c finds: ' + name)
 
 
 def main():
@@ -416,8 +416,7 @@ def main():
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--sample', type=int, default=0)
     parser.add_argument('--operations', type=int, default=200000000)
-    for option in '--only', '--operator':
-        parser.add_argument(option, action='append')
+    parser.add_argument('--only', action='append')
     for flag in '--bugs', '--defects', '--new':
         parser.add_argument(flag, action='store_true')
     options = parser.parse_args()
@@ -426,22 +425,19 @@ def main():
     if options.new:
         options.only = new_functions()
         if not options.only:
-            say(True, 'no function is new')
-            print('1..1')
-            return 0
+            tap.case(True, 'no function is new')
+            return tap.end()
     missing = [tool for tool in TOOLS if not shutil.which(tool)]
     if missing:
-        skip(' '.join(missing) + ' is missing')
+        tap.skip('mutants', ' '.join(missing) + ' is missing')
     elif options.defects:
         test_defects(options)
     else:
-        if options.bugs or not (options.sample or options.only or
-                                options.operator):
+        if options.bugs or not (options.sample or options.only):
             test_bugs()
         if not options.bugs:
             test_mutants(options)
-    print('1..%d' % len(said))
-    return not (said and all(said))
+    return tap.end()
 
 
 if __name__ == '__main__':
