@@ -4,9 +4,8 @@
 #
 #     python3 test/mutate/mutants.py [HEADER]
 #
-# An operator, number or name is another; the called function is another of the
-# same type; a condition is true, false or negated; a statement is missing; or a
-# result is another.
+# An operator, number or name is another; a condition is true, false or negated;
+# a statement is missing; or a result is another.
 #
 # A mutant is known by its function and by the changed line before and after,
 # both without comments, not by a line number. The list of mutants depends only
@@ -97,9 +96,9 @@ class Maker:
         self.mutants = []
 
     def functions(self):
-        """Yields (name, type, start, end, parameters) of each function body.
-        clang-format sets the braces of functions, and of nothing else, at the
-        beginning of a line."""
+        """Yields (name, type, start, end) of each function body. clang-format
+        sets the braces of functions, and of nothing else, at the beginning of a
+        line."""
         for match in re.finditer(r'\n\{\n', self.source):
             start = match.start() + 1
             end = self.source.index('\n}', start) + 2
@@ -107,8 +106,7 @@ class Maker:
             head = head[max(head.rfind(';'), head.rfind('}')) + 1:]
             found = re.search(r'([^\n#]*[ *])(\w+)\((.*)\)', head, re.S)
             if found:
-                yield (found.group(2), found.group(1).strip(), start, end,
-                       re.sub(r'\w+(?=,|$)|\s', '', found.group(3)))
+                yield found.group(2), found.group(1).strip(), start, end
 
     def add(self, start, end, new):
         line = self.source[self.source.rfind('\n', 0, start) + 1:
@@ -133,19 +131,6 @@ class Maker:
             # A unary *, & or - is followed by its operand, without a space.
             if self.source[end].isspace() or text in ('++', '--', '!', '~'):
                 self.add(start, end, OPERATORS[text])
-
-    def change_call(self, i):
-        """Calls the next function of the same type that is declared here."""
-        names = self.same_type.get(self.words[i])
-        if names is None or self.words[i + 1] != '(':
-            return
-        at, here = names.index(self.words[i]), self.tokens[0][2]
-        for name in names[at + 1:] + names[:at]:
-            # tw_is_pending does what twi_is_pending does.
-            is_same = name[3:].strip('_') == self.words[i][3:].strip('_')
-            if name != self.function and not is_same and (
-                    name.startswith('tw_') or self.begin[name] < here):
-                return self.change(i, i, name)
 
     # --------------------------------------------------------- statements --
 
@@ -206,8 +191,6 @@ class Maker:
     def change_body(self):
         for token in self.tokens:
             self.change_token(*token)
-        for i in range(len(self.words) - 1):
-            self.change_call(i)
         i = 0
         while i < len(self.words):
             word = self.words[i]
@@ -221,13 +204,7 @@ class Maker:
                 i = self.simple(i) + 1
 
     def make(self):
-        types, self.same_type, self.begin = {}, {}, {}
-        for name, result, start, _, parameters in self.functions():
-            result = re.sub(r'static|inline|TW_DEF|TWI_\w+| ', '', result)
-            self.same_type[name] = types.setdefault((result, parameters), [])
-            self.same_type[name].append(name)
-            self.begin[name] = start
-        for self.function, self.type, start, end, _ in self.functions():
+        for self.function, self.type, start, end in self.functions():
             if ONLY_SPEED.search(self.function):
                 continue
             self.tokens = [(m.lastgroup, m.group(), m.start(), m.end())

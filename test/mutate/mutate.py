@@ -368,18 +368,12 @@ def plant(header, changes):
     return header
 
 
-def case_of(pinned):
-    """Splits `FILE: CASE`, with a path from test/contract."""
-    file, _, case = pinned.partition(': ')
-    return os.path.normpath('test/contract/' + file), case
-
-
 def test_bugs():
     """Tests that the case that a bug names fails with the bug."""
     shop = Shop('bugs')
     for name, pinned, *changes in read_rows(BUGS):
-        file, case = case_of(pinned)
-        program = Program(file)
+        file, _, case = pinned.partition(': ')  # a path from test/contract
+        program = Program(os.path.normpath('test/contract/' + file))
         header, failed = plant(Work.header, changes), None
         if header is not None:
             shop.take(header)
