@@ -4,11 +4,11 @@ exports.
 
     test/coverage/gaps.py FILE
 
-Prints `percent KIND PERCENT COVERED ALL` for regions, branches and MC/DC
-conditions, and a comment for each gap, with its line in the header. If all
-regions are reached, all lines are. A place is a tuple: first line, first
-column, last line, last column. The report of llvm-cov itself counts every copy
-of a macro, and a copy that another program leaves out.
+Prints each gap with its line in the header, and how many regions, branches and
+MC/DC conditions are reached. Fails if there is a gap. If all regions are
+reached, all lines are. A place is a tuple: first line, first column, last line,
+last column. The report of llvm-cov itself counts every copy of a macro, and a
+copy that another program leaves out.
 
 SPDX-License-Identifier: MIT
 """
@@ -66,15 +66,17 @@ def read(functions):
             if not RULE.match(text(place)) and any(
                     place[:2] <= b[:2] and b[2:] <= place[2:] for b in own):
                 for i, shown in enumerate(record[-1]):
-                    add(place, 'mcdc', 'condition %d never decides' % (i + 1),
-                        shown)
+                    add(place, 'conditions',
+                        'condition %d never decides' % (i + 1), shown)
     return reached
 
 
 reached = read(json.load(open(sys.argv[1]))['data'][0]['functions'])
-for kind in 'regions', 'branches', 'mcdc':
-    hits = [hit for key, hit in reached.items() if key[1] == kind]
-    print('percent', kind, '%.2f' % (100 * sum(hits) / len(hits)), sum(hits),
-          len(hits))
 for place, _, fault in sorted(key for key, hit in reached.items() if not hit):
-    print('# timingwheel.h:%d: %s: %s' % (place[0], fault, text(place)))
+    print('timingwheel.h:%d: %s: %s' % (place[0], fault, text(place)))
+counts = []
+for kind in 'regions', 'branches', 'conditions':
+    hits = [hit for key, hit in reached.items() if key[1] == kind]
+    counts.append('%d of %d %s' % (sum(hits), len(hits), kind))
+print('# ' + ', '.join(counts))
+sys.exit(not all(reached.values()))
