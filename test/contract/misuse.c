@@ -339,7 +339,7 @@ static const row rows[] = {
     {&no_hint, "timingwheel tick 10; start_after a 300; advance 2^40: a; "
                "start_after b 300; poll 2^50: b # a fake clock that leaps"},
     {&no_hint, "timingwheel tick 10; start_from a 2^40 500, b 2^40 9000; "
-               "advance 2^40+500: a # a game loaded at a late time"},
+               "advance 2^40+510: a # a game loaded at a late time"},
     {&no_hint, "advance 2^40; start a 2^40+30, b 2^39; advance 2^40+30: b a # "
                "a simulation resumed at a late time"},
     {&no_hint, "timingwheel tick 10; start a 30000; advance 20090; advance "
@@ -381,7 +381,7 @@ static const row rows[] = {
     {&damaged, "start a 10; damage a; post 10; collect"},
     {&damaged, "post 10; collect; start a 10; damage a; post_cancel; collect"},
     {&elsewhere, "post 10; collect; on other; post 10; collect"},
-    {&allocating, "start a 10|allocator: collect|start j 100"},
+    {&allocating, "post 10; start a 10|allocator: collect|start j 100"},
     {&no_hint, "on none; post 10; collect # a mailbox without a timingwheel"},
     {&delay, "timingwheel start 99; post 30; collect"},
 #endif
