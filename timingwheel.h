@@ -301,7 +301,7 @@ typedef void tw_writer(const char *line, void *context);
 enum tw_status {
     TW_OK = 0,
     TW_EINVAL = -1, /* an argument is NULL or out of range, or tw destroyed */
-    TW_ENOMEM = -2, /* TW_MALLOC failed */
+    TW_ENOMEM = -2, /* of tw_reserve alone: TW_MALLOC failed */
     TW_EFULL = -3,  /* max_pending timers are pending already */
     TW_EBUSY = -4   /* inside tw_foreach, TW_MALLOC or TW_FREE */
 };
@@ -497,12 +497,12 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config);
 TW_DEF void tw_destroy(timingwheel *tw);
 
 /* Allocates the wheels for deadlines up to the time `horizon`, and returns
- * TW_OK. Until tw_trim, no start with such a deadline needs memory. UINT64_MAX
- * serves every deadline, for at most 264 KB with wheel_size 256, and 35 KB with
- * 16. For delays up to d at any later time, tw_after(tw_now(tw), 4 * (d + the
- * longest sleep)) is always enough. For a fixed pool, count the wheels instead
- * (COSTS, test/recipes/static.c). TW_ENOMEM: the wheels allocated so far stay.
- * Or TW_EBUSY or TW_EINVAL. */
+ * TW_OK. A reserve buys speed: no start fails without it, but a timer that
+ * finds no memory for its wheel waits outside of the wheels, and costs more.
+ * After TW_OK no timer with such a deadline waits outside, until tw_trim.
+ * UINT64_MAX serves every deadline, for at most 264 KB with wheel_size 256, and
+ * 35 KB with 16. Costs a step per timer that waits. TW_ENOMEM: the wheels
+ * allocated so far stay. Or TW_EBUSY or TW_EINVAL. */
 TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon);
 
 /* Frees the wheels coarser than every timer. Does nothing inside a callback or
@@ -515,12 +515,13 @@ TW_DEF void tw_trim(timingwheel *tw);
 TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback);
 
 /* Starts `timer` and returns TW_OK. The timer fires in the first call that
- * reaches the tick of `deadline`: the deadline rounded up to a tick. For a
- * delay call tw_start_after. If the clock has reached the tick, the timer is
- * overdue, and fires in the next call, as with a deadline of 0. A
- * pending timer moves, and counts as started now. Fails with TW_ENOMEM if a new
- * wheel finds no memory, with TW_EFULL at max_pending (which does not limit
- * posted starts), and with TW_EBUSY or TW_EINVAL (see enum tw_status). */
+ * reaches the tick of `deadline`, which is the deadline rounded up to a tick.
+ * For a delay, call tw_start_after. If the clock has reached the tick already,
+ * the timer is overdue, and fires in the next call, as with a deadline of 0. A
+ * pending timer moves, and counts as started now. A start never fails for want
+ * of memory (promise 9). It fails with TW_EFULL at max_pending, which does not
+ * limit posted starts, with TW_EBUSY in a visitor of tw_foreach, and with
+ * TW_EINVAL after tw_destroy. */
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
 /* Starts `timer` for the roundest tick in the window from `earliest` to
@@ -534,13 +535,11 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
                            uint64_t latest);
 
 /* Sets the deadline of a pending timer, and returns TW_OK. A later deadline is
- * only stored, which needs no memory and works in tw_foreach: the timer moves
+ * only stored, which cannot fail, and works in tw_foreach, too: the timer moves
  * when the clock reaches its old bucket. So the loop wakes for nothing about
- * once per timeout, not per postpone. The same deadline changes nothing. For an
- * earlier deadline, or a timer that is due or not pending, tw_postpone acts
- * like tw_start, and can fail like it. A postponed timer whose new wheel finds
- * no memory waits outside of the wheels, and still fires on time, but calls may
- * take longer. */
+ * once per timeout, not once per postpone. The same deadline changes nothing.
+ * For an earlier deadline, or a timer that is due or not pending, tw_postpone
+ * acts like tw_start, and can fail like it. */
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
 /* Acts like tw_start(tw, timer, tw_after(now, delay)). `now` is the latest
@@ -565,17 +564,20 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer);
 TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to);
 
 /* Returns how long the loop may sleep at `now`, in time units: until the next
- * deadline, but at most `longest`. Returns 0 if a timer is due at `now` or a
- * call unfinished, and `longest` if the clock can reach no pending timer.
- * Choose a `longest` within the range of your wait function. A result of
- * UINT64_MAX means to sleep until an event: test for it before you round. */
+ * deadline, but at most `longest`. Returns 0 if a timer is due at `now`, or if
+ * timers of an unfinished call are left. Returns `longest` if the clock can
+ * reach no pending timer. Choose a `longest` within the range of your wait
+ * function. A result of UINT64_MAX means to sleep until an event: test for it
+ * before you round. Costs as much as tw_next_deadline. */
 TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest);
 
-/* Writes the time at which the next timer is due, its deadline rounded up to a
- * tick, and returns true. Writes the clock if a timer is overdue or a call
- * unfinished. Returns false if no timer is pending that the clock can reach;
- * *deadline is then unchanged. Never late, but can be early (promise 6): a
- * bucket emptied by cancels may still wake the loop once. */
+/* Writes the time at which the next timer is due, which is its deadline rounded
+ * up to a tick, and returns true. Writes the clock if a timer is overdue.
+ * Returns false if no timer is pending that the clock can reach; *deadline is
+ * then unchanged. The time is never late, and only early after timers were
+ * cancelled, postponed, restarted or drained (promise 6). After the next timer
+ * has left, and until a call has ended, each answer costs a step per wheel, and
+ * one per bucket emptied by cancels. */
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
 
 /* Moves the clock to `now` and fires, in order, every timer due by then.
@@ -590,10 +592,11 @@ TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
 /* Acts like tw_advance_clock, but handles at most `limit` timers, fired or
  * cascaded. Returns the number fired, which may be 0 while timers are left. A
  * call stopped by the limit is unfinished: the clock stays at the tick that the
- * call has reached, and tw_wait returns 0. The next call finishes this one
- * first. If that reaches the limit, the new `now` is ignored. Otherwise the new
- * call begins, within what is left of its limit. limit 0 does nothing. Costs
- * O(1) per timer handled and per bucket emptied by cancels. */
+ * call has reached. The next call finishes this one first. If the limit does
+ * not suffice for that, the new call has not begun, and its `now` is forgotten.
+ * Else it begins, within what is left of its limit, even if that is nothing.
+ * limit 0 does nothing. Costs O(1) per timer handled and per bucket emptied by
+ * cancels. */
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
                                      size_t limit);
 
@@ -783,6 +786,27 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
        large           a bucket with TWI_LARGE timers or more
        handle          to fire a timer, or to place it in another bucket
 
+   THE LIFE OF A TIMER. With wheels of 256, the clock is at tick 0, and a timer
+   starts for tick 0x012c05:
+
+   - The highest bit of 0x012c05 is bit 16, and wheel_by_bit[16] is wheel 2,
+     whose buckets span 65,536 ticks. But the tick lies in its next step, which
+     wheel 1 reaches. So the timer goes to the end of bucket 12c of wheel 1, for
+     the ticks 0x012c00 to 0x012cff. If the wheel has no earlier timer, its
+     quiet tick becomes 0x012c04, and tw_wait says when to wake.
+   - The bucket has 1,000 timers when the clock reaches 0x012b00, where the step
+     before the bucket begins. Now its timers can move down ahead of time. A
+     call for 0x012b40 has d = 64 ticks behind it, and r = 192 before it, and
+     moves 1,000 * 64 / (64 + 192) = 250 timers to wheel 0, the last ones first.
+     A call for 0x012b80 moves 64 / (64 + 128) of the 750 left, which is 250
+     again. Before 0x012c00 the bucket is empty.
+   - In wheel 0 the timer is in bucket 005, with the timers of its tick alone.
+     Wheel 0 is the head of the delay queue, with quiet tick 0x012c04. A call
+     for a later time sets the clock to 0x012c05, takes the first timer out of
+     the bucket, calls back, and goes on with the next timer.
+   - With 12 timers or fewer in bucket 12c, nothing would have moved. The bucket
+     comes up at 0x012c05, and the timer fires in place.
+
    THE DESIGN
 
    1. A bucket is a ring of timers in start order.
@@ -790,8 +814,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
       quiet tick. Cancel and postpone never touch the queue, so a wheel may come
       up without a due timer. Then only its quiet tick rises.
    3. In a coarse wheel, a bucket with at most TWI_FEW timers fires in place. So
-      do timers at its front that are due at one tick. Else a bucket with more
-      timers moves down one wheel.
+      do timers at its front that are due at one tick. A bucket with more timers
+      moves down one wheel.
    4. At the same tick the coarser wheel comes first, because its timers were
       started first: as the clock approaches a tick, new timers for the tick go
       into ever finer wheels.
@@ -799,11 +823,18 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
       whose tick lies outside of the bucket's step is placed again, as if
       started now.
    6. A timer that is overdue at its start goes to the list of the next call.
-   7. Most calls find nothing due: work_tick says so.
+   7. Most calls find nothing due: next_time says so. If a timer that may be the
+      next one is cancelled or restarted, next_time becomes 0. Then tw_wait
+      searches the first buckets of the wheels, and the end of the next call
+      corrects their quiet ticks.
+   8. Without memory for its wheel, a timer goes to the list TWI_NO_MEMORY,
+      which stands in the delay queue like a wheel. When the list comes up, its
+      due timers fire. The others go to their wheels, if there is memory now.
 
    THE LIFE OF A CALL, in pseudo-code:
 
-       now's tick is before work_tick:  the clock moves to now, and that is all
+       now is before next_time, and its tick is before ahead_tick:
+           the clock moves to now, and that is all
        finish the unfinished call, if there is one
        begin: target = now, this call's list += next call's list
        repeat:
@@ -821,7 +852,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
                                         of the others
            - many timers, or one was postponed out of the step: move all down
              one wheel, and place the postponed ones again
-       done: the clock moves to the target; large buckets move ahead
+       done: the clock moves to the target; large buckets move ahead; if the
+             next timer has left, quiet ticks are corrected
 
    MOVING DOWN KEEPS START ORDER. Timers leave a bucket from the back, and each
    goes to the front of a bucket below. So timers of one tick keep their order,
@@ -831,15 +863,21 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    the next finer wheel reaches that step. So a large bucket can move down in
    time:
 
-       clock       before           after     the bucket comes up
+       clock    looked_tick       clock_tick   the bucket comes up
        own step    |------ d ------>|<-- r -->|
        next step                              |------------------|
 
-   A call that moves the clock by d ticks, to r ticks before the next step,
-   moves the fraction d/(d+r) of the timers left, until the bucket is empty:
-   each call pays for the time passed. No call looks before ahead_tick, when the
-   next batch is due to move. Restarts raise the bound of a bucket, which is cut
-   to the number of pending timers.
+   A call that moves the clock to d ticks after the last look, and r ticks
+   before the next step, moves the fraction d/(d+r) of the timers left, so each
+   call pays for the time passed. No call looks before ahead_tick, when the next
+   batch is due to move. A bucket that has begun goes on until it is empty, as
+   `most` stays at TWI_LARGE or above. Restarts raise `most`, which is cut to
+   the number of pending timers.
+
+   A bucket that becomes large sets ahead_tick to 0. Then d counts from the
+   clock before the call that looks, so that timers do not pay for the time
+   before their start. (To set looked_tick at once would be wrong: in a program
+   in which a bucket becomes large in every call, d would always be 0.)
 
    INVARIANTS, of which tw_check checks 1 to 7:
 
@@ -852,17 +890,18 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    4. A wheel is not quiet for longer than one of its buckets.
    5. The delay queue is a heap of the wheels (and `missing`) whose quiet tick
       is below UINT64_MAX. The tick after the least one is not before the clock.
-   6. work_tick is 0; or no call is unfinished, the lists of this call and of
-      the next are empty, all wheels are quiet before work_tick, and work_tick
-      is not after ahead_tick.
+   6. next_time is 0 or UINT64_MAX; or no call is unfinished, the lists of this
+      call and of the next are empty, and next_time is the time of the tick
+      after the least quiet tick.
    7. The ring of wheels has each wheel from the coarsest to the finest. A wheel
       has no large bucket after the step of large_tick.
    8. Of two timers of one tick, the timer in the coarser wheel was started
       first, except postponed timers.
 
-   FOR SPEED ONLY. A wrong hint or a needless mark costs only time. work_tick
-   and ahead_tick may be too low, large_tick too high. (Moving ahead is not for
-   speed, but for promise 10.)
+   FOR SPEED ONLY. A wrong hint, a needless mark, and a wrong `recent` or
+   looked_tick cost only time. A quiet tick, next_time and ahead_tick may be too
+   low, `most` and large_tick too high. (Moving ahead is not for speed, but for
+   promise 10.)
 */
 
 #ifndef TWI_STRUCTS
@@ -904,18 +943,17 @@ typedef struct twi_wheel {
     unsigned shift;          /* a bucket spans 2^shift ticks */
     unsigned queue_index;    /* position in the delay queue, if there */
     uint64_t large_tick;     /* no large bucket lies after this tick's step; 0
-                                in wheel 0, where nothing moves down. (Without
-                                it, calls at ticks of 1 ns take 23 % more
-                                instructions.) */
+                                in wheel 0, where nothing moves down. Spares a
+                                look at the next step's bucket */
     uint64_t *marks;         /* one bit per bucket: it may hold timers */
 } twi_wheel;
 
 /* The lists of timers outside of the wheels. */
 enum twi_list {
-    TWI_THIS_CALL, /* overdue: come first in the running or unfinished call. If
-                      one is not due, as some of TWI_NO_MEMORY, it is placed
-                      again. tw_drain collects timers here, too */
-    TWI_NO_MEMORY, /* postponed, but without memory for a wheel */
+    TWI_THIS_CALL, /* due, and first in the running or unfinished call. tw_drain
+                      collects timers here, too: one that an exception leaves,
+                      and that is not due, is placed again */
+    TWI_NO_MEMORY, /* wait outside of the wheels: no memory for their wheel */
     TWI_NEXT_CALL, /* started overdue: fire in the next call */
     TWI_LISTS
 };
@@ -936,45 +974,48 @@ struct timingwheel {
     uint64_t tick_length; /* time units per tick */
     uint64_t last_tick;   /* the last tick with a time in 64 bits */
     size_t max_pending;   /* SIZE_MAX: no limit */
-    void *alloc_context;
     uint32_t bucket_mask; /* buckets per wheel - 1 */
     unsigned size_bits;   /* log2 of wheel_size */
     /* Clock and counters */
     uint64_t
-        clock_tick; /* the clock: in a call, the tick that it has reached */
-    uint64_t clock_time; /* the highest `now` of the calls that ended, or
-                            `start`; not cut to a tick, and, in a call, behind
-                            clock_tick */
-    uint64_t next_time;  /* the time at which the next timer is due: exact or
-                            too early; UINT64_MAX: not known; 0: not known, and
-                            the timer that was the next may have left */
+        clock_tick; /* the clock; in a call, the tick that it has reached */
+    uint64_t clock_time; /* `start`, or the highest `now` of a call that ended:
+                            not cut to a tick; behind clock_tick in a call */
+    uint64_t next_time;  /* when the next timer is due; may be too early, never
+                            too late. UINT64_MAX: not known. 0: not known, and
+                            the next timer may have left */
     size_t count;        /* timers pending */
     uint64_t fired;      /* timers fired since tw_init */
     uint64_t cascaded;   /* timers cascaded since tw_init */
-    /* Wheels and lists */
-    twi_wheel *queue[65];        /* the delay queue: a min-heap by quiet_tick;
-                                    unused places up to [63]: `missing` */
-    twi_wheel *wheel_by_bit[64]; /* [i]: the wheel for ticks 2^i to 2^(i+1) - 1
-                                    ahead of the clock (see twi_wheel_for);
-                                    `missing` if it is not there */
-    twi_wheel missing;           /* stands for all missing wheels: has the shift
-                                    of the finest missing wheel, the coarsest
-                                    wheel as `finer`, the lists as buckets, and
-                                    the quiet tick of TWI_NO_MEMORY */
-    twi_bucket lists[TWI_LISTS]; /* by enum twi_list */
-    unsigned queued;             /* wheels in the delay queue */
-    unsigned activity;           /* bits of enum twi_activity; 0: destroyed */
     /* The call in progress, or stopped by a limit */
-    bool unfinished;      /* has begun, and not ended */
     uint64_t target_time; /* the `now` of the call */
     uint64_t spent_at;    /* the sum of fired and cascaded that ends the call */
     uint64_t ahead_tick;  /* before this tick no bucket has to move ahead; 0:
-                             a bucket has become large */
+                             a bucket has become large since the last look */
     uint64_t looked_tick; /* the clock at the last look for large buckets */
+    unsigned activity;    /* bits of enum twi_activity; 0: destroyed */
+    bool unfinished;      /* has begun, and not ended */
+    /* Wheels and lists */
+    unsigned queued;             /* wheels in the delay queue */
+    twi_wheel missing;           /* stands for each wheel that is not there:
+                                    - `shift` is that of the finest of them
+                                    - `finer` is the coarsest wheel, so that the
+                                      wheels form a ring
+                                    - quiet_tick is that of TWI_NO_MEMORY, by
+                                      which the list stands in the delay queue
+                                    - `buckets` are the lists
+                                    - a look-up of a missing wheel finds it */
+    twi_bucket lists[TWI_LISTS]; /* by enum twi_list */
+    twi_wheel *wheel_by_bit[64]; /* [i]: the wheel for ticks 2^i to 2^(i+1) - 1
+                                    ahead of the clock (see twi_wheel_for);
+                                    `missing` if it is not there */
+    twi_wheel *queue[65];        /* the delay queue: a min-heap by quiet_tick;
+                                    unused places up to [2]: `missing` */
+    void *alloc_context;
     /* For the messages of TW_DEBUG */
     uint64_t start_time; /* `start` */
     const char *called;  /* the public function that runs */
-    unsigned advised;    /* bits: the kinds of hints printed so far */
+    unsigned advised;    /* bits: the kinds of advice printed so far */
 };
 
 #ifdef __cplusplus
@@ -1043,8 +1084,8 @@ static inline unsigned twi_highest_bit(uint64_t bits)
 #endif
 }
 
-/* Returns the deadline rounded up to a tick. A division is slow, even by 1. In
- * zero memory tick_length is 0. */
+/* Returns the deadline rounded up to a tick, so that no timer is early. A
+ * division is slow, even by 1. In zero memory tick_length is 0. */
 static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline)
 {
     if (tw->tick_length <= 1)
@@ -1053,7 +1094,8 @@ static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline)
     return tick + (tick * tw->tick_length != deadline);
 }
 
-/* Returns the tick that a clock of `now` time units has reached. */
+/* Returns the tick that `now` has reached: rounded down, so that none is early.
+ */
 static inline uint64_t twi_tick_reached(const timingwheel *tw, uint64_t now)
 {
     return tw->tick_length <= 1 ? now : now / tw->tick_length;
@@ -1065,8 +1107,7 @@ static inline uint64_t twi_tick_reached(const timingwheel *tw, uint64_t now)
  * from the last entered meets it later. A wrong hint costs only speed, because
  * hints are prefetched and never followed. A hint has bits 3 to 34 of an
  * address; the bits above are those of the timer. With TW_DEBUG it names the
- * timingwheel, and bit 0 is clear if the timer began as zero memory. (Without
- * hints, a hold of a million timers takes twice the time.) */
+ * timingwheel, and bit 0 is clear if the timer began as zero memory. */
 
 #define TWI_HINT_OF(address) \
     ((uint32_t)((uintptr_t)(address) >> 3 & UINT32_MAX))
@@ -1770,8 +1811,8 @@ static void twi_place(timingwheel *tw, tw_timer *timer, uint64_t tick, bool ask)
     twi_note_first_or_large(tw, wheel, 0, tick);
 }
 
-/* The rare cases of tw_start, and posted starts. (As one function with
- * twi_start, a restart takes 27 % more instructions.) */
+/* The rare cases of tw_start, and posted starts: apart, so that the usual case
+ * stays short. */
 TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
                                 uint64_t deadline, size_t max_pending)
 {
@@ -1936,9 +1977,9 @@ static void twi_place_again(timingwheel *tw, tw_timer *timer)
     tw->cascaded++;
 }
 
-/* TWI_NO_MEMORY has come up, or wheels were added: its due timers go to the list
- * of the call, others to their wheels, and the rest waits on. With `ask`, timers
- * ask for memory until there is none. */
+/* TWI_NO_MEMORY has come up, or wheels were added: its due timers go to the
+ * list of the call, others to their wheels, and the rest waits on. With `ask`,
+ * each timer asks for memory, until there is none. */
 TWI_NOINLINE void twi_place_waiting(timingwheel *tw, bool ask)
 {
     const twi_link *ring = &tw->lists[TWI_NO_MEMORY].ring, *last = ring->prev;
@@ -2020,15 +2061,16 @@ static inline tw_timer *twi_take_first(timingwheel *tw, twi_bucket *bucket)
 /* Takes out and returns the first due timer of a coarse bucket with few timers,
  * and sets the quiet tick to before the earliest of the others. Returns NULL if
  * no timer is due, or if timers have moved down, because there are many or one
- * was postponed. (Without firing in place, 20 timers take 35 % longer.) Not for
- * a lone due timer. */
+ * was postponed. Not for a lone due timer: there is no earliest of the others.
+ * The walk begins at the back, so that the first due timer is the last one
+ * found, and has no branch that would be hard to predict. */
 TWI_WRAPS TWI_NOINLINE tw_timer *
 twi_take_from_coarse(timingwheel *tw, twi_wheel *wheel, twi_bucket *bucket)
 {
     uint64_t last = tw->clock_tick | ((UINT64_C(1) << wheel->shift) - 1);
     uint64_t end = last * tw->tick_length; /* may wrap: then timers move down */
     uint64_t later = tw->clock_tick * tw->tick_length + 1;
-    uint64_t earliest = UINT64_MAX; /* of the timers not due, after `later` */
+    uint64_t earliest = UINT64_MAX; /* of the timers not due, from `later` on */
     unsigned timers = 0, due = 0;
     twi_link *first = NULL;
     twi_rule_ring(tw->called, bucket);
@@ -2068,8 +2110,7 @@ static inline bool twi_are_due(const timingwheel *tw, const twi_bucket *bucket)
 
 /* Takes out and returns the first due timer of the bucket that has come up.
  * NULL: no timer was due, or timers have moved. If the first two are due, or
- * the only one, none need a look, because the quiet tick stays right. (Without
- * this case, timers due at one moment take 50 % longer, and few timers 8 %.) */
+ * the only one, no other needs a look, because the quiet tick stays right. */
 static inline tw_timer *twi_take_from_wheel(timingwheel *tw, twi_wheel *wheel)
 {
     uint32_t index = twi_index_of(tw, wheel, tw->clock_tick);
@@ -2276,9 +2317,8 @@ TWI_WRAPS static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
     return timer;
 }
 
-/* Returns true if a call has nothing to do but to move the clock, which is then
- * done, or if the call is refused. (Without work_tick, a turn of the loop
- * without a due timer takes twice the instructions.) */
+/* Returns true if a call is refused, or has nothing to do but to move the clock,
+ * which is then done. */
 static inline bool twi_skip_call(timingwheel *tw, uint64_t now)
 {
     if (tw == NULL || tw->activity != TWI_OPEN)
@@ -2564,12 +2604,12 @@ TW_DEF void TWI_VERSION(void)
 
 TW_DEF const char *tw_strerror(int status)
 {
-    static const char sentences[][70] = {
+    static const char sentences[][64] = {
         "Done.",
-        "NULL, a value out of range, or destroyed: see the function's comment.",
-        "No memory for a wheel: enlarge the heap or pool, or tw_reserve early.",
-        "max_pending timers are pending: wait, cancel one, or raise the limit.",
-        "Inside tw_foreach, TW_MALLOC or TW_FREE: start the timer afterwards."};
+        "NULL, out of range, or destroyed: see the function's comment.",
+        "No memory for all wheels: timers fire in time, but cost more.",
+        "max_pending timers are pending: cancel one, or raise the limit.",
+        "Inside tw_foreach, TW_MALLOC or TW_FREE: start it afterwards."};
     if (status > TW_OK || status < TW_EBUSY)
         return "Not a status of this library: pass what a function returned.";
     return sentences[-status];
@@ -2898,6 +2938,11 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 
 /* CHANGES
 
+   2.4.0  2026-11-28  No start fails for want of memory. A cancelled timer that
+                      was the next no longer wakes the loop. Waits do not depend
+                      on whether a call is unfinished. tw_collect applies every
+                      request. Large buckets move until they are empty. Versions
+                      are told apart by a plain reference. Fewer false hints.
    2.3.0  2026-11-28  Names in object files are those of the source. A file that
                       declares functions needs an implementation of its version.
                       tw_find. Large buckets move early in batches, and restarts
