@@ -75,8 +75,6 @@ EMSCRIPTEN_KEEPALIVE void on_input(void)
 int main(void)
 {
     tw_init(&timers, &(tw_config){.tick = MS, .start = clock_us()});
-    if (tw_reserve(&timers, UINT64_MAX) != TW_OK)
-        return 1; /* later starts cannot fail */
     EM_ASM({
         if (typeof document == 'object')
             document.addEventListener('keydown', _on_input);

@@ -43,10 +43,10 @@ static bool read_input(void)
     struct pollfd input = {.fd = 0, .events = POLLIN};
     if (!is_open || poll(&input, 1, 0) <= 0)
         return false;
-    if (read(0, bytes, sizeof(bytes)) > 0 &&
-        tw_postpone_after(&timers, &session.silence, clock_ns(), 250 * MS) ==
-            TW_OK)
+    if (read(0, bytes, sizeof(bytes)) > 0) {
+        tw_postpone_after(&timers, &session.silence, clock_ns(), 250 * MS);
         return true;
+    }
     epoll_ctl(poller, EPOLL_CTL_DEL, 0, NULL);
     return is_open = false;
 }

@@ -36,7 +36,7 @@ static void on_attack(timingwheel *tw, tw_timer *timer)
 {
     struct game *g = TW_OWNER(tw, struct game, timers);
     dprintf(1, "attack at %u\n", (unsigned)g->clock);
-    tw_start(tw, timer, tw_after(tw_deadline(timer), 300)); /* cannot fail */
+    tw_start(tw, timer, tw_after(tw_deadline(timer), 300));
 }
 
 static void make_step(struct game *g)
@@ -54,8 +54,6 @@ int main(void)
     char line[80];
     setvbuf(stdin, NULL, _IONBF, 0); /* a buffer would hide lines from poll */
     tw_init(&game.timers, NULL);
-    if (tw_reserve(&game.timers, UINT64_MAX) != TW_OK)
-        return 1;
     tw_start(&game.timers, &game.attack, 300);
     for (;;) {
         int ready = poll(&input, 1, speed == 0 ? -1 : STEP);

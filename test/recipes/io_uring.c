@@ -63,12 +63,12 @@ int main(void)
                                          (long long)(wait % SECOND)};
         io_uring_submit_and_wait_timeout(&ring, &done, 1, &most, NULL);
         while (io_uring_peek_cqe(&ring, &done) == 0) {
-            is_open = done->res > 0 &&
-                      tw_postpone_after(&timers, &session.silence, clock_ns(),
-                                        250 * MS) == TW_OK;
+            is_open = done->res > 0;
             io_uring_cqe_seen(&ring, done);
-            if (is_open)
-                start_reading(&ring);
+            if (!is_open)
+                break;
+            tw_postpone_after(&timers, &session.silence, clock_ns(), 250 * MS);
+            start_reading(&ring);
         }
         tw_advance_clock(&timers, clock_ns());
     }

@@ -69,12 +69,11 @@ int main(void)
     for (int i = 0; i < WORKERS; i++)
         if (pthread_create(&threads[i], NULL, work, &jobs[i * JOBS]) != 0)
             return 1;
-    bool busy = true;
-    for (size_t waiting = 0; busy || waiting + tw_count(&tw) > 0;) {
+    for (bool busy = true; busy || tw_count(&tw) > 0;) {
         poll(NULL, 0, 1);
         busy = working > 0; /* before tw_collect, which finds the last post */
         tw_advance_clock(&tw, clock_ns());
-        waiting = tw_collect(&mailbox);
+        tw_collect(&mailbox);
     }
     for (int i = 0; i < WORKERS; i++)
         pthread_join(threads[i], NULL);

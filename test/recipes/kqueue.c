@@ -47,10 +47,10 @@ static bool read_input(void)
     struct kevent event;
     if (!is_open || !has_input(0))
         return false;
-    if (read(0, bytes, sizeof(bytes)) > 0 &&
-        tw_postpone_after(&timers, &session.silence, clock_ns(), 250 * MS) ==
-            TW_OK)
+    if (read(0, bytes, sizeof(bytes)) > 0) {
+        tw_postpone_after(&timers, &session.silence, clock_ns(), 250 * MS);
         return true;
+    }
     EV_SET(&event, 0, EVFILT_READ, EV_DELETE, 0, 0, NULL);
     kevent(queue, &event, 1, NULL, 0, NULL);
     return is_open = false;

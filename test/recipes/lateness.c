@@ -62,8 +62,6 @@ int main(void)
     uint64_t end = tw_after(clock_us(), 1000000);
     Dl_info info;
     tw_init(&timers, &(tw_config){.start = clock_us()});
-    if (tw_reserve(&timers, UINT64_MAX) != TW_OK)
-        return 1; /* later starts cannot fail */
     tw_start(&timers, &quick, clock_us());
     tw_start(&timers, &slow, clock_us());
     for (; clock_us() < end; tw_advance_clock(&timers, clock_us()))

@@ -3,7 +3,6 @@
  * Says when you have not typed for 250 ms. An ev_prepare sets the timer of
  * libev before each sleep. The clock is our own: ev_now is wall-clock time,
  * read once a turn, and would make delays too short.
- *
  *     cc -std=gnu99 -Wall -Wextra libev.c -lev -o libev && ./libev
  * SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_IMPLEMENTATION
@@ -36,9 +35,10 @@ static bool read_input(void)
     char bytes[4096];
     if (poll(&(struct pollfd){0, POLLIN, 0}, 1, 0) <= 0)
         return false;
-    return is_open = read(0, bytes, sizeof(bytes)) > 0 &&
-                     tw_postpone_after(&timers, &session.silence, clock_ns(),
-                                       250 * MS) == TW_OK;
+    is_open = read(0, bytes, sizeof(bytes)) > 0;
+    if (is_open)
+        tw_postpone_after(&timers, &session.silence, clock_ns(), 250 * MS);
+    return is_open;
 }
 
 static void on_silence(timingwheel *tw, tw_timer *timer)

@@ -63,9 +63,9 @@ static void on_input(evutil_socket_t fd, short events, void *context)
 {
     char bytes[4096];
     (void)events, (void)context;
-    if (read(fd, bytes, sizeof(bytes)) <= 0 ||
-        tw_postpone_after(&timers, &session.silence, clock_ns(), 250 * MS) !=
-            TW_OK)
+    if (read(fd, bytes, sizeof(bytes)) > 0)
+        tw_postpone_after(&timers, &session.silence, clock_ns(), 250 * MS);
+    else
         event_del(input);
     set_wake();
 }

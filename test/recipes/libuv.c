@@ -57,9 +57,9 @@ static void on_input(uv_poll_t *handle, int status, int events)
 {
     char bytes[4096];
     (void)events;
-    if (status < 0 || read(0, bytes, sizeof(bytes)) <= 0 ||
-        tw_postpone_after(&timers, &session.silence, uv_hrtime(), 250 * MS) !=
-            TW_OK)
+    if (status >= 0 && read(0, bytes, sizeof(bytes)) > 0)
+        tw_postpone_after(&timers, &session.silence, uv_hrtime(), 250 * MS);
+    else
         uv_close((uv_handle_t *)handle, NULL);
 }
 

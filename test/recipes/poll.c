@@ -35,9 +35,9 @@ static uint64_t clock_ns(void)
 
 /* The delay counts from here. One reading of the clock for a whole turn would
  * save 20 ns a start, and make delays shorter by the length of the turn. */
-static int start(tw_timer *timer, uint64_t delay)
+static void start(tw_timer *timer, uint64_t delay)
 {
-    return tw_postpone_after(&timers, timer, clock_ns(), delay);
+    tw_postpone_after(&timers, timer, clock_ns(), delay);
 }
 
 /* Returns true if there was input: the silence begins anew. */
@@ -46,9 +46,10 @@ static bool read_input(void)
     char bytes[4096];
     if (poll(&input, 1, 0) <= 0)
         return false;
-    if (read(0, bytes, sizeof(bytes)) <= 0 ||
-        start(&session.silence, 250 * MS) != TW_OK)
-        input.fd = -1; /* the end of the input, or of the memory */
+    if (read(0, bytes, sizeof(bytes)) > 0)
+        start(&session.silence, 250 * MS);
+    else
+        input.fd = -1; /* the end of the input */
     return input.fd == 0;
 }
 

@@ -35,8 +35,7 @@ static void on_retry(timingwheel *tw, tw_timer *timer)
         return;
     }
     uint64_t pause = (UINT64_C(10) << peer->tries++) * MS; /* doubles */
-    if (tw_start_after(tw, timer, clock_ns(), pause) != TW_OK)
-        printf("%s: no memory for peer %d\n", m->text, peer->index);
+    tw_start_after(tw, timer, clock_ns(), pause);
 }
 
 static void send_message(timingwheel *tw, struct message *m)

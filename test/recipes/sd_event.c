@@ -37,9 +37,10 @@ static bool read_input(void)
     char bytes[4096];
     if (poll(&(struct pollfd){0, POLLIN, 0}, 1, 0) <= 0)
         return false;
-    return is_open = read(0, bytes, sizeof(bytes)) > 0 &&
-                     tw_postpone_after(&timers, &session.silence, clock_us(),
-                                       250 * MS) == TW_OK;
+    is_open = read(0, bytes, sizeof(bytes)) > 0;
+    if (is_open)
+        tw_postpone_after(&timers, &session.silence, clock_us(), 250 * MS);
+    return is_open;
 }
 
 static void on_silence(timingwheel *tw, tw_timer *timer)

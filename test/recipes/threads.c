@@ -73,11 +73,12 @@ int main(void)
         if (job == NULL || pthread_create(&job->thread, NULL, work, job) != 0)
             return 1;
     }
-    for (size_t refused = 0; jobs > 0; refused = tw_collect(&mailbox)) {
-        uint64_t wait = tw_wait(&timers, clock_ns(), (refused ? 9 : 999) * MS);
+    while (jobs > 0) {
+        uint64_t wait = tw_wait(&timers, clock_ns(), 1000 * MS);
         poll(&input, 1, (int)((wait + MS - 1) / MS));
         eventfd_read(input.fd, &wait); /* before tw_collect: later posts wake */
         tw_advance_clock(&timers, clock_ns());
+        tw_collect(&mailbox);
     }
     tw_destroy(&timers);
 }
