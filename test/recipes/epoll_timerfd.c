@@ -1,8 +1,8 @@
 /* epoll_timerfd.c - timers below a millisecond in a loop around epoll.
  *
  * Says when you have not typed for 250 ms. A timerfd takes each new deadline in
- * nanoseconds; ticks are 50 us. With -DCLOCK=CLOCK_BOOTTIME a suspend counts.
- *
+ * nanoseconds; ticks are 50 us. With -DCLOCK=CLOCK_BOOTTIME a suspend counts,
+ * and what came due in it fires when the machine goes on.
  *     cc -std=gnu99 -Wall -Wextra epoll_timerfd.c -o timerfd && ./timerfd
  * SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_IMPLEMENTATION
@@ -13,11 +13,10 @@
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
-
 #define MS UINT64_C(1000000) /* in nanoseconds */
 #define SECOND (1000 * MS)
 #ifndef CLOCK
-#define CLOCK CLOCK_MONOTONIC /* stands while a laptop is suspended */
+#define CLOCK CLOCK_MONOTONIC /* stands while the machine is suspended */
 #endif
 
 static struct session {
@@ -63,9 +62,11 @@ static void on_silence(timingwheel *tw, tw_timer *timer)
 int main(void)
 {
     struct epoll_event event = {.events = EPOLLIN};
-    int wake = timerfd_create(CLOCK, TFD_CLOEXEC);
     uint64_t next, set = 0; /* the deadline of `wake`; 0: none */
     poller = epoll_create1(EPOLL_CLOEXEC);
+    int wake = poller < 0 ? -1 : timerfd_create(CLOCK, TFD_CLOEXEC);
+    if (wake < 0) /* no file is left, or the kernel has no such clock */
+        return perror("timerfd"), 1;
     is_open = epoll_ctl(poller, EPOLL_CTL_ADD, 0, &event) == 0;
     event = (struct epoll_event){EPOLLIN | EPOLLET, {.fd = wake}};
     epoll_ctl(poller, EPOLL_CTL_ADD, wake, &event);

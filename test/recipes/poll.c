@@ -5,6 +5,12 @@
  * most that poll takes), fire what is due, and then handle the input. Input
  * that has come beats the timeout, even if the process was stopped meanwhile.
  *
+ * In a suspend CLOCK_MONOTONIC stands on Linux and FreeBSD, so timeouts take as
+ * much longer. It counts on macOS and OpenBSD, as Linux's CLOCK_BOOTTIME does:
+ * timeouts that ended meanwhile fire afterwards, all at once. Linux's poll does
+ * not count a suspend: with CLOCK_BOOTTIME sleep for a second at most, or take
+ * the timerfd of epoll_timerfd.c.
+ *
  *     cc -std=c99 -Wall -Wextra poll.c -o poll && ./poll
  * SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
