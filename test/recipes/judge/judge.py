@@ -302,7 +302,8 @@ row('wall_clock.c', alarms, also=' -include set_clock.h')
 row('fixed_step.c', game)
 row('server.c', server, slow='-e inject=recvfrom:delay_exit=2000:when=1..21')
 row('cache.c', cache)
-row('request.c', says, '^9.. of 1000 answered', times=[('request', 2000)])
+row('request.c', says, r'^(9[89].|1000) of 1000 answered, by 1[45]\d\d',
+    times=[('request', 2000)])
 row('periodic.c', says, 'catch up +due at 1000', r'drift +due at 1[7-9]\d[^0]$',
     r'\A(?!(.|\n)*phase +due at 1000)', 'phase +due at 1600',
     r'\A(?!(.|\n)*slack +due at \d*([13579].|[02468][5-9])\d$)')
