@@ -1,87 +1,90 @@
-/* save.c - timers that outlive the process: their remaining time and payload, a
- * word, go to a file, and come back in the same order, each up to a tick later.
- * (Postponed timers may change places within their tick.)
+/* save.c - timers that outlive the process: reads a file of reminders, lets 100
+ * ms pass, and writes those that are left to a file for the next run.
  *     cc -std=gnu99 -O2 -Wall -Wextra save.c -o save && ./save
- * SPDX-License-Identifier: MIT */
+ *     (date +%s%N; echo 250000000 tea; echo end) | ./save | ./save | ./save
+ * They keep the time that was left, rounded up to a tick, and their order (but
+ * postponed ones any order in a tick). `./save passed` takes off the time that
+ * the file lay there, by the wall clock. SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "timingwheel.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #define MS UINT64_C(1000000) /* in nanoseconds */
-
+#define clock_ns() read_clock(CLOCK_MONOTONIC)
 struct reminder {
     tw_timer timer;
-    char text[16]; /* the payload */
+    char text[128]; /* the payload: anything on one line, or nothing */
 };
-static uint64_t clock_ns(void)
+static bool has_passed; /* the argument */
+static uint64_t read_clock(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
 }
 
 static void on_reminder(timingwheel *tw, tw_timer *timer)
 {
     (void)tw;
-    puts(TW_OWNER(timer, struct reminder, timer)->text);
+    fprintf(stderr, "%s\n", TW_OWNER(timer, struct reminder, timer)->text);
 }
 
-/* Takes all timers out, in order, with the time that is left until their ticks:
- * of two deadlines in a tick, the later one may come first. The first line is
- * their number. False: the file is not whole, so keep the one before. */
+static void write_line(FILE *file, const tw_timer *timer, uint64_t left)
+{
+    const struct reminder *r = TW_OWNER(timer, const struct reminder, timer);
+    fprintf(file, "%" PRIu64 " %s\n", left, r->text);
+}
+
+static void write_never(tw_timer *timer, void *file)
+{
+    write_line(file, timer, UINT64_MAX);
+}
+
+/* Takes all timers out, in order, with the time left until their ticks (of two
+ * in a tick, the later may come first). False: keep the file of before. */
 static bool save(timingwheel *tw, FILE *file)
 {
     uint64_t now = clock_ns();
-    tw_timer *timer;
-    fprintf(file, "%zu\n", tw_count(tw));
-    while ((timer = tw_poll(tw, UINT64_MAX)) != NULL) {
-        uint64_t tick = tw_now(tw); /* an overdue timer has no time left */
-        fprintf(file, "%" PRIu64 " %s\n", tick > now ? tick - now : 0,
-                TW_OWNER(timer, struct reminder, timer)->text);
-    }
-    tw_destroy(tw); /* tw_drain first, to see timers that never fire */
-    return fflush(file) == 0 && !ferror(file);
+    fprintf(file, "%" PRIu64 "\n", read_clock(CLOCK_REALTIME));
+    for (tw_timer *timer; (timer = tw_poll(tw, UINT64_MAX)) != NULL;)
+        write_line(file, timer, tw_now(tw) > now ? tw_now(tw) - now : 0);
+    tw_drain(tw, write_never, file); /* those that never fire */
+    tw_destroy(tw);
+    return fputs("end\n", file) >= 0 && fflush(file) == 0 && !ferror(file);
 }
 
-/* Starts the timers in the order of the file. False: the file is not whole, or
- * has too many, or a wheel has no memory. */
+/* Starts the timers in the order of the file. False: it is not whole. */
 static bool load(timingwheel *tw, FILE *file, struct reminder *all, int most)
 {
-    uint64_t now = clock_ns(), left;
-    int count;
+    uint64_t now = clock_ns(), wall = read_clock(CLOCK_REALTIME), saved = wall;
+    char line[160], *text;
     tw_init(tw, &(tw_config){.tick = MS, .start = now});
-    if (fscanf(file, "%d", &count) != 1 || count > most)
-        return false;
-    for (int i = 0; i < count; i++) {
+    if (fgets(line, sizeof(line), file) != NULL && has_passed)
+        saved = strtoull(line, NULL, 10);
+    for (int i = 0; fgets(line, sizeof(line), file) != NULL; i++) {
+        uint64_t left = strtoull(line, &text, 10);
+        if (*text != ' ' || strlen(text) >= sizeof(all->text) || i == most)
+            return strcmp(line, "end\n") == 0;
+        sprintf(all[i].text, "%.*s", (int)strcspn(text, "\n") - 1, text + 1);
+        if (left != UINT64_MAX && saved < wall) /* never stays never */
+            left -= left < wall - saved ? left : wall - saved;
         tw_timer_init(&all[i].timer, on_reminder);
-        if (fscanf(file, "%" SCNu64 " %15s", &left, all[i].text) != 2 ||
-            fgetc(file) != '\n' ||
-            tw_start_after(tw, &all[i].timer, now, left) != TW_OK)
-            return false;
+        tw_start(tw, &all[i].timer, tw_after(now, left));
     }
-    return true;
+    return false;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    static struct reminder all[8];
-    static const char text[] =
-        "3\n30000000 tea\n10000000 egg\n30000000 bread\n";
+    static struct reminder all[1000];
     timingwheel tw;
-    FILE *file = tmpfile(), *saved = tmpfile();
-    if (file == NULL || saved == NULL || fputs(text, file) < 0)
-        return 1;
-    rewind(file);
-    if (!load(&tw, file, all, 8) || !save(&tw, saved))
-        return 1;
-    rewind(saved); /* here the process ends, and another one begins */
-    if (!load(&tw, saved, all, 8))
-        return 1;
-    for (struct timespec ms = {0, 1000000}; tw_count(&tw) > 0;) {
-        nanosleep(&ms, NULL); /* a real loop sleeps for tw_wait */
-        tw_advance_clock(&tw, clock_ns());
-    }
-    tw_destroy(&tw);
-    return fclose(file) + fclose(saved);
+    has_passed = argc > 1 && strcmp(argv[1], "passed") == 0;
+    if (!load(&tw, stdin, all, 1000))
+        return fputs("the file is not whole\n", stderr), 1;
+    nanosleep(&(struct timespec){0, 100 * MS}, NULL); /* as if your loop ran */
+    tw_advance_clock(&tw, clock_ns());
+    return !save(&tw, stdout);
 }
