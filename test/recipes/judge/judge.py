@@ -202,6 +202,16 @@ def alarms(run):
     right = [-3600, 0, 1800, 1801] if 'set_clock' in run.how else [0]
     assert rung == right, 'it rings %s' % rung
     assert run.lines[0][0] >= earliest, 'early'
+    west = time.gmtime().tm_hour - 12  # a zone where it is noon, and in which
+    day = time.gmtime(time.time() - west * 3600 + 86400).tm_yday - 1
+    run = Run(run.folder, 'env TZ=AAA%dBBB,%d/3,%d %s' % (  # summer is near
+        west, day, (day + 99) % 365, run.command), run.how, None)
+    soon = int(time.time()) + 2
+    run.say(time.strftime('%T\n', time.gmtime(soon - west * 3600)))
+    run.wait(lambda: len(run.lines) == 3, 'the second day')
+    run.end(kill=True)
+    assert run.text() == 'next %d\n%d\nnext %d' % (
+        soon, soon, soon + 23 * 3600), 'early, or late: ' + run.text()
 
 
 def cache(run):
