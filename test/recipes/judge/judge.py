@@ -218,11 +218,9 @@ def cache(run):
     """Entries live for 250 ms after their last use; a later look-up is a miss,
     even if the program was stopped meanwhile. Then look-ups without a pause, in
     which each key comes back long after its 5 ms."""
-    run.say('5\n2000\n')
-    run.wait(lambda: len(run.lines) == 2, 'the first answer')
+    run.say('5\n2000\n7\n')
+    run.wait(lambda: len(run.lines) > 2, 'the first answer')
     used = run.now()
-    run.say('7\n')
-    run.wait(lambda: len(run.lines) == 3, 'the second answer')
     run.stop(1, lambda: run.now() < used + 150 and run.say('7\n'))
     run.wait(lambda: 'expired, 0 left' in run.text(), 'the last entry')
     run.end()
