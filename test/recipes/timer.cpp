@@ -14,6 +14,12 @@ inline uint64_t now()
 {
     return uint64_t(steady_clock::now().time_since_epoch() / 1ns);
 }
+// Any duration in nanoseconds: 0 if negative, UINT64_MAX (never) if too long.
+template <class R, class P> uint64_t to_ns(duration<R, P> d)
+{
+    auto ns = duration<long double, std::nano>(d).count();
+    return ns < 0 ? 0 : ns < 0x1p64L ? uint64_t(ns) : UINT64_MAX;
+}
 class Timer : tw_timer
 {
     timingwheel *tw;
@@ -22,18 +28,17 @@ class Timer : tw_timer
     static void fire(timingwheel *tw, tw_timer *timer)
     {
         auto self = static_cast<Timer *>(timer);
-        uint64_t last = tw_deadline(timer);
         auto copy = self->action; // the call may move or destroy the Timer
-        if (self->period > 0)     // without drift; never fails, see main
+        uint64_t last = tw_deadline(timer);
+        if (self->period > 0) // without drift
             tw_start(tw, self, tw_next_period(last, self->period, now(), 0));
         (*copy)();
     }
 
   public:
     Timer(timingwheel &t, std::function<void()> f)
-        : tw_timer TW_TIMER_INIT(fire), tw(&t)
+        : tw_timer TW_TIMER_INIT(fire), tw(&t), action(new auto(std::move(f)))
     {
-        action = std::make_shared<std::function<void()>>(std::move(f));
     }
     ~Timer()
     {
@@ -52,12 +57,10 @@ class Timer : tw_timer
         tw = other.tw, action = other.action, period = other.period;
         return *this;
     }
-    void start(nanoseconds d, nanoseconds repeat = 0ns)
+    template <class D, class E = nanoseconds> void start(D delay, E repeat = {})
     {
-        uint64_t delay = d > 0ns ? uint64_t(d / 1ns) : 0; // unsigned
-        period = repeat > 0ns ? uint64_t(repeat / 1ns) : 0;
-        if (int status = tw_start_after(tw, this, now(), delay))
-            throw std::runtime_error(tw_strerror(status)); // no memory
+        period = to_ns(repeat);
+        tw_start_after(tw, this, now(), to_ns(delay));
     }
     void stop()
     {
@@ -69,16 +72,14 @@ int main()
     timingwheel tw;
     tw_config config = {1000000, now(), 0, 0, nullptr}; // tick, start
     tw_init(&tw, &config);
-    if (tw_reserve(&tw, UINT64_MAX) != TW_OK)
-        return 1;
     std::vector<Timer> all;
     for (int i = 1; i <= 5; i++)
         all.emplace_back(tw, [=] { std::cout << "timer " << i << std::endl; })
             .start(200ms * i);
     all.emplace_back(tw, [] { throw std::logic_error("thrown"); })
-        .start(700ms, 1s);
-    all.erase(all.begin());   // timer 1 is cancelled, the others move
-    while (tw_count(&tw) > 1) // all but the one that repeats
+        .start(700ms, hours::max()); // never again
+    all.erase(all.begin());          // timer 1 is cancelled, the others move
+    while (tw_count(&tw) > 1)        // all but the one that throws
         try {
             std::this_thread::sleep_for(1ns * tw_wait(&tw, now(), 999999999));
             tw_advance_clock(&tw, now());
