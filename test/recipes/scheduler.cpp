@@ -1,8 +1,8 @@
 /* scheduler.cpp - a scheduler for C++17, derived from timingwheel: jobs at a
- * fixed rate or with a fixed delay, ended from inside, that may throw.
+ * fixed rate or with a fixed delay, which may throw, and end the scheduler.
  *     c++ -std=c++17 -Wall -Wextra scheduler.cpp -o scheduler && ./scheduler
  * SPDX-License-Identifier: MIT */
-#define TIMINGWHEEL_IMPLEMENTATION // in one file, of C++: C would not unwind
+#define TIMINGWHEEL_IMPLEMENTATION
 #include "timingwheel.h"
 #include <chrono>
 #include <functional>
@@ -10,6 +10,12 @@
 #include <memory>
 #include <thread>
 using namespace std::chrono;
+// Any duration in nanoseconds: 0 if negative, UINT64_MAX (never) if too long.
+template <class R, class P> uint64_t to_ns(duration<R, P> d)
+{
+    auto ns = duration<long double, std::nano>(d).count();
+    return ns < 0 ? 0 : ns < 0x1p64L ? uint64_t(ns) : UINT64_MAX;
+}
 class Scheduler : timingwheel
 {
     struct Job : tw_timer {
@@ -17,19 +23,10 @@ class Scheduler : timingwheel
         uint64_t period;
         bool has_rate;
     };
+    std::shared_ptr<bool> life = std::make_shared<bool>(); // shows its end
     static uint64_t now()
     {
         return uint64_t(steady_clock::now().time_since_epoch() / 1ns);
-    }
-    static void fire(timingwheel *tw, tw_timer *timer)
-    {
-        std::unique_ptr<Job> job(static_cast<Job *>(timer)); // also at a throw
-        bool again = job->work();
-        uint64_t next = tw_after(now(), job->period), last = tw_deadline(timer);
-        if (job->has_rate) // keeps the phase, and skips what was missed
-            next = tw_next_period(last, job->period, now(), nullptr);
-        if (again && tw_start(tw, timer, next) == TW_OK)
-            job.release();
     }
 
   public:
@@ -40,41 +37,54 @@ class Scheduler : timingwheel
         config.start = now();
         tw_init(this, &config);
     }
-    ~Scheduler() // the unfinished jobs are freed
+    ~Scheduler() // frees the jobs, and those that their destructors add
     {
         auto free = [](tw_timer *t, void *) { delete static_cast<Job *>(t); };
-        tw_drain(this, free, nullptr);
+        while (tw_drain(this, free, nullptr) > 0)
+            ;
         tw_destroy(this);
     }
     Scheduler(const Scheduler &) = delete; // lists point into it
-    void add(std::function<bool()> work, nanoseconds delay, bool has_rate)
+    template <class D>
+    void add(std::function<bool()> work, D period, bool has_rate)
     {
-        uint64_t ns = delay > 0ns ? uint64_t(delay / 1ns) : 0;
-        std::unique_ptr<Job> job(
-            new Job{TW_TIMER_INIT(fire), std::move(work), ns, has_rate});
-        if (tw_start_after(this, job.get(), now(), ns) != TW_OK)
-            throw std::bad_alloc(); // for a wheel
-        job.release();
+        auto job = new Job{TW_TIMER_INIT(nullptr), std::move(work),
+                           to_ns(period), has_rate};
+        tw_start(this, job, tw_after(now(), job->period)); // cannot fail
     }
-    void run() // until no job is left, or a job throws
+    void run() // until no job is left, a job throws, or ends the Scheduler
     {
-        while (tw_count(this) > 0) {
-            nanoseconds wait(tw_wait(this, now(), 1000000000));
-            std::this_thread::sleep_for(wait);
-            tw_advance_clock(this, now());
+        std::weak_ptr<bool> alive = life;
+        while (!alive.expired() && tw_count(this) > 0) {
+            std::unique_ptr<Job> job(static_cast<Job *>(tw_poll(this, now())));
+            if (job == nullptr) {
+                nanoseconds wait(tw_wait(this, now(), 1000000000));
+                std::this_thread::sleep_for(wait);
+            } else if (job->work() && !alive.expired()) {
+                uint64_t next = tw_after(now(), job->period);
+                if (job->has_rate) // keeps the phase, and skips what was missed
+                    next = tw_next_period(tw_deadline(job.get()), job->period,
+                                          now(), nullptr);
+                tw_start(this, job.release(), next); // cannot fail
+            }
         }
     }
 };
 int main()
 {
-    Scheduler s;
     int rate = 0, delay = 0;
-    s.add([&] { return ++rate < 5; }, 20ms, true);   // at a fixed rate
-    s.add([&] { return ++delay > 0; }, 30ms, false); // with a fixed delay
-    s.add([]() -> bool { throw std::logic_error("thrown"); }, 200ms, false);
-    try {
-        s.run();
-    } catch (const std::exception &error) {
-        std::cout << error.what() << ": " << rate << ", " << delay << std::endl;
-    }
+    auto s = std::make_unique<Scheduler>();
+    auto add_job = [](Scheduler *t) { t->add([] { return true; }, 1s, true); };
+    std::shared_ptr<Scheduler> owned(s.get(), add_job); // adds at its end
+    s->add([owned = std::move(owned)] { return true; }, hours::max(), true);
+    s->add([&] { return ++rate < 5; }, 20ms, true);   // at a fixed rate
+    s->add([&] { return ++delay > 0; }, 30ms, false); // with a fixed delay
+    s->add([]() -> bool { throw std::logic_error("thrown"); }, 200ms, false);
+    s->add([&] { return s.reset(), true; }, 250ms, false); // ends it
+    while (s != nullptr)
+        try {
+            s->run();
+        } catch (const std::exception &error) {
+            std::cout << error.what() << ": " << rate << ", " << delay << "\n";
+        }
 }
