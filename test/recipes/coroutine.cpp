@@ -18,6 +18,12 @@ static uint64_t now()
 {
     return uint64_t(steady_clock::now().time_since_epoch() / 1ns);
 }
+// Any duration in nanoseconds: 0 if negative, UINT64_MAX (never) if too long.
+template <class R, class P> uint64_t to_ns(duration<R, P> d)
+{
+    auto ns = duration<long double, std::nano>(d).count();
+    return ns < 0 ? 0 : ns < 0x1p64L ? uint64_t(ns) : UINT64_MAX;
+}
 
 // `co_await sleep_for(1s)` is true, or false after wake(). The timer lives in
 // the coroutine, and ends with it. (Do not destroy a coroutine that awaits one
@@ -30,8 +36,8 @@ class sleep_for : tw_timer, public std::suspend_always
     std::coroutine_handle<> sleeper;
 
   public:
-    [[nodiscard]] sleep_for(nanoseconds d)
-        : tw_timer{}, delay(d > 0ns ? uint64_t(d / 1ns) : 0)
+    template <class R, class P>
+    [[nodiscard]] sleep_for(duration<R, P> d) : tw_timer{}, delay(to_ns(d))
     {
         tw_timer_init(this, [](timingwheel *, tw_timer *timer) {
             static_cast<sleep_for *>(timer)->sleeper.resume();
@@ -46,7 +52,7 @@ class sleep_for : tw_timer, public std::suspend_always
     {
         assert(!tw_is_pending(this)); // nobody else awaits it
         is_woken = false;
-        sleeper = coroutine; // starts cannot fail: main reserves memory
+        sleeper = coroutine;
         tw_start(&timers, this, delay > 0 ? tw_after(now(), delay) : 0);
     }
     bool await_resume()
@@ -73,7 +79,7 @@ struct [[nodiscard]] task {
         std::exception_ptr error;
         task get_return_object()
         {
-            return {{this, destroy}};
+            return {{this, [](auto p) { handle::from_promise(*p).destroy(); }}};
         }
         sleep_for initial_suspend()
         {
@@ -102,10 +108,6 @@ struct [[nodiscard]] task {
         }
     };
     using handle = std::coroutine_handle<promise_type>;
-    static void destroy(promise_type *p)
-    {
-        handle::from_promise(*p).destroy();
-    }
     std::unique_ptr<promise_type, void (*)(promise_type *)> promise;
 };
 
@@ -114,7 +116,7 @@ struct [[nodiscard]] task {
 // lost. Once f runs, the earlier wins after a stall. (No `co_await f()` here.)
 struct with_timeout : sleep_for {
     task work;
-    [[nodiscard]] with_timeout(task &&t, nanoseconds d)
+    [[nodiscard]] with_timeout(task &&t, auto d)
         : sleep_for(d), work(std::move(t))
     {
         assert(work.promise != nullptr); // a task that has not moved away
@@ -146,7 +148,7 @@ static task nap(nanoseconds time, int &slept)
 
 static task outer_nap(nanoseconds time, int &slept)
 {
-    co_await with_timeout(nap(time, slept), 1h);
+    co_await with_timeout(nap(time, slept), hours::max());
 }
 
 static task show(int &slept, sleep_for &other)
@@ -163,8 +165,7 @@ static task show(int &slept, sleep_for &other)
 
 static task sleep_long(sleep_for &sleep)
 {
-    bool is_over = co_await sleep;
-    std::cout << "slept an hour: " << is_over << std::endl;
+    std::cout << "slept for ever: " << co_await sleep << std::endl;
 }
 
 int main(int argc, char **argv)
@@ -172,13 +173,11 @@ int main(int argc, char **argv)
     int slept = 0, count = argc > 1 ? std::stoi(argv[1]) : 1000;
     tw_config config = {1000000, now(), 0, 0, nullptr}; // tick, start
     tw_init(&timers, &config);
-    if (tw_reserve(&timers, UINT64_MAX) != TW_OK)
-        return 1;
-    sleep_for hour(1h);
+    sleep_for forever(hours::max());
     std::vector<task> tasks;
     tasks.push_back(nap(1h, slept));
-    tasks.push_back(sleep_long(hour));
-    tasks.push_back(show(slept, hour));
+    tasks.push_back(sleep_long(forever));
+    tasks.push_back(show(slept, forever));
     for (int i = 0; i < count; i++)
         tasks.push_back(nap(1ms * (i % 1000), slept));
     while (tw_count(&timers) > 1) { // all but the first
