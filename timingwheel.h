@@ -2,13 +2,17 @@
 
    A hierarchical timing wheel: starting, cancelling and postponing take
    constant time, and timers fire in order of tick, never early, however many
-   wait. Loop, clock and memory stay yours. See also "- functions -" below.
+   wait. Loop, clock and memory stay yours. A list of all functions stands
+   below, after "- functions -", each with a comment.
 
    SPDX-License-Identifier: MIT (the text is at the end)
 
+
    SYNOPSIS
-   Define TIMINGWHEEL_IMPLEMENTATION in one file, in C99 or C++11. Others only
-   include the header (C90 with stdint.h, stdbool.h).          example: synopsis
+
+   Define TIMINGWHEEL_IMPLEMENTATION in one file, in C99 or C++11. Other files
+   only include the header, in C90 with stdint.h and stdbool.h, too.
+   Build this with cc -std=c99, and run it:                    example: synopsis
        #define TIMINGWHEEL_IMPLEMENTATION
        #include "timingwheel.h"
        #include <stdio.h>
@@ -37,6 +41,21 @@
            tw_destroy(&tw); // prints "50000: connection 7 is idle"
        }
 
+   WHICH START?
+
+   fire after a delay           tw_start_after(tw, timer, now, delay)
+   at each packet: put it off   tw_postpone_after(tw, timer, now, delay)
+   fire at a time               tw_start(tw, timer, deadline)
+   at any time in a window      tw_start_within(tw, timer, earliest, latest)
+   again, a period later        tw_start, with tw_next_period, in the callback
+   in the next turn             tw_start(tw, timer, 0)
+
+   Each starts an idle timer, and moves a pending timer. But a postpone to a
+   later deadline is only stored, and the timer moves when the old deadline
+   comes: the cheapest way for a timeout that rarely fires. A delay counts from
+   `now`, the latest reading of your clock.
+
+
    YOUR LOOP                                                       example: loop
        tw_config config = {.tick = 1000000, .start = clock_ns()}; // 1 ms
        tw_init(tw, &config);
@@ -45,120 +64,187 @@
            tw_advance_clock(tw, clock_ns()); // fires all due timers
            handle_events(); // tw_start_after(tw, timer, clock_ns(), delay)
        }
-   1. Data must beat a timeout. After a stall, timers fire before waiting data
-      is read: let the callback read once more before closing. If it cannot
-      read, let it close at the second firing, unless data came in between:
-          if (tw_deadline(timer) > 0) tw_start(tw, timer, 0); else close_it(c);
-      The loop must then handle all waiting events before each
-      tw_advance_clock, and set no limit, as libuv's does, not the one above.
-   2. A delay counts from its start: read the clock there. One reading per turn
-      saves 20 to 30 ns a start, but shortens delays by up to a turn. tw_start
-      takes a time: with a bare delay it fires too early.
-   3. Count nanoseconds, with ticks of 1 ms. A reading cut off to milliseconds
-      makes delays too short: add 1 to each. Read a wrapping 32-bit counter
-      once per wrap or more often: now += (uint32_t)(counter - (uint32_t)now);
-   4. Set `start` to the first reading, or the first timers lie far ahead, and
-      start slowly. Take a monotonic clock: after a step back all timers wait.
+
+   1. Data must beat a timeout. After a stall, the loop above fires timers
+      before reading the data that waits. So let a callback read once more
+      before closing a connection. A callback that cannot read needs another
+      loop: events first, all of them, then advance. The loop above does
+      neither. See test/recipes/README.md.
+
+   2. Read the clock where you start a timer, because the delay counts from
+      there. One reading per turn saves 20 to 30 ns a start, but shortens delays
+      by up to a turn. A delay given to tw_start fires too early, because
+      tw_start takes a time.
+
+   3. Count nanoseconds, with ticks of 1 ms. With a clock cut off to
+      milliseconds, add 1 to each delay, or timers fire early. Widen a 32-bit
+      counter that wraps, at least once per wrap:
+          now += (uint32_t)(counter - (uint32_t)now);
+
+   4. Take a monotonic clock. If a clock goes back, pending timers wait until
+      the clock has caught up, and a timer started meanwhile may fire at once.
+      The remedy is set_back in test/recipes/wall_clock.c. Set `start` to the
+      first reading, or the first timers lie far ahead, and start slowly.
+
    5. Round sleeps up to the unit of your wait function, or the loop spins.
-   6. To fire in the next turn: tw_start(tw, timer, 0); in a loop of tw_poll,
-      after the NULL. A delay of 0 may take a tick. A call that first finishes
-      one stopped by a limit is two: a timer may fire in both.
-   7. Only these fail a start: no memory for a wheel, max_pending, a visitor,
-      misuse, `latest` < `earliest`. If none can happen, ignore the status.
+
+   6. A start fails only with max_pending reached, in a visitor, by misuse, or
+      with `latest` before `earliest`. If nothing of this can happen, ignore
+      the status.
+
+   For stalls in which data is lost, leases, more work than time, several
+   timeouts in one connection, calendar dates, sleeping machines, saved timers,
+   threads, other languages and existing programs, see test/recipes/README.md.
+
 
    WORDS
-   A *turn* is a round of your loop. The timingwheel's *clock* is how far it has
-   advanced, in *ticks*: tick n is the time n * `tick`, whatever `start` is. A
-   timer's tick is its deadline rounded up. A *wheel* is an array of *buckets*.
-   A bucket holds the timers of one *step*: in wheel 0 a tick, in a coarser
-   wheel wheel_size times the step of the next finer one. To *cascade* is to
-   move to another bucket. A timer is *due* when the clock has reached its tick,
-   and *overdue* if the clock had reached it before the start. A call is
-   *unfinished* if a limit or exception stopped it, or tw_poll returned a timer.
+
+   A *turn* is a round of your loop. The *clock* of the timingwheel is how far
+   the timingwheel has advanced, in *ticks*: tick n is the time n * `tick`, even
+   if `start` is not 0. A timer's tick is the deadline, rounded up. A *wheel* is
+   an array of *buckets*. A bucket holds the timers of one *step*: a tick in
+   wheel 0, and in a coarser wheel wheel_size steps of the next finer wheel. To
+   *cascade* is to move to another bucket. A timer is *due* when the clock has
+   reached the timer's tick, and *overdue* if the clock had reached the tick
+   before the start. A call is *unfinished* if a limit or an exception stopped
+   the call, or if tw_poll returned a timer.
+
 
    HOW DO I ...
-   - Close a connection in its callback, or start a timer there? Keep the
-     timingwheel in a struct of yours.                            example: close
-         struct connection *c = TW_OWNER(timer, struct connection, idle);
-         struct server *server = TW_OWNER(tw, struct server, timers);
-         c->closed = true; // cancel its other timers, skip its events,
-         list_add(&server->closed, c); // and free it after the turn
-         tw_start_after(tw, &server->retry, clock_ns(), delay);
-   - Repeat a timer? Start it in its callback.                   example: repeat
-         next = tw_next_period(tw_deadline(timer), period, clock_ns(), &missed);
-         tw_start(tw, timer, next); // keeps the phase, skips what was missed
-     tw_after(now, ...) drifts, tw_after(tw_deadline(timer), ...) catches up.
-   - Stop everything? tw_destroy. In callbacks first tw_drain. Then free owners.
-   - Find a mistake? See DEBUGGING, and tw_dump. C++? test/recipes/timer.cpp
-   - Bound the work of a turn? tw_advance_clock_limit. Move an object? tw_move.
-     Pause a timer? tw_remaining, then tw_cancel. Find one? tw_find, in O(n).
-   - Choose `tick` and wheel_size? Ticks of 1 ms suit network timeouts. Ticks
-     256 times finer cost at most one more move per timer. Leave wheel_size at
-     256; 16 suits few timers: all wheels take 35 KB, not 264, but are slower.
-   - Never run out of memory? Call tw_reserve. No malloc? test/recipes/static.c
-   - Simulate? Go from deadline to deadline.                   example: simulate
-         while (tw_next_deadline(tw, &now) && now <= end)
-             tw_advance_clock(tw, now); // in callbacks and later use tw_now
-   - Call handlers of your own, run the loop inside one, or switch stacks there?
-     Poll: handlers run outside. Nested loops share `now`.     example: dispatch
-         while ((timer = tw_poll(tw, now)) != NULL)
-             dispatch(timer); // a start for "now" keeps this loop going
-     A callback may resume a coroutine of C++20, but must not be suspended.
-   - Save timers, or set the clock back (not in callbacks)? Take them out in
-     order, then the ones never due. Destroy, set up, start them. example: save
-         while ((timer = tw_poll(tw, UINT64_MAX)) != NULL)
-             list_append(&list, timer); // tick: tw_now(tw), unless overdue
-         tw_drain(tw, append, &list);
-   - Use another language? Build a shared library (add -o NAME), which exports
-     all functions but the mailbox's. COSTS has the sizes of structs.
-         cc -O2 -shared -fPIC -DTIMINGWHEEL_IMPLEMENTATION -x c timingwheel.h
+
+   Close a connection in its callback, or start a timer there? Keep the
+   timingwheel in a struct of yours.                              example: close
+       struct connection *c = TW_OWNER(timer, struct connection, idle);
+       struct server *server = TW_OWNER(tw, struct server, timers);
+       c->closed = true; // cancel its other timers, skip its events,
+       list_add(&server->closed, c); // and free it after the turn
+       tw_start_after(tw, &server->retry, clock_ns(), delay);
+
+   Repeat a timer? Start it again in its callback. This keeps the phase, and
+   skips what was missed. (tw_after(now, ...) drifts; tw_after(tw_deadline(
+   timer), ...) fires what was missed.)                          example: repeat
+       next = tw_next_period(tw_deadline(timer), period, clock_ns(), &missed);
+       tw_start(tw, timer, next);
+
+   Stop everything? Call tw_destroy, then free the owners of the timers. In a
+   callback call tw_drain instead.
+
+   Pause a timer? Ask tw_remaining, then call tw_cancel.
+
+   Move or copy an object with a timer? Call tw_move.
+
+   Find a timer? Call tw_find, which looks at all timers.
+
+   Bound the work of a turn? Call tw_advance_clock_limit.
+
+   Choose `tick` and wheel_size? Ticks of 1 ms suit network timeouts. Ticks 256
+   times finer cost at most one more move per timer. Leave wheel_size at 256.
+   With few timers, 16 saves memory (all wheels together then take 35 KB, not
+   264), but is slower.
+
+   Do without malloc? See CONFIGURATION, and test/recipes/static.c.
+
+   Simulate? Go from deadline to deadline.                     example: simulate
+       while (tw_next_deadline(tw, &now) && now <= end)
+           tw_advance_clock(tw, now); // in callbacks and later use tw_now
+
+   Call handlers of my own, run the loop inside a handler, or switch stacks
+   there? Poll: handlers then run outside of any call.         example: dispatch
+       while ((timer = tw_poll(tw, now)) != NULL)
+           dispatch(timer); // a start for "now" keeps this loop going
+   If a handler runs the loop again, both loops must share `now`.
+
+   Use C++? See test/recipes/timer.cpp. A callback may resume a coroutine, but
+   must not be suspended.
+
+   Find a mistake? See DEBUGGING. tw_dump prints a timingwheel.
+
 
    PROMISES
+
     1. Never early. A timer fires in the first call that reaches its tick.
-    2. Order. Overdue timers fire first, in start order; then timers fire in
-       order of tick, and within a tick in start order. Postponed timers, and
-       timers left by an exception in tw_drain, fire anywhere in their tick.
+
+    2. Order. Overdue timers fire first, in start order. Then timers fire in
+       order of tick, and within a tick in start order. A timer may take any
+       place within its tick if it was postponed, waits for memory (promise 9),
+       or was left by an exception in tw_drain.
+
     3. In a callback the clock is the tick of the firing timer, not the `now` of
-       the call; an overdue timer leaves the clock alone. A timer started for a
-       later tick, up to that `now`, fires within the same call, in order.
-    4. Every uint64_t is a deadline: nothing wraps. A timer whose tick lies
+       the call. An overdue timer leaves the clock alone. A timer started in a
+       callback for a later tick, up to the `now` of the call, fires within the
+       same call, in order.
+
+    4. Every uint64_t is a deadline, and nothing wraps. A timer whose tick lies
        beyond 64 bits never fires, and never wakes the loop. A `now` below the
-       clock only fires overdue timers, and what a limit has left.
-    5. Overdue timers fire in the next call, whatever its `now`. One that a
-       callback starts waits for the next call, so it cannot hold the loop.
-    6. Waking up. tw_next_deadline is never late. It is early only after a timer
-       was cancelled, postponed, restarted or drained: each such change costs
-       at most one call that fires nothing.
-    7. O(1). Start, cancel, postpone and move take constant time in each call;
-       only creating a wheel takes longer. A call that advances costs O(1) per
-       timer fired or cascaded and per bucket emptied, whatever time it passes.
+       clock fires only overdue timers and what a limit has left.
+
+    5. Overdue timers fire in the next call, with any `now`. An overdue timer
+       started in a callback waits for the next call, so no timer can hold up
+       the loop. A call that first finishes an unfinished call counts as two
+       calls.
+
+    6. Waking up. tw_next_deadline is never late, and answers in an unfinished
+       call as after a whole one. If the timer due next is cancelled or
+       restarted, and the bucket holds few other timers or none, the answer is
+       at once the deadline after. The answer can be early only after a timer
+       was cancelled, postponed, restarted or drained, and each change costs at
+       most one call that fires nothing.
+
+    7. O(1). Start, cancel, postpone and move take constant time in every single
+       call; only creating a wheel takes longer. A call that advances costs O(1)
+       per timer fired or cascaded and per bucket emptied, for any span of
+       time.
+
     8. Limits. A limited call handles at most `limit` timers, fired or cascaded.
-       The next call first finishes what is left: with limit 100, 250 due timers
-       of wheel 0 take three calls, before any that start overdue meanwhile.
-    9. Memory is allocated for wheels alone, never per timer. Without memory
-       tw_start returns TW_ENOMEM and changes no timer. Pending timers fire as
-       promised, but postponed ones may break promise 10.
-   10. No spikes, if the loop wakes many times per step: the longest call grows
-       with the timers that fire in it and the time passed. A bucket of 128
-       timers or more cascades early, a share in each call: of 100,000 due
-       within 256 ticks, 391 per tick; after restarts and cancels, at most 1/256
-       of all pending timers. These may cascade at once: a smaller bucket, one
-       after a step slept through, timers postponed out of one tick.
+       tw_wait returns 0 while timers of the call are left. The next call first
+       finishes the old call, and then begins, within its own limit, even if the
+       limit is used up exactly. A call that does not get so far has not begun,
+       and its `now` is forgotten. With limit 100, 250 due timers of wheel 0
+       take three calls, and fire before any timer started overdue meanwhile.
+
+    9. Memory is allocated for wheels alone, never per timer, and no start fails
+       for want of memory. Without memory for a wheel, a timer waits outside of
+       the wheels, and fires in time. Meanwhile the order within a tick and
+       promises 7 and 10 do not hold: a tick at which a waiting timer is due
+       costs a step per waiting timer, and at most one attempt to allocate.
+       After tw_reserve no timer with a deadline up to the horizon waits
+       outside.
+
+   10. No spikes. The longest call grows with the timers fired and the time
+       passed in the call, not with the number of timers pending. A bucket of
+       128 timers or more cascades ahead of time, a share in each call:
+       - A usual server: of a million connections with a timeout of 30 s, each
+         postponed about once a second, a call per ms moves at most 64.
+       - Of 100,000 timers due within the same 256 ticks, a call per tick moves
+         391.
+       - After any restarts and cancels, a call per tick moves at most
+         1 / wheel_size of all pending timers.
+       This needs a loop that wakes many times per step. In the worst case a
+       call moves all timers of a bucket: after a loop has slept through the
+       whole step before, or if all were postponed out of one tick. A smaller
+       bucket moves in one call, too.
+
    11. Callbacks may start, cancel, postpone and move any timer, drain, and free
        the timer that fired, or a cancelled one. Inside them advance, poll, trim
-       and destroy do nothing. If the implementation is C++, they may throw: the
-       call is then unfinished. A longjmp, or a throw through C, breaks tw.
+       and destroy do nothing. If the implementation is C++, they may throw, and
+       the call is then unfinished. A longjmp, or a throw through C, breaks tw.
+
 
    COSTS
+
    bytes                    64 bits     Cortex-M3     AVR
    tw_timer                      40            32      22
    timingwheel                1,432           776     461
    a wheel of 256, of 16   33 KB, 2,168  12 KB, 880  10 KB, 738
    code, gcc -Os              11 KB          9 KB   28 KB
-   n wheels serve every deadline up to wheel_size^n ticks ahead. With 256 and
-   ticks of 1 ms, two reach 65 s, three 4.6 hours, six all of a clock in ns.
+
+   n wheels serve every deadline up to wheel_size^n ticks ahead. With wheel_size
+   256 and ticks of 1 ms, two wheels reach 65 s ahead, and three 4.6 hours. Six
+   serve every delay that a clock in nanoseconds can name.
+
 
    CONFIGURATION, by #define before the implementation
+
    TW_MALLOC(size, context)    define both, or neither for malloc. Align for
    TW_FREE(pointer, context)   uint64_t. context is alloc_context. Neither may
                                throw or use tw. A wheel: TW_WHEEL_BYTES(size)
@@ -171,52 +257,70 @@
    TW_DEBUG                    in each implementing file (see DEBUGGING)
    TW_ASSERT(expr)             with TW_DEBUG, in place of abort; no hints
    (*) Define the macro wherever this header is included.
-   - If TW_MALLOC needs a later header, include this one again after it, with
-     TIMINGWHEEL_IMPLEMENTATION.
-   - A library defines TW_STATIC and the implementation in each file with calls,
-     which may then be inlined, as with -flto; or, if shared, TW_DEF as extern
-     __attribute__((visibility("hidden"))) in all files. Else two libraries use
-     the functions, and TW_MALLOC, of the first one.
-   - A public header of yours defines TW_TYPES_ONLY around its include. Else
-     gcc, clang and tcc link a file with that header to no implementation of
-     another version. Compile files from before 2.3.0 again.
+
+   If TW_MALLOC needs a later header, include this one again after it, with
+   TIMINGWHEEL_IMPLEMENTATION.
+
+   In a library, define TW_STATIC and TIMINGWHEEL_IMPLEMENTATION in each file
+   with calls, which the compiler may then inline. A shared library of many
+   files may define TW_DEF as extern __attribute__((visibility("hidden")))
+   everywhere instead. With neither, two libraries in one program share the
+   functions, and TW_MALLOC, of the first library.
+
+   Files of two versions do not link with one implementation. So in a public
+   header of yours, define TW_TYPES_ONLY around the include. Otherwise every
+   file that includes your header asks for an implementation of this version.
+
 
    DEBUGGING
-   With TW_DEBUG, misuse aborts after a line on stderr, also with NDEBUG, like
+
+   With TW_DEBUG, misuse aborts after a line on stderr, even with NDEBUG. What
+   may be right only prints a hint, once per timingwheel and kind, and goes on.
+   (To stop at a hint, break on twi_print.) A message looks like this:
        timingwheel.h: the timer was never initialised: call tw_timer_init
        first; timer 0x7ffe40, callback 0x401136 (tw_start)
-   Misuse is: NULL in calls that change something, unless the comment allows
-   it; a wrong wheel_size; a timingwheel not set up, copied or moved; a
-   timer with an impossible state, or pending elsewhere; tw_move into a pending
-   timer; calls that a callback (promise 11) or TW_MALLOC must not make; a
-   pending timer freed, copied, moved or overwritten, once a call finds broken
-   links. -fsanitize=address finds a freed one sooner, =thread a second thread.
-   Hints may be wrong, so the program goes on. Each kind is printed once per
-   timingwheel (to stop, break on twi_print): a deadline below half of `start`
-   (a delay?), a delay above 2^63, a first one below 1/16 of a tick (unit?), a
-   `now` over a tick before the latest, a tw_start_after far after `start` 0,
-   latest < earliest, a zeroed timer fires. Calls take 1.3 to 5 times as long.
+
+   misuse                                hint
+   ------------------------------------  -----------------------------------
+   NULL where the comment on a function  a deadline that is not 0 and below
+     does not allow it                     half of `start` (is it a delay?)
+   a wrong wheel_size                    a delay above 2^63 (negative?),
+   a timingwheel that was not set up,      except UINT64_MAX
+     or was copied or moved              a first delay below 1/16 of a tick
+   a timer with an impossible state, or    (another unit?)
+     pending in another timingwheel      a `now`, not 0, over 1,000 ticks below
+   tw_move into a pending timer            the latest, also of tw_wait (a clock
+   what a callback (promise 11), a         set back? another unit?)
+     visitor, TW_MALLOC must not call    `latest` before `earliest`
+   a pending timer freed, copied, moved  a zeroed timer fires (without
+     or overwritten, once a call finds     tw_timer_init it has no callback)
+     the broken links
+
+   -fsanitize=address finds a freed timer sooner, and -fsanitize=thread a second
+   thread. With TW_DEBUG calls take 1.3 to 5 times as long.
+
 
    THREADS
-   A timingwheel belongs to one thread; two timingwheels share nothing. What
-   takes a const timingwheel only reads: threads may call it under a read lock.
-   Other threads post requests to a tw_mailbox, each for the timer of a
+
+   A timingwheel belongs to one thread, and two timingwheels share nothing.
+   Functions of a const timingwheel only read: call them under a read lock. A
+   mutex around every call is enough to share a timingwheel.
+
+   Or other threads post requests to a tw_mailbox, each for the timer of a
    tw_remote, with lock-free 64-bit atomics of C11 or C++11.    example: mailbox
        tw_mailbox_init(&box, &tw, wake, NULL);
-       for (size_t waiting = 0;;) {
-           uint64_t longest = waiting > 0 ? 10 * ms : second; // try again
-           sleep_until_woken(tw_wait(&tw, clock_ns(), longest));
+       for (;;) {
+           sleep_until_woken(tw_wait(&tw, clock_ns(), second));
            clear_wake_up(); // before tw_collect: a later post wakes again
            tw_advance_clock(&tw, clock_ns());
-           waiting = tw_collect(&box); // starts that found no memory
+           tw_collect(&box);
        }
-   - Any thread may call tw_post_start(&box, &job->timeout, deadline) and
-     tw_post_cancel(&box, &job->timeout). No post allocates or fails. A request
-     replaces an earlier one. A callback sees what was written before the post.
-   - Reuse a job at once? Its last start may still fire. Give the job an atomic
-     word: the deadline of the open request, set before the post, or 0. The
-     worker at an answer, and the callback with tw_deadline(timer), exchange the
-     deadline for 0 by compare-and-swap. Who succeeds owns the job (jobs.c).
+
+   Any thread may call tw_post_start(&box, &job->timeout, deadline) and
+   tw_post_cancel(&box, &job->timeout). No post allocates or fails. A request
+   replaces earlier requests for the same timer. A callback sees what was
+   written before the post. When to free or reuse a job, test/recipes/README.md
+   says.
 */
 
 /* Silences warnings about correct code. */

@@ -43,16 +43,6 @@ void list_add(struct list *list, const struct connection *connection)
     list->length += connection->closed;
 }
 
-void list_append(struct list *list, const tw_timer *timer)
-{
-    list->length += tw_is_pending(timer);
-}
-
-void append(tw_timer *timer, void *context)
-{
-    list_append((struct list *)context, timer);
-}
-
 void dispatch(tw_timer *timer)
 {
     tw_timer_init(timer, NULL);
@@ -72,11 +62,9 @@ void on_period(timingwheel *tw, tw_timer *timer)
 
 void others(timingwheel *tw, tw_timer *timer)
 {
-    struct list list = {0};
     uint64_t now = 0, end = 10;
 #include "simulate.inc"
 #include "dispatch.inc"
-#include "save.inc"
 }
 
 /* ------------------------------------------------------ loops that run --- */
