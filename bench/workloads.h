@@ -472,19 +472,31 @@ static void workload_burst(const bench_job *job, bench_result *result)
     finish(result);
 }
 
+/* The timers that fire for the checksum where no other does: one in 16, because
+ * a hashed wheel looks at a whole list in each tick. */
+static size_t for_the_checksum(void)
+{
+    return (run.n + 15) / 16;
+}
+
 /* restart, keepalive: the clock moves, and due timers start again. The delays
  * of keepalive are all 90 s, which is one to two steps of a wheel whose buckets
- * span 2^16 ms. If no timer was due, all fire in the end, for the checksum. */
+ * span 2^16 ms. If no timer was due, some fire in the end. */
 static void workload_restart(const bench_job *job, bench_result *result)
 {
+    size_t i;
+
     build(job, result);
     build_items(job->seed, on_rearm);
     fill(result);
     phase_begin();
     pass(run.n * job->rounds, restart_for, move_one_tick);
     phase_end(result, "restart", run.n * job->rounds, true);
-    if (run.fired == 0)
-        hold_for(run.n);
+    if (run.fired == 0) {
+        for (i = for_the_checksum(); i < run.n; i++)
+            engine_cancel(&run.engine, &item_at(i)->timer);
+        hold_for(for_the_checksum());
+    }
     finish(result);
 }
 
@@ -723,7 +735,7 @@ static void workload_cancel(const bench_job *job, bench_result *result)
     if (run.fired > 0)
         result->failure = "a cancelled timer fired";
     start_all_in_order();
-    for (i = 0; i < run.n / 2; i++)
+    for (i = for_the_checksum(); i < run.n; i++)
         engine_cancel(&run.engine, &item_at(order[i])->timer);
     fire_all();
     free(order);

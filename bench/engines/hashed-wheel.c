@@ -44,6 +44,8 @@ static size_t engine_most(bench_workload workload)
     case BENCH_TRACE:
         return 0;
     case BENCH_RESTART:
+    case BENCH_KEEPALIVE:
+    case BENCH_CANCEL:
     case BENCH_POSTPONE:
         return SIZE_MAX;
     default:
