@@ -16,7 +16,6 @@ import json
 import os
 import platform
 import re
-import resource
 import shutil
 import statistics
 import subprocess
@@ -49,13 +48,10 @@ FIGURES = [report.NS, 'ns, start', 'ns, expire', 'ns, cancel', 'ns, pass',
            'bytes in the timer'] + ['call, ' + q for q in report.QUANTILES]
 COLUMNS = ['workload', 'input', 'engine', 'checksum']
 
-# What hyperfine compares: whole processes, whose set-up must not count.
-PROCESSES = [('many timers', 'hold 100000 --rounds 200'),
-             ('few timers', 'hold 1000 --rounds 20000'),
-             ('restart', 'restart 10000 --rounds 4000'),
-             ('cancel', 'cancel 10000 --rounds 4000'),
-             ('recorded traffic',
-              'trace bench/traces/http-proxy.txt.gz --rounds 2000')]
+# What hyperfine compares, with so many rounds that the set-up is small.
+PROCESSES = ['hold 100000 --rounds 200', 'hold 1000 --rounds 20000',
+             'restart 10000 --rounds 4000', 'cancel 10000 --rounds 4000',
+             'trace bench/traces/http-proxy.txt.gz --rounds 2000']
 HYPERFINE = ['hyperfine', '-N', '--warmup', '1', '--runs', '5']
 
 
@@ -65,11 +61,6 @@ def pin(cores):
 
 
 # ----------------------------------------------------------------- cells ---
-
-def is_paced(workload):
-    """The input is the pace of the loop, not a number of timers."""
-    return workload in ('calls-hour', 'calls-10-minutes')
-
 
 def listed(option):
     done = subprocess.run([TIMERS, option], check=True, text=True,
@@ -87,7 +78,7 @@ def grid(args, engines):
     for (workload, size), names in wanted.items():
         if args.workloads and workload not in args.workloads:
             continue
-        timers = PACED_TIMERS if is_paced(workload) else \
+        timers = PACED_TIMERS if report.is_paced(workload) else \
             int(size) if size.isdigit() else 1
         able = [e for e in engines
                 if e in names and int(engines[e][workload]) >= timers]
@@ -164,31 +155,17 @@ def save(rows, path):
                           if v is not None} for row in rows)
 
 
-def processor_time(command):
-    """Seconds of a process that makes one round: its set-up, and little."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    arguments = command.split()[:4] + ['--rounds', '1']
-    subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return (after.ru_utime + after.ru_stime -
-            before.ru_utime - before.ru_stime)
-
-
 def processes():
     """hyperfine compares the timingwheel with the heap."""
     pin(ONE_CORE)
     cells = []
-    for name, arguments in PROCESSES:
+    for arguments in PROCESSES:
         commands = ['%s %s %s' % (TIMERS, engine, arguments)
                     for engine in (report.OURS, 'heap')]
         with tempfile.NamedTemporaryFile() as export:
             subprocess.run(HYPERFINE + ['--style', 'none', '--export-json',
                                         export.name] + commands, check=True)
-            both = json.load(export)['results']
-        for command, result in zip(commands, both):
-            result['setup'] = (min(processor_time(command) for _ in range(3)) /
-                               (result['user'] + result['system']))
-        cells.append({'name': name, 'results': both})
+            cells.append(json.load(export))
     return {'hyperfine': ' '.join(HYPERFINE), 'cells': cells}
 
 
@@ -280,11 +257,11 @@ class Table:
         if report.is_calls(self.workload):
             figures = [('call, ' + q, ' ' + q, 1e-3)
                        for q in report.QUANTILES[1:]
-                       if q == 'max' or not is_paced(self.workload)]
+                       if q == 'max' or not report.is_paced(self.workload)]
         for name, suffix, scale in figures:
             found = {row['engine']: row[name] for row in rows if name in row}
             best = report.leaders(found, report.clock_of(name))
-            paces = report.PACES if is_paced(self.workload) else {}
+            paces = report.PACES if report.is_paced(self.workload) else {}
             line = '%-12s' % (paces.get(size, report.short(size)) + suffix)
             for e in self.engines:
                 shown = ''

@@ -23,11 +23,18 @@ QUANTILES = ['p50', 'p99', 'p99.9', 'max']
 NS, MAX = 'ns per operation', 'call, max'
 CLOCK_NS = 50  # what the clock of calls-* cannot tell apart
 PACES = {'1': '1 ms', '1000': '1 s', '60000': '1 min'}
+TRACES = {'asyncio-http': '90', 'http-proxy': '192'}  # timers at most
 OURS = 'timingwheel.h'
+SIZES = [100, 1000, 10000, 100000, 1000000]  # of the plot
 
 
 def is_calls(workload):
     return workload.startswith('calls-')
+
+
+def is_paced(workload):
+    """The input is the pace of the loop, with a million timers."""
+    return workload in ('calls-hour', 'calls-10-minutes')
 
 
 def runs_of(workload, runs):
@@ -40,44 +47,61 @@ def lines(workloads, sizes, figure=NS, suffix=''):
     return [(w + suffix, w, str(s), figure) for w in workloads for s in sizes]
 
 
-# What the pages show, and so what is measured: the first heading of a table,
-# its lines, its engines.
+def traces(name):
+    return [(name + t, 'trace', t, NS) for t in TRACES]
+
+
+def task(name, workload, *sizes, figure=NS):
+    return [(name, workload, size, figure) for size in sizes]
+
+
+# What the pages show, and so what is measured: the unit of a table, its lines,
+# its engines.
 TABLES = {
-    'six': ('ns', [
-        ('fire and start again, clock in ns', 'hold-ns', '10000', NS),
-        ('fire and start again, clock in ticks', 'hold', '1000000', NS),
-        ('p99.9 of a call each 1 ms', 'calls-minute', '100000',
-         'call, p99.9'),
-        ('cancel and start again', 'restart', '1000000', NS),
-        ('recorded asyncio traffic', 'trace', 'asyncio-http', NS),
-        ('all due at one tick', 'burst', '1000', NS)],
-            [OURS, 'heap', 'tree', 'radix-heap']),
-    'many': ('workload', lines(['hold', 'hold-ns'], [10000]) +
+    'figures': (
+        'ns',
+        task('a timer fires and starts again', 'hold', '10000', '1000000') +
+        task('a timer is cancelled and starts again', 'restart', '1000',
+             '1000000') +
+        task('a packet postpones a timer', 'postpone', '1000', '1000000') +
+        task('one call in a thousand takes longer (p99.9)',
+             'calls-minute', '1000', '100000', figure='call, p99.9') +
+        task('a timer starts and fires, all in one tick', 'burst', '1000',
+             '100000') + traces('recorded traffic, '),
+        [OURS, 'heap', 'tree']),
+    'many': ('ns', lines(['hold', 'hold-ns'], [10000]) +
              lines(['hold'], [1000000]) + lines(['expire'], [100000]),
              [OURS, 'heap', 'tree', 'libuv', 'timeout.c', 'radix-heap']),
-    'few': ('workload', lines(['hold', 'hold-ns', 'sparse'], [100]) +
+    'few': ('ns', lines(['hold', 'hold-ns', 'sparse'], [100]) +
             lines(['sparse'], [10000]) +
-            lines(['startstop', 'burst', 'idle'], [1000]) +
-            lines(['trace'], ['asyncio-http', 'http-proxy']),
+            lines(['startstop', 'burst', 'idle'], [1000]) + traces('trace, '),
             [OURS, 'heap', 'tree', 'radix-heap']),
-    'restarts': ('workload',
-                 lines(['restart', 'keepalive', 'cancel'], [1000, 1000000]),
+    'restarts': ('ns', lines(['restart', 'keepalive', 'cancel', 'postpone'],
+                             [1000, 1000000]),
                  [OURS, 'heap', 'tree', 'libuv', 'timeout.c', 'radix-heap',
                   'hashed-wheel']),
-    'postpones': ('workload', lines(['postpone'], [1000, 1000000]),
-                  [OURS, 'heap', 'tree', 'libuv', 'timeout.c', 'radix-heap',
-                   'hashed-wheel']),
     'calls': ('us',
-              lines(['calls-minute'], [1000, 100000], 'call, p99.9',
+              lines(['calls-minute'], [1000, 10000, 100000], 'call, p99.9',
                     ', p99.9') + sum(
                   [lines([w], [1000000], 'call, ' + q, ', ' + q)
                    for w in ('calls-minute', 'calls-idle')
                    for q in QUANTILES[1:]], []),
               [OURS, 'heap', 'plain-heap', 'timeout.c', 'radix-heap']),
-    'pace': ('the longest call',
-             lines(['calls-hour', 'calls-10-minutes'], PACES, MAX),
-             [OURS, 'heap'])}
-PLOT = (lines(['hold'], [100, 1000, 10000, 100000, 1000000]),
+    'pace': ('us',
+             lines(['calls-hour'], ['1'], 'call, p99.9',
+                   ', p99.9, a call each 1 ms') + sum(
+                 [lines([w], [p], 'call, max', ', max, a call each ' + each)
+                  for w in ('calls-hour', 'calls-10-minutes')
+                  for p, each in PACES.items()], []),
+             [OURS, 'heap']),
+    'memory': ('bytes per timer',
+               lines(['hold'], SIZES, 'bytes per timer'),
+               [OURS, 'heap', 'timeout.c'])}
+# What was slower than a heap in 2.3.0, whose figures stand here.
+GAINED = [(lines(['calls-minute'], [100000], 'call, p99.9', ', p99.9'), 3957),
+          (lines(['calls-hour'], ['1'], 'call, p99.9', ', p99.9'), 29135),
+          (lines(['hold-ns'], [100]), 42.7), (lines(['burst'], [1000]), 10.8)]
+PLOT = (lines(['hold'], SIZES),
         [OURS, 'heap', 'timeout.c', 'libuv'])
 THREADS = (lines(['post-64', 'post-1024'], [2, 4]), ['mailbox', 'mutex'])
 
@@ -154,14 +178,17 @@ def short(size):
 
 def text(value):
     return '%.2f' % value if value < 1 else '%.1f' % value if value < 10 \
-        else format(round(value), ',')
+        else format(value if value < 10000 else float('%.3g' % value), ',.0f')
 
 
-def duration(ns):
-    """Two digits and a unit: 25 us."""
-    for unit, scale in ('ns', 1), ('us', 1e3), ('ms', 1e6), ('s', 1e9):
-        if float('%.2g' % (ns / scale)) < 1000 or unit == 's':
-            return '%g %s' % (float('%.2g' % (ns / scale)), unit)
+def timers(workload, size):
+    """How many timers a cell has."""
+    return '1 M' if is_paced(workload) else TRACES.get(size) or short(size)
+
+
+def listed(parts):
+    return ', '.join(parts[:-1]) + ' and ' + parts[-1] if parts[1:] else \
+        ''.join(parts)
 
 
 def table(head, rows, align='--:|'):
@@ -199,9 +226,13 @@ class Report:
         return [e for e in engines
                 if any(self._results.figure(w, s, e, f) for _, w, s, f in of)]
 
+    def _value(self, workload, size, engine, figure=NS):
+        found = self._results.figure(workload, size, engine, figure)
+        return text(found[0]) if found else '?'
+
     def _compare(self, name):
         """A line per cell, a column per engine."""
-        head, of, engines = TABLES[name]
+        unit, of, engines = TABLES[name]
         engines = self._engines(of, engines)
         rows, seen = [], {}
         for label, workload, size, figure in of:
@@ -211,32 +242,77 @@ class Report:
             if not found:
                 continue
             best = leaders(found, clock_of(figure))
-            scale = 1e-3 if head == 'us' else 1
-            shown = [text(found[e][0] * scale) if e in found else ''
+            scale = 1e-3 if unit == 'us' else 1
+            shown = [text(found[e][0] * scale) if e in found else 'cannot'
                      for e in engines]
-            rows.append([label, short(size)] +
+            rows.append([label, timers(workload, size)] +
                         ['**%s**' % t if e in best else t
                          for e, t in zip(engines, shown)])
-            seen.update({'%s %s, %s' % (label, short(size), e): f
+            seen.update({'%s %s, %s' % (label, timers(workload, size), e): f
                          for e, f in found.items()})
-        return table([head, 'timers'] + engines, rows) + self._note(
+        return table([unit, 'timers'] + engines, rows) + self._note(
             [w for _, w, _, _ in of], spread_of(seen))
 
-    def six(self):
-        """The short table of README.md."""
-        names = {'tree': 'tree, as in nginx',
-                 'radix-heap |': 'radix heap, as in Seastar |'}
-        m = self._results.machine
-        made = self._compare('six')
-        made[0] = ' | '.join(names.get(n, n) for n in made[0].split(' | '))
-        at_once = '| 90 |'
-        made = [line.replace('| asyncio-http |', at_once) for line in made]
-        made[-1] = ('*%s, %s %s. Bold: fastest, or quartiles overlap.*'
-                    % (
-                        m['processor'].split(' (')[0], re.sub(
-                            r'^.*\) (\d+)\..*', r'gcc \1', m['compiler']),
-                        m['flags']))
-        return made
+    def figures(self):
+        """The table of README.md, and what stands below it."""
+        m, value = self._results.machine, self._value
+        made = self._compare('figures')
+        made[0] = made[0].replace('| tree |', '| tree (libbsd) |')
+        made[-1] = '*%s, %s %s. Bold is the fastest, or all whose quartiles ' \
+            'overlap.*' % (m['processor'].split(' (')[0],
+                           re.sub(r'^.*\) (\d+)\..*', r'gcc \1',
+                                  m['compiler']), m['flags'])
+        return made + [
+            '', 'A radix heap, as in Seastar, restarts one of a million timers '
+            'in %s ns, but needs %s ns until one has fired and started again. '
+            'With a hundred timers this library needs %s ns for that, and the '
+            'heap %s ns. If delays reach from 1 us to 1 h, they need %s and %s '
+            'ns.' %
+            (value('restart', '1000000', 'radix-heap'),
+             value('hold', '1000000', 'radix-heap'),
+             value('hold', '100', OURS), value('hold', '100', 'heap'),
+             value('sparse', '100', OURS), value('sparse', '100', 'heap')),
+            ''] + self.sample()
+
+    def million(self):
+        """The figure of the first screen of README.md."""
+        return ['With a million timers, it takes %s ns until a timer has fired '
+                'and started again. A heap in an array takes %s ns, and a tree '
+                'like that of nginx %s ns.' %
+                tuple(self._value('hold', '1000000', e)
+                      for e in (OURS, 'heap', 'tree'))]
+
+    def sample(self):
+        """Who is first, over all cells but those of threads."""
+        of_cell, first = {}, {}
+        for (workload, size, engine), row in self._results.rows.items():
+            if engine not in THREADS[1]:
+                of_cell.setdefault((workload, size), {})[engine] = row[NS][0]
+        for found in of_cell.values():
+            best = min(found, key=found.get)
+            first[best] = first.get(best, 0) + 1
+        others = ['%s in %d' % (e if '.' in e else 'the ' + e.replace('-', ' '),
+                                first[e])
+                  for e in sorted(first, key=first.get, reverse=True)
+                  if e != OURS]
+        won = {e: [found[OURS] < found[e] for found in of_cell.values()
+                   if e in found] for e in ('heap', 'tree')}
+        return ['By time per operation, this library is first in %d of all %d '
+                'workloads of the bench, %s. It is faster than the heap in %d '
+                'of %d, and than the tree in %d of %d.' %
+                (first.get(OURS, 0), len(of_cell), listed(others),
+                 sum(won['heap']), len(won['heap']),
+                 sum(won['tree']), len(won['tree']))]
+
+    def gained(self):
+        """What 2.3.0 lost to a heap."""
+        rows = []
+        for ((label, workload, size, figure),), before in GAINED:
+            rows.append([label, timers(workload, size), text(before)] + [
+                self._value(workload, size, e, figure)
+                for e in (OURS, 'heap')])
+        return table(['ns', 'timers', '2.3.0',
+                      self._results.machine['version'], 'heap'], rows)
 
     def machine(self):
         m = self._results.machine
@@ -252,68 +328,24 @@ class Report:
                    and e not in (OURS, 'mailbox', 'mutex')]
         return ['; '.join(parts) + '. Also: %s.' % ', '.join(engines)]
 
-    def pace(self):
-        """The longest call, a column per pace of the loop."""
-        _, of, engines = TABLES['pace']
-        rows, seen = [], {}
-        for workload, delays in (('calls-hour', 'up to an hour'),
-                                 ('calls-10-minutes', '10 to 11 minutes')):
-            for engine in self._engines(of, engines):
-                found = {p: self._results.figure(workload, p, engine, MAX)
-                         for p in PACES}
-                rows.append([delays, engine] + [
-                    duration(f[0]) if f else '' for f in found.values()])
-                seen.update({'%s, %s, %s' % (delays, PACES[p], engine): f
-                             for p, f in found.items() if f})
-        return table(['delays', 'longest call of'] + [
-            'a call each ' + p for p in PACES.values()], rows) + self._note(
-                ['calls-hour'], 'A million timers. ' + spread_of(seen))
-
-    def longest(self):
-        """The same for README.md, in a sentence."""
-        found = [self._results.figure(w, p, e, MAX)
-                 for w, paces in (('calls-hour', PACES),
-                                  ('calls-10-minutes', list(PACES)[-1:]))
-                 for p in paces for e in (OURS, 'heap')]
-        if None in found:
-            return []
-        return ['Longest call (heap), a million timers within an hour, '
-                'one call each millisecond: %s (%s), second: %s (%s), minute: '
-                '%s (%s). All due in that minute: %s (%s).' %
-                tuple(duration(f[0]) for f in found)]
-
-    def memory(self):
-        """Bytes per timer, with the timer itself."""
-        rows, sizes = [], [line[2] for line in PLOT[0]]
-        for engine in OURS, 'heap', 'timeout.c':
-            found = [self._results.figure('hold', s, engine, 'bytes per timer')
-                     for s in sizes]
-            if any(found):
-                rows.append([engine] + [text(f[0]) if f else '' for f in found])
-        return table(['bytes per timer'] + ['%s timers' % short(s)
-                                            for s in sizes], rows)
-
     def threads(self):
         rows, seen = [], {}
-        for _, workload, size, _ in THREADS[0]:
-            row = [workload, size]
-            for name, what in (('ns, wall', 'posts'), (NS, 'a post'),
-                               ('ns, loop', 'the loop')):
-                for engine in THREADS[1]:
-                    f = self._results.figure(workload, size, engine, name)
-                    row.append('' if f is None else text(
-                        1e3 / f[0] if name == 'ns, wall' else f[0]))
-                    if f is not None:
-                        seen['%s of %s %s, %s' % (what, workload, size,
-                                                  engine)] = f
-            rows.append(row)
-        return table(['workload', 'threads', 'million posts/s: mailbox',
-                      'mutex', 'ns of a post: mailbox', 'mutex',
-                      'ns of the loop: mailbox', 'mutex'], rows) + self._note(
-                          ['post-64'], 'The threads and the loop share '
-                          '%d processors. %s' %
-                          (self._results.machine['processors'],
-                           spread_of(seen)))
+        columns = [(e, n) for n in ('2', '4') for e in THREADS[1]]
+        for what, figure in (('a post', NS), ('the loop, per post', 'ns, loop'),
+                             ('p99.9 of a turn', 'call, p99.9'),
+                             ('longest turn', 'call, max')):
+            for workload in 'post-64', 'post-1024':
+                found = {c: self._results.figure(workload, c[1], c[0], figure)
+                         for c in columns}
+                rows.append(['%s, %s' % (what, workload)] + [
+                    text(f[0]) if f else '' for f in found.values()])
+                seen.update({'%s, %s %s, %s' % (what, workload, c[1], c[0]): f
+                             for c, f in found.items() if f})
+        return table(['ns'] + ['%s, %s threads' % c for c in columns],
+                     rows) + self._note(
+                         ['post-64'], 'The threads and the loop share %d '
+                         'processors. %s' % (self._results.machine[
+                             'processors'], spread_of(seen)))
 
     def processes(self):
         path = os.path.join(self._results.folder, 'processes.json')
@@ -321,40 +353,35 @@ class Report:
             return []
         with open(path) as measured_by:
             measured = json.load(measured_by)
-        rows = []
-        for cell in measured['cells']:
-            ours, heap = cell['results']
-            ratio = heap['mean'] / ours['mean']
-            spread = ratio * ((ours['stddev'] / ours['mean']) ** 2 +
-                              (heap['stddev'] / heap['mean']) ** 2) ** 0.5
-            rows.append(
-                [cell['name'], '`%s`' % ours['command'].split(None, 2)[2]] +
-                ['%.0f ± %.0f ms' % (1e3 * r['mean'], 1e3 * r['stddev'])
-                 for r in (ours, heap)] +
-                ['%.2f ± %.2f' % (ratio, spread),
-                 '%.1f %%' % (100 * max(ours['setup'], heap['setup']))])
-        return ['    %s \\' % measured['hyperfine'],
-                "        '.build/bench/timers %s WORKLOAD' "
-                "'.build/bench/timers heap WORKLOAD'" % OURS, ''] + table(
-                    ['', 'WORKLOAD', OURS, 'heap', 'heap / ' + OURS,
-                     'set-up'], rows)
+        ratios = ['%.2f times with `%s`' % (
+            heap['mean'] / ours['mean'], ours['command'].split(None, 2)[2])
+                  for ours, heap in (c['results'] for c in measured['cells'])]
+        return ['Timed as whole processes, by `%s`, the heap takes %s.' % (
+            measured['hyperfine'], listed(ratios).replace(
+                'times', 'times as long as this library', 1))]
 
-    def block(self, name):
-        if name.startswith('_') or not hasattr(self, name):
-            if name not in TABLES:
-                fail('no block is called ' + name)
+    def _block(self, name):
+        """The lines of a block, or None."""
+        if name in TABLES and not hasattr(self, name):
             return self._compare(name)
-        return getattr(self, name)()
+        return None if name.startswith('_') else getattr(
+            self, name, lambda: None)()
 
 
 def write(report, path):
     """Puts new blocks between the markers of a page."""
+    def new_block(match):
+        lines_of = report._block(match[2])
+        if lines_of is None:
+            print('bench: %s keeps its block %s' % (path, match[2]),
+                  file=sys.stderr)
+            return match[0]
+        return match[1] + '\n'.join(lines_of + ['']) + match[3]
+
     with open(path) as page:
         old = page.read()
-    new = re.sub(
-        r'(<!-- begin (\w+) -->\n).*?(<!-- end \2 -->)',
-        lambda m: m[1] + '\n'.join(report.block(m[2]) + ['']) + m[3], old,
-        flags=re.S)
+    new = re.sub(r'(<!-- begin (\w+) -->\n).*?(<!-- end \2 -->)', new_block,
+                 old, flags=re.S)
     if new != old:
         with open(path + '.new', 'w') as out:
             out.write(new)
@@ -419,7 +446,8 @@ def main():
         publish(args.results)
         return
     for name in args.print:
-        print(*Report(all_machines(args.results)[0]).block(name), sep='\n')
+        print(*Report(all_machines(args.results)[0])._block(name) or
+              fail('no block is called ' + name), sep='\n')
 
 
 if __name__ == '__main__':
