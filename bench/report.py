@@ -97,10 +97,6 @@ TABLES = {
     'memory': ('bytes per timer',
                lines(['hold'], SIZES, 'bytes per timer'),
                [OURS, 'heap', 'timeout.c'])}
-# What was slower than a heap in 2.3.0, whose figures stand here.
-GAINED = [(lines(['calls-minute'], [100000], 'call, p99.9', ', p99.9'), 3957),
-          (lines(['calls-hour'], ['1'], 'call, p99.9', ', p99.9'), 29135),
-          (lines(['hold-ns'], [100]), 42.7), (lines(['burst'], [1000]), 10.8)]
 PLOT = (lines(['hold'], SIZES),
         [OURS, 'heap', 'timeout.c', 'libuv'])
 THREADS = (lines(['post-64', 'post-1024'], [2, 4]), ['mailbox', 'mutex'])
@@ -303,16 +299,6 @@ class Report:
                 (first.get(OURS, 0), len(of_cell), listed(others),
                  sum(won['heap']), len(won['heap']),
                  sum(won['tree']), len(won['tree']))]
-
-    def gained(self):
-        """What 2.3.0 lost to a heap."""
-        rows = []
-        for ((label, workload, size, figure),), before in GAINED:
-            rows.append([label, timers(workload, size), text(before)] + [
-                self._value(workload, size, e, figure)
-                for e in (OURS, 'heap')])
-        return table(['ns', 'timers', '2.3.0',
-                      self._results.machine['version'], 'heap'], rows)
 
     def machine(self):
         m = self._results.machine
