@@ -68,7 +68,6 @@ typedef struct bench_job {
     uint64_t pace;      /* calls-*: ticks by which a call moves the clock */
     uint64_t packets;   /* calls-idle: packets per tick; 0 in the others */
     uint64_t in_flight; /* post-*: requests of a thread at once */
-    size_t object;      /* bytes per object; 0 = 64, or more if needed */
 } bench_job;
 
 /* A part of a run. Phases that do not count prepare the others. */

@@ -69,7 +69,6 @@ static const struct {
 // clang-format on
 
 #define MOST_ENGINES 32
-#define MOST_OBJECT 4096 /* bytes of an object */
 #define CALLS_PASSES 2
 #define PACED_TIMERS 1000000 /* where N is the pace of the loop */
 
@@ -81,7 +80,6 @@ typedef struct options {
     uint64_t n; /* timers, threads, or ticks by which a call moves the clock */
     uint64_t seed;
     uint64_t rounds;
-    uint64_t object;
 } options;
 
 /* ------------------------------------------------------------ arguments --- */
@@ -99,8 +97,7 @@ static void usage(FILE *out)
           "       timers --engines|--workloads\n\n"
           "options:\n"
           "  --seed S      other random numbers\n"
-          "  --rounds R    a round is N operations\n"
-          "  --object B    B bytes per object with a timer, instead of 64\n\n"
+          "  --rounds R    a round is N operations\n\n"
           "engines:\n",
           out);
     for (engine = bench_engines; engine; engine = engine->next)
@@ -238,8 +235,6 @@ static void parse_option(options *o, int *i, int argc, char **argv)
         o->seed = number(argv[*i], 0, UINT64_MAX);
     else if (strcmp(name, "--rounds") == 0)
         o->rounds = number(argv[*i], 1, UINT32_MAX);
-    else if (strcmp(name, "--object") == 0)
-        o->object = number(argv[*i], 0, MOST_OBJECT);
     else
         refuse("unknown option", name);
 }
@@ -377,7 +372,6 @@ static bench_job make_job(const options *o, const bench_trace *trace)
     job.rounds = o->rounds ? o->rounds : default_rounds(o->workload, size);
     job.trace = trace;
     job.in_flight = o->workload == BENCH_POST_64 ? 64 : 1024;
-    job.object = (size_t)o->object;
     return job;
 }
 

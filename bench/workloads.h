@@ -36,7 +36,7 @@
 #include <string.h>
 
 /* An object of the user with a timer. Objects are `stride` bytes apart: one
- * cache line, or --object. */
+ * cache line, or more if needed. */
 typedef struct item {
     node timer;
     uint64_t random; /* random numbers of this timer, and the key */
@@ -93,7 +93,7 @@ static void build(const bench_job *job, bench_result *result)
     run.random = job->seed;
     run.shortest = job->shortest;
     run.longest = job->longest;
-    run.stride = job->object != 0 ? job->object : 64;
+    run.stride = 64;
     if (run.stride < sizeof(item))
         run.stride = sizeof(item);
     run.stride = (run.stride + 7) / 8 * 8;
