@@ -336,6 +336,9 @@
 #else
 #pragma GCC diagnostic ignored "-Wdeclaration-after-statement"
 #endif
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wc99-extensions" /* bool, in C90 */
+#endif
 #endif
 
 #ifndef TIMINGWHEEL_H
@@ -1013,10 +1016,6 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
 /* ------------------------------------------------------------- structs --- */
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #if UINTPTR_MAX > UINT32_MAX
 #define TWI_HINTS 8 /* how many timers ahead to prefetch: a power of two */
 #else
@@ -1121,10 +1120,6 @@ struct timingwheel {
     const char *called;  /* the public function that runs */
     unsigned advised;    /* bits: the kinds of advice printed so far */
 };
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif /* TWI_STRUCTS */
 
