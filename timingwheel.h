@@ -1684,14 +1684,14 @@ static inline void twi_forget_next(timingwheel *tw)
 /* Sets the wheel's key, next_time, large_tick and ahead_tick for a timer that
  * is now the first of its wheel, or has made its bucket large. */
 TWI_NOINLINE void twi_note_first_or_large(timingwheel *tw, twi_wheel *wheel,
-                                          uint64_t bound, uint64_t tick)
+                                          uint64_t most, uint64_t tick)
 {
     if (tick - 1 < wheel->quiet_tick)
         twi_queue_set(tw, wheel, tick - 1);
     if (tw->next_time != UINT64_MAX && tick <= tw->last_tick &&
         tick * tw->tick_length < tw->next_time)
         tw->next_time = tick * tw->tick_length;
-    if (bound == TWI_LARGE && wheel->shift != 0) {
+    if (most == TWI_LARGE && wheel->shift != 0) {
         if (tick > wheel->large_tick)
             wheel->large_tick = tick;
         tw->ahead_tick = 0;
@@ -2279,20 +2279,19 @@ TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw, uint64_t before)
  * result is exact. Else *is_exact becomes false, unless one of the first timers
  * shows that it is. A timer postponed out of the step counts as due at the end
  * of the step. */
-static inline uint64_t twi_true_quiet_tick(const timingwheel *tw,
-                                           const twi_wheel *wheel, bool clear,
-                                           bool *is_exact)
+TWI_WRAPS static inline uint64_t twi_true_quiet_tick(const timingwheel *tw,
+                                                     const twi_wheel *wheel,
+                                                     bool clear, bool *is_exact)
 {
-    const twi_bucket *bucket = &tw->lists[TWI_NO_MEMORY];
-    uint64_t quiet = wheel->quiet_tick, earliest = UINT64_MAX;
+    bool is_missing = wheel == &tw->missing;
+    const twi_bucket *bucket = is_missing ? &tw->lists[TWI_NO_MEMORY]
+                                          : twi_first_bucket(tw, wheel, clear);
+    if (bucket == NULL || twi_is_empty(bucket))
+        return UINT64_MAX;
+    uint64_t quiet = is_missing ? wheel->quiet_tick : bucket->quiet_tick;
+    uint64_t step = is_missing ? 0 : UINT64_C(1) << wheel->shift;
+    uint64_t earliest = (quiet + 1) | (step - 1);
     unsigned timers = 0;
-    if (wheel != &tw->missing) {
-        bucket = twi_first_bucket(tw, wheel, clear);
-        if (bucket == NULL)
-            return UINT64_MAX;
-        quiet = bucket->quiet_tick;
-        earliest = (quiet + 1) | ((UINT64_C(1) << wheel->shift) - 1);
-    }
     TWI_FOR_EACH (link, bucket) {
         uint64_t tick = twi_tick_of(tw, twi_timer_of(link)->deadline);
         if (timers++ == TWI_FEW) {
@@ -2559,7 +2558,8 @@ typedef struct twi_walk {
 /* Returns the next bucket; NULL at the end. TWI_THIS_CALL comes before the
  * wheels, from the coarsest on, and the other lists after them, so that timers
  * of one tick come in start order. (A visitor may add a wheel, which is coarser
- * than all others, and empty.) */
+ * than all others, and empty. `missing` leads from a const timingwheel to lists
+ * that may change.) */
 static twi_bucket *twi_next_bucket(const timingwheel *tw, twi_walk *at)
 {
     if (at->wheel == NULL) {
