@@ -16,6 +16,7 @@ SPDX-License-Identifier: MIT
 import concurrent.futures
 import os
 import re
+import resource
 import select
 import shutil
 import signal
@@ -25,6 +26,8 @@ import sys
 import threading
 import time
 from contextlib import suppress
+
+import http_clients
 
 HERE, BUILD = os.path.abspath('test/recipes') + '/', '.build/recipes/'
 TRAP = ' -O1 -fsanitize=undefined -fsanitize-undefined-trap-on-error ' \
@@ -312,6 +315,18 @@ def save(run):
     assert file.endswith('\n%send\n' % never), 'lost: ' + never
 
 
+def condvar(run):
+    """Each fifth of 400 jobs must time out, and most of them cannot. A thread
+    that does not sleep would call futex without pause."""
+    run.end()
+    timeouts = int(re.search(r'^400 jobs, (\d+)', run.text())[1])
+    assert timeouts >= 80, '%d timeouts: some are lost' % timeouts
+    assert timeouts <= 180, '%d timeouts: some are too soon' % timeouts
+    calls = len(run.calls('futex'))
+    assert calls < 3000, '%d calls of futex' % calls
+    return '%d timeouts, %d calls of futex' % (timeouts, calls)
+
+
 # ---------------------------------------------------------------- recipes ---
 
 RECIPES = []
@@ -333,6 +348,7 @@ row('superloop.c', silences, late=1000, slow=None, endless=True)
 row('wall_clock.c', alarms, also=' -include set_clock.h')
 row('fixed_step.c', game)
 row('server.c', server, slow='-e inject=recvfrom:delay_exit=2000:when=1..21')
+row('http.c', http_clients.judge, slow=None)
 row('cache.c', cache)
 row('request.c', says, r'^(9[89].|1000) of 1000 answered, by 1[45]\d\d',
     times=[('request', 2000)])
@@ -350,6 +366,8 @@ row('jobs.c', says, r'^\d+ answered, \d+ timed', also=' -g -fsanitize=thread')
 row('threads.c', says, r'\A((in time|too late), \d left\n?){10}\Z', 'too late',
     r'(in time(.|\n)*){4}', also=' -g -fsanitize=thread',
     slow='-e trace=read -e inject=read:delay_exit=60000:when=2+')
+row('condvar.c', condvar, also=' -g -fsanitize=thread',
+    slow='-e trace=futex')
 row('timer.cpp', says, r'\Atimer 2\ntimer 3\nthrown\ntimer 4\ntimer 5\Z',
     times=[('timer 2', 400), ('thrown', 700), ('timer 5', 1000)])
 row('scheduler.cpp', says, r'\Athrown: 5, [3-6]\Z')
@@ -389,6 +407,7 @@ def try_run(folder, how, runs, judge, patterns, slow, options):
     with socket.create_server(('127.0.0.1', 0)) as free:
         port = free.getsockname()[1]
     for usual, quick in (('server', 'server %d 500 1000' % port),
+                         ('http 8000', 'http %d 500 1000 500 400' % port),
                          ('cache 3000', 'cache 250'), ('watch 20', 'watch 1')):
         runs = re.sub(usual + '$', quick, runs)
     for _ in range(3):
@@ -407,7 +426,8 @@ def recipe(file, judge, patterns, also, slow, options):
     """Returns the cases of a recipe: (name, fault, sentence). The fault is None
     for a case that was skipped."""
     lines = len(open(HERE + file).readlines())
-    most = {'server.c': 130, 'coroutine.cpp': 195}.get(file, 90)
+    most = {'server.c': 130, 'coroutine.cpp': 195, 'http.c': 140,
+            'condvar.c': 97}.get(file, 90)
     cases = [('at most %d lines' % most, '%d' % lines * (lines > most), '')]
     plans = []
     for how, flags in ('plain', ''), ('sanitized', SANITIZE), (also, also):
@@ -431,6 +451,8 @@ def recipe(file, judge, patterns, also, slow, options):
 def main():
     rows = [row for row in RECIPES
             if len(sys.argv) < 2 or row[0].split('.')[0] in sys.argv[1:]]
+    files = min(20000, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))  # for http.c
     os.makedirs(BUILD, exist_ok=True)
     prefix = os.path.abspath(BUILD + 'wine')  # takes 700 MB
     os.environ['PATH'] += ':/usr/lib/wine'  # Debian's lacks wine64

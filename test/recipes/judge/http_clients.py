@@ -1,0 +1,178 @@
+"""http_clients.py - two thousand clients of http.c, for judge.py.
+
+SPDX-License-Identifier: MIT
+"""
+import heapq
+import random
+import select
+import signal
+import socket
+import time
+from contextlib import suppress
+
+GET, ANSWER = b'GET / HTTP/1.1\r\n\r\n', 41  # bytes of an answer
+HEADER, IDLE, WRITE, LAST = 0.5, 1.0, 0.5, 0.4  # the timeouts
+clock = time.monotonic
+
+
+class Client(socket.socket):
+    """`due`: the time at which it must be cut, or 0. Its plan is a generator
+    that sends, and yields pauses. Without `reads` only the plan reads."""
+
+    def __init__(self, crowd, plan, due=0.0, reads=True):
+        super().__init__()
+        if not reads:  # small buffers, which are soon full
+            self.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+            self.setsockopt(socket.SOL_TCP, socket.TCP_MAXSEG, 536)
+        self.crowd, self.plan, self.said = crowd, plan(self), clock()
+        self.due = due and self.said + due
+        self.asked = self.got = self.cut = 0
+        self.is_late = False  # then the judge is slow, and a cut no fault
+        self.connect(crowd.address)
+        self.setblocking(False)
+        crowd.add(self, select.EPOLLIN if reads else 0)
+
+    def say(self, data, most=9.0):
+        """The data must come so many seconds after those before."""
+        self.is_late |= clock() - self.said > most * 0.9
+        with suppress(OSError):  # it is cut
+            self.send(data)
+        self.said = clock()
+
+    def read(self, size=9999):
+        data = b''
+        with suppress(ConnectionError):
+            data = self.recv(size)
+        self.got += len(data)
+        if not data and not self.cut:
+            self.cut = clock()
+            self.crowd.poller.unregister(self)
+
+
+class Crowd:
+    def __init__(self, port):
+        self.address, self.poller = ('127.0.0.1', port), select.epoll()
+        self.clients, self.plans, self.longest = {}, [], 0.0
+        self.is_busy = True
+
+    def add(self, client, events):
+        self.clients[client.fileno()] = client
+        self.poller.register(client, events)
+        heapq.heappush(self.plans, (clock(), client.fileno()))
+
+    def turn(self):
+        begin = clock()
+        while self.plans and self.plans[0][0] <= begin:
+            client = self.clients[heapq.heappop(self.plans)[1]]
+            pause = None if client.cut else next(client.plan, None)
+            if pause is not None:
+                heapq.heappush(self.plans, (clock() + pause, client.fileno()))
+        for fd, _ in self.poller.poll(0):
+            self.clients[fd].read()
+        self.longest = max(self.longest, clock() - begin)
+
+    def turns(self, seconds):
+        end = clock() + seconds
+        while clock() < end:
+            self.turn()
+            time.sleep(0.003)
+
+
+def good(client):
+    """Asks, at first at once, then in halves."""
+    most = HEADER
+    while client.crowd.is_busy:
+        client.say(GET[:9], most)
+        yield 0.1 if client.asked else 0
+        client.say(GET[9:], HEADER)
+        client.asked, most = client.asked + 1, IDLE
+        yield 0.4 + random.random() * 0.2
+
+
+def slow(client):
+    """Takes 24 answers each 60 ms, of 3000 asked for at once."""
+    client.say(GET * 3000)
+    while True:
+        yield 0.06
+        with suppress(BlockingIOError):
+            client.read(1000)
+
+
+def mute(client):
+    client.say(GET * 3000)
+    yield 9
+
+
+def silent(client):
+    yield 9
+
+
+def drip(client):
+    while True:
+        client.say(b'x')
+        yield 0.05
+
+
+def idle(client):
+    client.say(GET)
+    yield 9
+
+
+def half(client):
+    """Half a request, and the other one 200 ms after SIGTERM."""
+    client.say(GET[:9])
+    yield 0.3
+    client.say(GET[9:])
+    client.asked = 1
+
+
+def judge(run):
+    """The server is stopped for 1 and 3 s, and ended. Whoever is in time is
+    answered. Whoever is late is cut, within 100 ms and what the judge takes: a
+    turn or two, and, for a mute client, until its buffers are full."""
+    crowd, stops = Crowd(int(run.command.split()[1])), []
+    run.wait(lambda: not socket.socket().connect_ex(crowd.address), 'a server')
+    for i in range(1900):
+        Client(crowd, good)
+        if i % 100 == 0:
+            crowd.turn()
+    for stop in 0, 1, 3:
+        for plan, due in (silent, HEADER), (drip, HEADER), (idle, IDLE):
+            for _ in range(10):
+                Client(crowd, plan, due)
+        for _ in range(3):
+            Client(crowd, mute, WRITE, False)
+            Client(crowd, slow, 0, False)
+        crowd.turns(0.3)
+        begin = clock()
+        run.stop(stop, crowd.turn)
+        stops.append((begin, clock()))
+        crowd.turns(1.3)
+    crowd.is_busy = False
+    for _ in range(9):
+        Client(crowd, half)
+        Client(crowd, drip, 0.15 + LAST)
+    crowd.turns(0.15)
+    everybody = list(crowd.clients.values())
+    ended = clock()
+    run.program.send_signal(signal.SIGTERM)
+    crowd.turns(0.9)
+    run.end()
+    for c in everybody:
+        name = c.plan.__name__
+        most = 0.1 + 2 * crowd.longest + 0.4 * (name == 'mute')
+        if c.due:  # or the end of the stop in which it was due
+            c.due = max([c.due] + [end for begin, end in stops
+                                   if begin < c.due < end])
+            assert c.cut >= c.due, '%s: cut early, or lost' % name
+            assert c.cut < c.due + most, '%s: cut %.0f ms after its time' % (
+                name, (c.cut - c.due) * 1000)
+        elif not c.is_late:
+            assert not 0 < c.cut < ended, '%s: cut early' % name
+            assert name != 'good' or c.cut < ended + most, 'idle, not cut'
+            assert name == 'slow' or c.got == c.asked * ANSWER, \
+                '%s: %d of %d answers, the rest is lost' % (
+                    name, c.got // ANSWER, c.asked)
+    return '%d answers, %d clients say too late, a turn takes %.0f ms' % (
+        sum(c.got for c in everybody) // ANSWER,
+        sum(c.is_late for c in everybody), crowd.longest * 1000)
