@@ -36,7 +36,7 @@ static unsigned few = 12;    /* a bucket with more timers moves down to fire */
 
 #define ITEMS 1024
 #define TRACE 48
-#define CALM_LEVELS 4 /* wheels above wheel 0 in use in calm rounds */
+#define CALM_TICKS 3 /* of a call in calm rounds */
 
 /* Does not return. */
 static void give_up(void);
@@ -83,7 +83,6 @@ static struct {
     uint64_t blocks, blocks_allowed;   /* basic blocks */
     bool counting;                     /* the library runs, not the test */
     uint64_t began_with;               /* timers pending before the call */
-    bool has_restarted;                /* a timer that was pending */
     bool has_failed;                   /* an allocation of the round */
     uint64_t vain; /* calls of the round that the loop woke for, for nothing */
     uint64_t cascaded;       /* before the call */
@@ -217,103 +216,20 @@ static unsigned levels(void)
     return (64 + size_bits() - 1) / size_bits();
 }
 
-/* Promise 10 in calm rounds, by wheel. A call moves the clock by d ticks, and
- * then the next step is r ticks away. Of the timers left in the bucket of the
- * next step, the call moves the share d / (d + r), but in batches, and only
- * while the bucket is large. The rest moves when the clock enters the step, or
- * later in the step. Timers that arrive from a coarser wheel may move on in the
- * same call. A call that sleeps through a step may move all. The oracle counts
- * the timers of a step; if timers were restarted, all pending timers count. */
-static struct {
-    uint64_t own;  /* at most, timers left in the clock's own step */
-    uint64_t next; /* the same in the next step, times CALM_UNIT, if batches had
-                      no size */
-    uint64_t then; /* in the step after the running call's next step */
-} calm[CALM_LEVELS + 1];
-static uint64_t calm_owed; /* at most, timers left to later batches, the same */
-#define CALM_UNIT 65536
-
-static uint64_t least(uint64_t a, uint64_t b)
+/* Promise 10 in calm rounds, where each call moves the clock by at most
+ * CALM_TICKS, and timers lie in two wheels above wheel 0 at most. Once two steps
+ * of the coarser one have passed, a call moves at most that fraction of all
+ * timers, and a bucket or two of each wheel that were not large. */
+static void check_calm(uint64_t moved)
 {
-    return a < b ? a : b;
-}
-
-/* Returns the number of waiting timers from a tick on. */
-static size_t waiting_from(uint64_t tick)
-{
-    const oracle *o = &run.oracle;
-    size_t low = 0, high = o->waiting_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (o->timers[o->waiting[middle]].tick >= tick)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Returns the timers that may count in the bucket of a step. */
-static uint64_t most_in(unsigned level, uint64_t step)
-{
-    unsigned shift = level * size_bits();
-    if (run.has_restarted)
-        return oracle_pending(&run.oracle);
-    return waiting_from(step << shift) - waiting_from((step + 1) << shift);
-}
-
-/* Before a call that moves the clock to a tick. */
-static void begin_calm(uint64_t tick)
-{
-    for (unsigned level = 1; level <= CALM_LEVELS; level++)
-        calm[level].then = most_in(level, (tick >> level * size_bits()) + 1);
-}
-
-/* Returns a * b / c, where b <= c; the product may exceed 64 bits. */
-static uint64_t part_of(uint64_t a, uint64_t b, uint64_t c)
-{
-    return a / c * b + a % c * b / c;
-}
-
-/* After a call that has moved the clock from a tick. */
-static void check_calm(uint64_t from, uint64_t moved)
-{
-    uint64_t clock = run.oracle.clock, all = run.began_with;
-    uint64_t at_once = 0, ahead = calm_owed, most_owed = 0, arrived = 0;
-    for (unsigned level = CALM_LEVELS; level != 0; level--) {
-        unsigned shift = level * size_bits();
-        uint64_t step = clock >> shift, entered = step - (from >> shift);
-        uint64_t begin = entered != 0 ? step << shift : from;
-        uint64_t end = (step + 1) << shift, batch = 0, share = 0;
-        uint64_t own = calm[level].own + arrived, next = calm[level].next;
-        if (entered != 0) {
-            uint64_t left = next / CALM_UNIT + TWI_BATCH + 1;
-            own = entered == 1 ? own + (left < large ? large : left) : all;
-            next = calm[level].then * CALM_UNIT;
-        }
-        next = run.has_restarted ? all * CALM_UNIT : next + arrived * CALM_UNIT;
-        if (next / CALM_UNIT + TWI_BATCH + 1 >= large) {
-            batch = (TWI_BATCH + 2) * CALM_UNIT;
-            share = part_of(next, clock - begin, end - begin);
-            next = part_of(next, end - clock, end - begin);
-            if (next < large * CALM_UNIT) /* a small bucket stays */
-                next = large * CALM_UNIT;
-        }
-        own = least(own, all);
-        at_once += own;
-        ahead += share;
-        most_owed += batch;
-        arrived = least(own + (share + batch) / CALM_UNIT, all);
-        calm[level].own = least(own, most_in(level, step));
-        calm[level].next = least(next, most_in(level, step + 1) * CALM_UNIT);
-    }
-    uint64_t allowed = at_once + ahead / CALM_UNIT + CALM_LEVELS;
-    if (moved > allowed)
-        fail("a call over %" PRIu64 " ticks moves %" PRIu64
-             " timers, more than %" PRIu64,
-             clock - from, moved, allowed);
-    uint64_t surely = moved > at_once ? (moved - at_once) * CALM_UNIT : 0;
-    calm_owed = least(ahead - least(surely, ahead), most_owed);
+    uint64_t size = run.s.wheel_size;
+    uint64_t share = 2 * CALM_TICKS * run.began_with / size;
+    uint64_t most = share + 4 * (large + TWI_BATCH + 2);
+    bool is_settled = run.oracle.clock - run.s.start / run.s.tick >=
+                      2 * size * (size == 16 ? size : 1);
+    if (is_settled && moved > most)
+        fail("a call moves %" PRIu64 " timers, more than %" PRIu64, moved,
+             most);
 }
 
 /* ---------------------------------------------------------------- checks -- */
@@ -480,7 +396,6 @@ static int call_either(int (*at)(timingwheel *, tw_timer *, uint64_t),
 static void start(uint32_t id, uint64_t deadline)
 {
     trace("start", id, deadline, 0);
-    run.has_restarted |= oracle_is_pending(&run.oracle, id);
     allow_allocations(levels());
     bool is_exact = is_exact_without(id);
     int status = call_either(tw_start, tw_start_after, id, deadline);
@@ -765,14 +680,12 @@ static void call_end(bool complete, bool polled, uint64_t moved)
 
 static inline void advance(uint64_t now)
 {
-    uint64_t fired = run.oracle.fired, clock = run.oracle.clock;
+    uint64_t fired = run.oracle.fired;
     uint64_t next;
     trace("advance", 0, now, 0);
     bool is_due = tw_next_deadline(&run.tw, &next) && next <= now;
     oracle_call(&run.oracle, now);
     call_begin();
-    if (run.s.calm)
-        begin_calm(now / run.s.tick);
     size_t count = 0;
     bool has_thrown = CATCH(count = tw_advance_clock(&run.tw, now));
     call_end(!has_thrown, has_thrown, 0);
@@ -783,7 +696,7 @@ static inline void advance(uint64_t now)
         fail("more calls for nothing than timers that left: %" PRIu64,
              run.vain);
     if (run.s.calm)
-        check_calm(clock, cascaded() - run.cascaded);
+        check_calm(cascaded() - run.cascaded);
 }
 
 /* Ends the call that may be unfinished. Nothing throws. */
@@ -856,7 +769,7 @@ static void set_up(void)
     const settings *s = &run.s;
     run.step = run.traced = 0;
     run.depth = 0;
-    run.reserved = run.has_restarted = run.has_failed = false;
+    run.reserved = run.has_failed = false;
     run.vain = 0;
     run.emptied_passed = 0;
     run.check_every = 1;
@@ -867,8 +780,6 @@ static void set_up(void)
                         &run.heap};
     REQUIRE_EQUAL(tw_init(&run.tw, &config), TW_OK);
     oracle_init(&run.oracle, s->tick, s->start, s->items);
-    memset(calm, 0, sizeof calm);
-    calm_owed = 0;
 }
 
 static void tear_down(void)

@@ -68,7 +68,7 @@ static bool draw_throw(void)
 /* Returns the ticks of a step of some wheel. */
 static uint64_t draw_step(void)
 {
-    bool near = run.s.calm || draw(8) != 0;
+    bool near = draw(8) != 0;
     uint64_t shift = draw(near ? 3 : levels()) * size_bits();
     return shift < 64 ? UINT64_C(1) << shift : UINT64_C(1) << 63;
 }
@@ -120,7 +120,10 @@ static uint64_t draw_any_deadline(void)
         return UINT64_MAX - draw_magnitude() / 2;
     default:
         if (habits.block_start <= clock)
-            habits.block_start = tw_after(clock, draw(3 * size * draw_step()));
+            habits.block_start = tw_after(clock, draw(3 * size *
+                                                      (!run.s.calm ? draw_step()
+                                                       : size == 16 ? size
+                                                                    : 1)));
         return time_of(tw_after(habits.block_start, draw(habits.block)));
     }
 }
@@ -163,19 +166,10 @@ static uint64_t draw_now(void)
 
 /* ------------------------------------------------------------ operations -- */
 
-/* Every other calm round starts idle timers alone: then the oracle knows how
- * many timers each bucket has. */
-static void start_if_idle(uint32_t id, uint64_t deadline)
-{
-    if (!run.s.calm || run.s.items % 2 == 0 ||
-        !oracle_is_pending(&run.oracle, id))
-        start(id, deadline);
-}
-
 static void op_start(void)
 {
     uint32_t id = draw_id();
-    start_if_idle(id, draw_deadline());
+    start(id, draw_deadline());
     check_timer(id);
 }
 
@@ -185,7 +179,7 @@ static void op_start_many(void)
     uint64_t deadline = draw_deadline(), width = draw(2) * draw(20);
     uint64_t count = 1 + draw(run.s.calm ? 300 : 40);
     for (; count != 0; count--)
-        start_if_idle(draw_id(), tw_after(deadline, draw(width + 1)));
+        start(draw_id(), tw_after(deadline, draw(width + 1)));
 }
 
 static void op_within(void)
@@ -223,16 +217,9 @@ static void op_cancel_many(void)
         cancel(id = (id + 1) % run.s.items);
 }
 
-/* Looks every few ticks. Now and then sleeps for a while, or up to the step of
- * some wheel in which the first timer is due. */
 static void op_advance_calmly(void)
 {
-    const oracle_timer *first = oracle_first(&run.oracle);
-    uint64_t clock = run.oracle.clock, ticks = draw(4);
-    if (draw(100) == 0 && first != NULL) {
-        uint64_t step = draw_step(), from = first->tick / step * step;
-        ticks = from > clock ? from - clock : draw(3 * step);
-    }
+    uint64_t ticks = draw(CALM_TICKS + 1);
     advance(tw_after(run.oracle.now, ticks * run.s.tick));
 }
 
