@@ -246,42 +246,6 @@ static void mistakes_break_no_rule(void)
     tear_down();
 }
 
-/* ------------------------------------------------------------- memory --- */
-
-/* A constant expression; memory.c has a static pool. */
-typedef unsigned char wheel_of_4[TW_WHEEL_BYTES(4)];
-
-static void wheel_bytes(void)
-{
-    CHECK(sizeof(wheel_of_4) < TW_WHEEL_BYTES(16));
-    for (uint32_t size = 2; size <= 4096; size *= 2) {
-        set_up_with(1, 0, size, 0);
-        RUN("start a 2^64-1");
-        CHECK_EQUAL(stats().bytes, stats().wheels * TW_WHEEL_BYTES(size));
-        CHECK_EQUAL(memory->bytes, stats().bytes);
-        tear_down();
-    }
-}
-
-static void wheels_are_independent(void)
-{
-    timingwheel second;
-    tw_timer timer = TW_TIMER_INIT(NULL);
-    heap own = {0};
-    tw_config config = {5, 1000, 8, 0, &own};
-    set_up();
-    CHECK_EQUAL(tw_init(&second, &config), TW_OK);
-    RUN("start a 50");
-    CHECK_EQUAL(tw_start(&second, &timer, 2000), TW_OK);
-    CHECK(own.blocks > 0 && own.bytes != memory->bytes);
-    CHECK(tw_advance_clock(&second, 1999) == 0 && tw_now(tw) == 0);
-    RUN("advance 50: a");
-    CHECK(tw_now(&second) == 1999 && tw_advance_clock(&second, 2000) == 1);
-    tw_destroy(&second);
-    CHECK(own.blocks == 0 && own.strays == 0);
-    tear_down();
-}
-
 static void strerror_sentences(void)
 {
     static const int statuses[] = {TW_OK, TW_EINVAL, TW_ENOMEM, TW_EFULL,
@@ -342,8 +306,6 @@ static const tap_case cases[] = {
     {"tw_timer: the callback is public", callback_is_public},
     {"TW_CALL: is for callbacks alone", only_callbacks_are_called},
     {"TW_ASSERT: what prints a hint breaks no rule", mistakes_break_no_rule},
-    {"TW_WHEEL_BYTES: what a wheel takes, for each wheel_size", wheel_bytes},
-    {"two timingwheels share nothing", wheels_are_independent},
     {"tw_strerror: returns a sentence for each status", strerror_sentences},
     {"tw_dump: draws how full the buckets are", dump_of_full_places},
 };
