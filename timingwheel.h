@@ -2434,7 +2434,7 @@ static inline size_t twi_fire(const char *function, timingwheel *tw,
                               uint64_t now, uint64_t limit)
 {
     twi_rule_live(function, tw);
-    if (TWI_PRINTING && tw != NULL)
+    if (TWI_PRINTING)
         twi_advise_now(function, tw, now, twi_latest_time(tw));
     if (limit == 0 || twi_skip_call(tw, now))
         return 0;
@@ -2457,7 +2457,7 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now)
 {
     twi_rule_live(__func__, tw);
-    if (TWI_PRINTING && tw != NULL)
+    if (TWI_PRINTING)
         twi_advise_now(__func__, tw, now, twi_latest_time(tw));
     if (twi_skip_call(tw, now))
         return NULL;
@@ -2521,9 +2521,7 @@ TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest)
         twi_advise_now(__func__, tw, now, twi_latest_time(tw));
     if (!tw_next_deadline(tw, &next))
         return longest;
-    /* A known next_time lies after the clock. */
-    if (next <= now || (!twi_knows_next(tw) &&
-                        (next <= twi_latest_time(tw) || next <= tw_now(tw))))
+    if (next <= now || next <= twi_latest_time(tw))
         return 0;
     return next - now < longest ? next - now : longest;
 }

@@ -153,6 +153,10 @@ static void idle_calls(void)
     tw_advance_clock(&tw, 1);
     DAMAGE(tw.next_time, 3001); /* after the key */
     DAMAGE(tw.unfinished, true);
+    tw_start(&tw, &timers[1], 2000);
+    tw_cancel(&tw, &timers[1]); /* next_time is 0 */
+    CHECK(tw_check(&tw));
+    tw_advance_clock(&tw, 2);
     tw_start(&tw, &timers[1], 0);
     DAMAGE(tw.next_time, 3000);
     twi_append_ring(&tw, &tw.lists[TWI_NEXT_CALL], &tw.lists[TWI_THIS_CALL]);
