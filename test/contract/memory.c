@@ -37,21 +37,15 @@ static uint64_t scatter(uint64_t i, uint64_t limit)
  * whatever the clock. Then TW_MALLOC has no byte left. */
 static void static_pool(void)
 {
-    struct aligned {
-        char before;
-        uint64_t number;
-    };
-    const size_t alignment = offsetof(struct aligned, number);
     for (uint32_t size = 2; size <= 4096; size *= 2) {
         size_t bytes = TW_WHEEL_BYTES(size);
         uint64_t reach = size;
-        if (!CHECK(bytes % alignment == 0))
-            return;
+        CHECK(bytes % sizeof(uint64_t) == 0);
         for (size_t n = 1; n <= 3; n++, reach *= size) {
             unsigned char *block = (unsigned char *)malloc(n * bytes + 64);
             if (!CHECK(block != NULL))
                 return;
-            for (size_t offset = 0; offset < 64; offset += alignment) {
+            for (size_t offset = 0; offset < 64; offset += sizeof(uint64_t)) {
                 uint64_t clock = scatter(offset + n, 4 * reach);
                 set_up_with(1, clock, size, 0);
                 LET('C', clock + reach);
@@ -62,10 +56,8 @@ static void static_pool(void)
                 RUN("start a C; start c C+R");
                 CHECK(pool_left == 0 || stats().wheels < n);
                 RUN("start b C; advance C: a b; advance C+R: c");
-                for (size_t i = 0; i < offset; i++)
-                    CHECK_EQUAL(block[i], 0x5a);
-                for (size_t i = offset + n * bytes; i < n * bytes + 64; i++)
-                    CHECK_EQUAL(block[i], 0x5a);
+                for (size_t i = 0; i < 64; i++)
+                    CHECK_EQUAL(block[i < offset ? i : i + n * bytes], 0x5a);
                 tear_down();
                 pool = NULL;
             }

@@ -25,7 +25,6 @@
  *     in a: start b 50    the action of the callback of a, and of its polls
  *     visitor: cancel self    the action of each visit
  *     each S 2 4..6 9     runs the case for each value of S; at most four
- *     passes 24           the case must run so many times (not on the AVR)
  *     let D S*S           sets a variable
  *     repeat 5 advance now+10    repeats the rest of the line
  *
@@ -145,7 +144,6 @@ static struct {
     uint64_t variables[26]; /* A to Z */
     uint32_t is_given;      /* a bit for each variable that has a value */
     unsigned eaches;        /* number of `each` so far */
-    unsigned long passes;   /* what the case says; 0: nothing */
     size_t allocations;     /* by starts and reserves */
     uint64_t wakes, idle;   /* calls of `sleep`; calls that fired nothing */
     uint64_t drawn;         /* lines of the last tw_dump */
@@ -715,8 +713,6 @@ static bool script_command(const char *name)
         script_timingwheel();
     } else if (SCRIPT_IS("each")) {
         script_each();
-    } else if (SCRIPT_READ("passes", 1)) {
-        script.passes = (unsigned long)v[0];
     } else if (SCRIPT_IS("let")) {
         unsigned variable = script_variable();
         script_let(variable, script_sum());

@@ -62,10 +62,10 @@ typedef struct oracle {
     bool unsure;            /* see above */
     uint64_t unsure_now;
 
-    /* A heap of the ticks that timers left without firing: each may wake the
-     * loop once */
+    /* The ticks that timers left without firing, the first at the end: each may
+     * wake the loop once */
     size_t left_count;
-    bool left_full;  /* more ticks than the heap has room for */
+    bool left_full;  /* more ticks than there is room for */
     uint64_t leaves; /* number of ticks left so far */
     uint64_t until;  /* a postponed timer may wake the loop up to this tick */
     uint64_t left[ORACLE_LEFT];
@@ -116,26 +116,16 @@ static inline void oracle_leave_tick(oracle *o, uint64_t tick)
         return;
     }
     size_t i = o->left_count++;
-    for (; i > 0 && tick < o->left[(i - 1) / 2]; i = (i - 1) / 2)
-        o->left[i] = o->left[(i - 1) / 2];
+    for (; i > 0 && tick > o->left[i - 1]; i--)
+        o->left[i] = o->left[i - 1];
     o->left[i] = tick;
 }
 
 /* Forgets the ticks up to the clock. */
 static inline void oracle_pass_ticks(oracle *o)
 {
-    while (o->left_count != 0 && o->left[0] <= o->clock) {
-        uint64_t last = o->left[--o->left_count];
-        size_t i = 0;
-        for (size_t child; (child = 2 * i + 1) < o->left_count; i = child) {
-            child += child + 1 < o->left_count &&
-                     o->left[child + 1] < o->left[child];
-            if (last <= o->left[child])
-                break;
-            o->left[i] = o->left[child];
-        }
-        o->left[i] = last;
-    }
+    while (o->left_count != 0 && o->left[o->left_count - 1] <= o->clock)
+        o->left_count--;
 }
 
 /* ------------------------------------------------------------ operations -- */
@@ -461,7 +451,7 @@ static inline const char *oracle_next(const oracle *o, bool found,
     if (!found || (reachable && deadline == first->tick * o->tick) ||
         o->left_full || deadline / o->tick <= o->until)
         return NULL;
-    if (o->left_count == 0 || deadline / o->tick < o->left[0])
+    if (o->left_count == 0 || deadline / o->tick < o->left[o->left_count - 1])
         return "tw_next_deadline is early though no timer has left its tick";
     return NULL;
 }
