@@ -105,7 +105,7 @@ proctype poster(byte me)
     od
 }
 
-/* [tw_collect: twi_apply(tw, remote);] */
+/* [tw_collect: twi_apply(box->tw, oldest);] */
 inline apply(t)
 {
     atomic { /* [twi_apply: request = atomic_exchange_explicit(&remote->request, TWI_NOTHING,] */
@@ -118,8 +118,8 @@ inline apply(t)
         served = ticket[t]
     };
     atomic { /* one access, besides those to the timingwheel                 */
-        /* [twi_apply: (void)twi_start_slow(tw, &remote->timer, deadline);] */
-        /* [twi_apply: twi_remove(tw, &remote->timer, TW_CANCELLED);] */
+        /* [twi_apply: (void)twi_start_slow(tw, timer, deadline, SIZE_MAX);] */
+        /* [twi_apply: twi_remove(tw, timer, TW_CANCELLED);] */
         pending[t] = (asked != CANCEL);
         applied[t] = asked
     };
@@ -145,23 +145,22 @@ inline collect()
         :: remote != NONE -> /* [tw_collect: for (; remote != NULL; remote = next) {] */
             assert(!freed[remote]);
             after = next[remote]; /* [tw_collect: next = remote->next;] */
-            next[remote] = first; /* [tw_collect: remote->next = first;] */
-            first = remote; /* [tw_collect: first = remote;] */
+            next[remote] = oldest; /* [tw_collect: remote->next = oldest;] */
+            oldest = remote; /* [tw_collect: oldest = remote;] */
             remote = after
         :: else -> break
-        od;
-        remote = first
+        od
     };
     do
-    :: remote != NONE -> /* [tw_collect: for (remote = first; remote != NULL; remote = next) {] */
+    :: oldest != NONE -> /* [tw_collect: for (; oldest != NULL; oldest = next) {] */
 #if BROKEN == 1 /* reads the next remote after applying the request */
-        apply(remote);
-        after = next[remote];
+        apply(oldest);
+        after = next[oldest];
 #else
-        after = next[remote]; /* [tw_collect: next = remote->next;] */
-        apply(remote);
+        after = next[oldest]; /* [tw_collect: next = oldest->next;] */
+        apply(oldest);
 #endif
-        remote = after
+        oldest = after
     :: else -> break
     od
 }
@@ -185,7 +184,7 @@ inline advance(t)
 
 proctype loop()
 {
-    byte remote = NONE, first = NONE, after, asked;
+    byte remote = NONE, oldest = NONE, after, asked;
 end_asleep: /* a valid end                                                    */
     awake;
 #if BROKEN == 2 /* clears the wake-up after collecting */
@@ -195,7 +194,7 @@ end_asleep: /* a valid end                                                    */
     awake = false;
     collect();
 #endif
-    atomic { served = 0; first = NONE; after = 0; asked = 0 };
+    atomic { served = 0; after = 0; asked = 0 };
     advance(0);
     advance(1);
     goto end_asleep
