@@ -683,8 +683,7 @@ static inline void advance(uint64_t now)
     uint64_t fired = run.oracle.fired;
     uint64_t next;
     trace("advance", 0, now, 0);
-    bool is_due = !run.oracle.has_left_behind &&
-                  tw_next_deadline(&run.tw, &next) && next <= now;
+    bool is_due = tw_next_deadline(&run.tw, &next) && next <= now;
     oracle_call(&run.oracle, now);
     call_begin();
     size_t count = 0;

@@ -258,6 +258,7 @@ static inline void oracle_leave_behind(oracle *o, uint32_t id)
 {
     oracle_timer *t = &o->timers[id];
     oracle_remove(o, id);
+    o->leaves++; /* may wake the loop, too */
     t->is_overdue = false;
     t->any_place = o->has_left_behind = true;
     if (t->tick <= o->clock) {
