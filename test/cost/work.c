@@ -12,9 +12,9 @@
  * longest call; script_more has more commands. Each call is also held to these
  * laws:
  *
- *   - A start, cancel, postpone or move takes a fixed number of blocks, and so do
- *     tw_next_deadline and tw_wait together (a look), which may search a bucket
- *     with few timers in each wheel.
+ *   - A start, cancel, postpone or move takes a fixed number of blocks. So does
+ *     a look, tw_next_deadline and tw_wait, which may search a bucket with few
+ *     timers in each wheel.
  *   - A call that advances takes CALL blocks, and UNIT blocks per timer fired
  *     or moved. Each cancel, postpone or restart pays for STALE blocks once.
  *     While TW_MALLOC fails, a tick that fires takes WAIT blocks per timer.
