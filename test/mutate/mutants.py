@@ -35,8 +35,8 @@ LOOKALIKES = [row.split() for row in '''
     from to
     own end looked
     fired cascaded
-    clock_tick work_tick ahead_tick looked_tick
-    clock_time target_time
+    clock_tick ahead_tick looked_tick
+    clock_time target_time next_time
     quiet_tick large_tick
     bucket_mask size_bits
     TWI_THIS_CALL TWI_NEXT_CALL TWI_NO_MEMORY
