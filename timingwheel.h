@@ -931,9 +931,9 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
       started now.
    6. A timer that is overdue at its start goes to the list of the next call.
    7. Most calls find nothing due: next_time says so. If a timer that may be the
-      next one is cancelled or restarted, next_time becomes 0. Then tw_wait
-      searches the first buckets of the wheels, and the end of the next call
-      corrects their quiet ticks.
+      next one is cancelled or restarted, next_time becomes TWI_LEFT. Then
+      tw_wait searches the first buckets of the wheels, and the end of the next
+      call corrects their quiet ticks.
    8. Without memory for its wheel, a timer goes to the list TWI_NO_MEMORY,
       which stands in the delay queue like a wheel. When the list comes up, its
       due timers fire. The others go to their wheels, if there is memory now.
@@ -997,9 +997,9 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    4. A wheel is not quiet for longer than one of its buckets.
    5. The delay queue is a heap of the wheels (and `missing`) whose quiet tick
       is below UINT64_MAX. The tick after the least one is not before the clock.
-   6. next_time is 0 or UINT64_MAX; or no call is unfinished, the lists of this
-      call and of the next are empty, and next_time is the time of the tick
-      after the least quiet tick.
+   6. next_time is TWI_UNKNOWN or TWI_LEFT; or no call is unfinished, the lists
+      of this call and of the next are empty, and next_time is the time of the
+      tick after the least quiet tick.
    7. The ring of wheels has each wheel from the coarsest to the finest. A wheel
       has no large bucket after the step of large_tick.
    8. Of two timers of one tick, the timer in the coarser wheel was started
@@ -1071,6 +1071,10 @@ enum twi_activity {
     TWI_ALLOCATING = 16 /* inside TW_MALLOC or TW_FREE: nothing changes */
 };
 
+/* Values of next_time that are no time. */
+#define TWI_UNKNOWN UINT64_MAX /* in a call, with overdue timers, or none */
+#define TWI_LEFT 0             /* the timer that was the next may have left */
+
 /* Names that end in _tick count ticks, names that end in _time time units. */
 struct timingwheel {
     /* Configuration */
@@ -1084,9 +1088,8 @@ struct timingwheel {
         clock_tick; /* the clock; in a call, the tick that it has reached */
     uint64_t clock_time; /* `start`, or the highest `now` of a call that ended:
                             not cut to a tick; behind clock_tick in a call */
-    uint64_t next_time;  /* when the next timer is due; may be too early, never
-                            too late. UINT64_MAX: not known. 0: not known, and
-                            the next timer may have left */
+    uint64_t next_time;  /* when the next timer is due, or too early, never too
+                            late; or TWI_UNKNOWN, or TWI_LEFT */
     size_t count;        /* timers pending */
     uint64_t fired;      /* timers fired since tw_init */
     uint64_t cascaded;   /* timers cascaded since tw_init */
@@ -1677,8 +1680,8 @@ TWI_NOINLINE void twi_requeue(timingwheel *tw, twi_wheel *wheel)
 /* The time of the next timer is not known, until the next call has ended. */
 static inline void twi_forget_next(timingwheel *tw)
 {
-    if (tw->next_time != 0)
-        tw->next_time = UINT64_MAX;
+    if (tw->next_time != TWI_LEFT)
+        tw->next_time = TWI_UNKNOWN;
 }
 
 /* Sets the wheel's key, next_time, large_tick and ahead_tick for a timer that
@@ -1688,7 +1691,7 @@ TWI_NOINLINE void twi_note_first_or_large(timingwheel *tw, twi_wheel *wheel,
 {
     if (tick - 1 < wheel->quiet_tick)
         twi_queue_set(tw, wheel, tick - 1);
-    if (tw->next_time != UINT64_MAX && tick <= tw->last_tick &&
+    if (tw->next_time != TWI_UNKNOWN && tick <= tw->last_tick &&
         tick * tw->tick_length < tw->next_time)
         tw->next_time = tick * tw->tick_length;
     if (most == TWI_LARGE && wheel->shift != 0) {
@@ -1811,7 +1814,8 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     tw->last_tick = UINT64_MAX / tw->tick_length;
     tw->start_time = tw->clock_time = config->start;
     tw->clock_tick = twi_tick_reached(tw, config->start);
-    tw->next_time = tw->ahead_tick = UINT64_MAX;
+    tw->next_time = TWI_UNKNOWN;
+    tw->ahead_tick = UINT64_MAX;
     tw->max_pending = config->max_pending == 0 ? SIZE_MAX : config->max_pending;
     tw->alloc_context = config->alloc_context;
     tw->bucket_mask = 2 * size - 1;
@@ -1843,7 +1847,7 @@ TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback)
 static inline void twi_note_leaving(timingwheel *tw, const tw_timer *timer)
 {
     if (TWI_UNLIKELY(timer->deadline <= tw->next_time))
-        tw->next_time = 0;
+        tw->next_time = TWI_LEFT;
 }
 
 /* Takes a pending timer out of its ring, or counts a new one; sets state and
@@ -2334,14 +2338,14 @@ TWI_NOINLINE uint64_t twi_search_quiet_tick(const timingwheel *tw,
 
 static inline void twi_end_call(timingwheel *tw, uint64_t target_tick)
 {
-    uint64_t before = tw->clock_time, next = UINT64_MAX;
+    uint64_t before = tw->clock_time, next = TWI_UNKNOWN;
     bool is_exact = true;
     tw->unfinished = false;
     tw->clock_tick = target_tick;
     tw->clock_time = tw->target_time;
     if (TWI_UNLIKELY(target_tick >= tw->ahead_tick))
         twi_move_ahead(tw, before);
-    if (TWI_UNLIKELY(tw->next_time == 0)) {
+    if (TWI_UNLIKELY(tw->next_time == TWI_LEFT)) {
         (void)twi_search_quiet_tick(tw, tw, &is_exact);
         if (!is_exact)
             return;
@@ -2415,14 +2419,14 @@ TWI_WRAPS static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
     return timer;
 }
 
-/* Returns true if a call is refused, or has nothing to do but to move the clock,
- * which is then done. */
+/* Returns true if a call is refused, or has nothing to do but to move the
+ * clock, which is then done. */
 static inline bool twi_skip_call(timingwheel *tw, uint64_t now)
 {
     if (tw == NULL || tw->activity != TWI_OPEN)
         return true;
     uint64_t target_tick = twi_tick_reached(tw, now);
-    if (now >= tw->next_time || tw->next_time == UINT64_MAX ||
+    if (now >= tw->next_time || tw->next_time == TWI_UNKNOWN ||
         target_tick >= tw->ahead_tick || now < tw->clock_time)
         return false;
     tw->clock_tick = target_tick;
@@ -2487,7 +2491,7 @@ TWI_NOINLINE bool twi_search_next(const timingwheel *tw, uint64_t *deadline)
         return true;
     }
     bool is_exact;
-    uint64_t quiet = tw->next_time == 0
+    uint64_t quiet = tw->next_time == TWI_LEFT
                          ? twi_search_quiet_tick(tw, NULL, &is_exact)
                          : tw->queue[0]->quiet_tick;
     if (quiet >= tw->last_tick)
@@ -2496,10 +2500,10 @@ TWI_NOINLINE bool twi_search_next(const timingwheel *tw, uint64_t *deadline)
     return true;
 }
 
-/* True if next_time is neither 0 nor UINT64_MAX. */
+/* True if next_time is neither TWI_LEFT nor TWI_UNKNOWN. */
 TWI_WRAPS static inline bool twi_knows_next(const timingwheel *tw)
 {
-    return tw->next_time - 1 < UINT64_MAX - 1;
+    return tw->next_time - 1 < TWI_UNKNOWN - 1;
 }
 
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline)
@@ -2857,7 +2861,7 @@ static bool twi_queue_is_sound(const timingwheel *tw, size_t queued)
     uint64_t quiet = tw->queue[0]->quiet_tick;
     return tw->queued == queued &&
            (quiet == UINT64_MAX || quiet + 1 >= tw->clock_tick) &&
-           (tw->next_time == 0 || tw->next_time == UINT64_MAX ||
+           (tw->next_time == TWI_LEFT || tw->next_time == TWI_UNKNOWN ||
             (tw->next_time == (quiet + 1) * tw->tick_length &&
              !tw->unfinished && twi_is_empty(&tw->lists[TWI_THIS_CALL]) &&
              twi_is_empty(&tw->lists[TWI_NEXT_CALL])));
