@@ -851,11 +851,6 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
    HOW IT WORKS
 
-   The idea is of Varghese and Lauck (1987). Wheels on demand and the delay
-   queue are Kafka's, whose queue has every bucket; here it has the first of
-   each wheel. Linux gave up cascading, and fires a timer up to an eighth of its
-   delay late. Here timers cascade, because deadlines are exact to a tick.
-
    LEVELS. With wheel_size 256 a 64-bit tick has eight digits of base 256:
 
        tick  00 00 00 00 00 01 2c 05
@@ -906,7 +901,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
      call for 0x012b40 has d = 64 ticks behind it, and r = 192 before it, and
      moves 1,000 * 64 / (64 + 192) = 250 timers to wheel 0, the last ones first.
      A call for 0x012b80 moves 64 / (64 + 128) of the 750 left, which is 250
-     again. Before 0x012c00 the bucket is empty.
+     again. If calls go on like that, the bucket is empty at 0x012c00; else the
+     rest moves when the bucket comes up.
    - In wheel 0 the timer is in bucket 005, with the timers of its tick alone.
      Wheel 0 is the head of the delay queue, with quiet tick 0x012c04. A call
      for a later time sets the clock to 0x012c05, takes the first timer out of
@@ -985,6 +981,12 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    clock before the call that looks, so that timers do not pay for the time
    before their start. (To set looked_tick at once would be wrong: in a program
    in which a bucket becomes large in every call, d would always be 0.)
+
+   WHERE IT IS FROM. The idea is of Varghese and Lauck (1987). Wheels on demand
+   and the delay queue are Kafka's, whose queue has every bucket; here it has
+   the first of each wheel. Linux gave up cascading, and fires a timer up to an
+   eighth of its delay late. Here timers cascade, because deadlines are exact to
+   a tick.
 
    INVARIANTS, of which tw_check checks 1 to 7:
 
@@ -1171,100 +1173,9 @@ struct timingwheel {
 #define TWI_WRAPS
 #endif
 
-/* ------------------------------------------------------- bits and ticks --- */
-
-/* Returns the index of the highest bit set. `bits` is not 0. */
-static inline unsigned twi_highest_bit(uint64_t bits)
-{
-#ifdef TWI_HIGHEST_BIT
-    return TWI_HIGHEST_BIT(bits);
-#else
-    unsigned index = 0;
-    while ((bits >>= 1) != 0)
-        index++;
-    return index;
-#endif
-}
-
-/* Returns the deadline rounded up to a tick, so that no timer is early. A
- * division is slow, even by 1. In zero memory tick_length is 0. */
-static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline)
-{
-    if (tw->tick_length <= 1)
-        return deadline;
-    uint64_t tick = deadline / tw->tick_length;
-    return tick + (tick * tw->tick_length != deadline);
-}
-
-/* Returns the tick that `now` has reached: rounded down, so that none is early.
- */
-static inline uint64_t twi_tick_reached(const timingwheel *tw, uint64_t now)
-{
-    return tw->tick_length <= 1 ? now : now / tw->tick_length;
-}
-
-/* ---------------------------------------------------------------- hints ---
- * A walk through a ring waits for each timer to come from memory. So a timer
- * that enters a bucket notes the timer that entered TWI_HINTS before: a walk
- * from the last entered meets it later. A wrong hint costs only speed, because
- * hints are prefetched and never followed. A hint has bits 3 to 34 of an
- * address; the bits above are those of the timer. With TW_DEBUG it names the
- * timingwheel, and bit 0 is clear if the timer began as zero memory. */
-
+/* Bits 3 to 34 of an address (see "hints"). */
 #define TWI_HINT_OF(address) \
     ((uint32_t)((uintptr_t)(address) >> 3 & UINT32_MAX))
-
-/* A macro, because gcc -Os takes such a function for one without effect. The
- * builtin is there if TWI_HIGHEST_BIT is. */
-#if TWI_HINTS != 0 && !defined(TW_DEBUG) && defined(TWI_HIGHEST_BIT)
-#define TWI_PREFETCH_HINT(timer)                                 \
-    __builtin_prefetch((void *)((uintptr_t)(timer) >> 35 << 35 | \
-                                (uintptr_t)(timer)->hint << 3),  \
-                       1)
-#else
-#define TWI_PREFETCH_HINT(timer) ((void)0)
-#endif
-
-static inline void twi_set_hint(const timingwheel *tw, tw_timer *timer,
-                                twi_bucket *bucket)
-{
-    (void)tw, (void)timer, (void)bucket; /* no build uses all */
-#if defined(TW_DEBUG)
-    timer->hint = (TWI_HINT_OF(tw) & ~1u) | (timer->hint & 1);
-#elif TWI_HINTS != 0
-    uint32_t *recent = &bucket->recent[bucket->most % TWI_HINTS];
-    timer->hint = *recent;
-    *recent = TWI_HINT_OF(timer);
-#endif
-}
-
-/* ---------------------------------------------------------------- rings --- */
-
-/* A link is the first member of a timer and of a bucket, so one address serves
- * both. If a timer has equal links before and after, they are the bucket, and
- * the timer is alone. */
-typedef char twi_link_leads_a_timer[offsetof(tw_timer, link) == 0 ? 1 : -1];
-typedef char twi_ring_leads_a_bucket[offsetof(twi_bucket, ring) == 0 ? 1 : -1];
-
-static inline tw_timer *twi_timer_of(twi_link *link)
-{
-    return (tw_timer *)(void *)link;
-}
-
-/* The timers of a bucket, in start order; none may leave meanwhile. */
-#define TWI_FOR_EACH(link, bucket)                                      \
-    for (twi_link *link = (bucket)->ring.next; link != &(bucket)->ring; \
-         link = link->next)
-
-static inline bool twi_is_pending(const tw_timer *timer)
-{
-    return timer->state == TW_PENDING;
-}
-
-static inline bool twi_is_empty(const twi_bucket *bucket)
-{
-    return bucket->ring.next == &bucket->ring;
-}
 
 /* ------------------------------------------------------------- TW_DEBUG ---
  * Not needed to follow a timer: the functions twi_rule_... report misuse and
@@ -1406,7 +1317,7 @@ static void twi_rule_initialised(const char *function, const tw_timer *timer)
 static void twi_rule_timer(const timingwheel *tw, const tw_timer *timer)
 {
     twi_rule_initialised(tw->called, timer);
-    if (!TWI_DEBUGGING || !twi_is_pending(timer))
+    if (!TWI_DEBUGGING || timer->state != TW_PENDING)
         return;
     TWI_MISUSE((timer->hint | 1) != (TWI_HINT_OF(tw) | 1), tw->called, timer,
                "the timer is pending on another timingwheel, or was moved "
@@ -1522,7 +1433,97 @@ static void twi_advise_callback(timingwheel *tw, const tw_timer *timer)
                    "or take the timer by tw_poll");
 }
 
-/* --------------------------------------------------- changes of a ring --- */
+/* ------------------------------------------------------- bits and ticks --- */
+
+/* Returns the index of the highest bit set. `bits` is not 0. */
+static inline unsigned twi_highest_bit(uint64_t bits)
+{
+#ifdef TWI_HIGHEST_BIT
+    return TWI_HIGHEST_BIT(bits);
+#else
+    unsigned index = 0;
+    while ((bits >>= 1) != 0)
+        index++;
+    return index;
+#endif
+}
+
+/* Returns the deadline rounded up to a tick, so that no timer is early. A
+ * division is slow, even by 1. In zero memory tick_length is 0. */
+static inline uint64_t twi_tick_of(const timingwheel *tw, uint64_t deadline)
+{
+    if (tw->tick_length <= 1)
+        return deadline;
+    uint64_t tick = deadline / tw->tick_length;
+    return tick + (tick * tw->tick_length != deadline);
+}
+
+/* Returns the tick that `now` has reached: rounded down, so that none is early.
+ */
+static inline uint64_t twi_tick_reached(const timingwheel *tw, uint64_t now)
+{
+    return tw->tick_length <= 1 ? now : now / tw->tick_length;
+}
+
+/* ---------------------------------------------------------------- hints ---
+ * A walk through a ring waits for each timer to come from memory. So a timer
+ * that enters a bucket notes the timer that entered TWI_HINTS before: a walk
+ * from the last entered meets it later. A wrong hint costs only speed, because
+ * hints are prefetched and never followed. A hint has bits 3 to 34 of an
+ * address; the bits above are those of the timer. With TW_DEBUG it names the
+ * timingwheel, and bit 0 is clear if the timer began as zero memory. */
+
+/* A macro, because gcc -Os takes such a function for one without effect. The
+ * builtin is there if TWI_HIGHEST_BIT is. */
+#if TWI_HINTS != 0 && !defined(TW_DEBUG) && defined(TWI_HIGHEST_BIT)
+#define TWI_PREFETCH_HINT(timer)                                 \
+    __builtin_prefetch((void *)((uintptr_t)(timer) >> 35 << 35 | \
+                                (uintptr_t)(timer)->hint << 3),  \
+                       1)
+#else
+#define TWI_PREFETCH_HINT(timer) ((void)0)
+#endif
+
+static inline void twi_set_hint(const timingwheel *tw, tw_timer *timer,
+                                twi_bucket *bucket)
+{
+    (void)tw, (void)timer, (void)bucket; /* no build uses all */
+#if defined(TW_DEBUG)
+    timer->hint = (TWI_HINT_OF(tw) & ~1u) | (timer->hint & 1);
+#elif TWI_HINTS != 0
+    uint32_t *recent = &bucket->recent[bucket->most % TWI_HINTS];
+    timer->hint = *recent;
+    *recent = TWI_HINT_OF(timer);
+#endif
+}
+
+/* ---------------------------------------------------------------- rings --- */
+
+/* A link is the first member of a timer and of a bucket, so one address serves
+ * both. If a timer has equal links before and after, they are the bucket, and
+ * the timer is alone. */
+typedef char twi_link_leads_a_timer[offsetof(tw_timer, link) == 0 ? 1 : -1];
+typedef char twi_ring_leads_a_bucket[offsetof(twi_bucket, ring) == 0 ? 1 : -1];
+
+static inline tw_timer *twi_timer_of(twi_link *link)
+{
+    return (tw_timer *)(void *)link;
+}
+
+/* The timers of a bucket, in start order; none may leave meanwhile. */
+#define TWI_FOR_EACH(link, bucket)                                      \
+    for (twi_link *link = (bucket)->ring.next; link != &(bucket)->ring; \
+         link = link->next)
+
+static inline bool twi_is_pending(const tw_timer *timer)
+{
+    return timer->state == TW_PENDING;
+}
+
+static inline bool twi_is_empty(const twi_bucket *bucket)
+{
+    return bucket->ring.next == &bucket->ring;
+}
 
 static inline void twi_note_emptied(twi_bucket *bucket)
 {
@@ -1914,8 +1915,8 @@ static void twi_place(timingwheel *tw, tw_timer *timer, uint64_t tick, bool ask)
     twi_note_first_or_large(tw, wheel, 0, tick);
 }
 
-/* The rare cases of tw_start, and posted starts: apart, so that the usual case
- * stays short. */
+/* All cases of a start, for the rare ones and for posted starts, which have no
+ * max_pending. twi_start has the usual case, and stays short. */
 TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
                                 uint64_t deadline, size_t max_pending)
 {
@@ -2414,7 +2415,7 @@ TWI_WRAPS static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
                 TW_CALL(tw, timer);
             twi_set_called(tw, called);
         }
-    } while (!tw->unfinished && !begun);
+    } while (!tw->unfinished && !begun); /* only the older call has ended */
     TWI_LEAVE();
     return timer;
 }

@@ -97,7 +97,7 @@ static void run_row(void)
     if (r->by != 0)
         (void)go(from, from);
     uint64_t most = go(from + r->until, r->by != 0 ? r->by : UINT64_MAX);
-    CHECK(most <= r->most + (r->most != 0) * BATCH);
+    CHECK(most <= r->most + (r->most == 0 ? 0 : BATCH));
     CHECK(stats().cascaded >= r->total);
     end();
 }
