@@ -194,7 +194,7 @@ class Maker:
         i = 0
         while i < len(self.words):
             word = self.words[i]
-            if word in ('if', 'while', 'for', 'switch'):
+            if word in ('if', 'while', 'for', 'switch', 'TWI_FOR_EACH'):
                 i = self.control(i)
             elif word in ('case', 'default'):
                 i = self.words.index(':', i) + 1

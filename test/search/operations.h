@@ -217,9 +217,9 @@ static unsigned levels(void)
 }
 
 /* Promise 10 in calm rounds, where each call moves the clock by at most
- * CALM_TICKS, and timers lie in two wheels above wheel 0 at most. Once two steps
- * of the coarser one have passed, a call moves at most that fraction of all
- * timers, and a bucket or two of each wheel that were not large. */
+ * CALM_TICKS, and timers lie in two wheels above wheel 0 at most. Once two
+ * steps of the coarser one have passed, a call moves at most that fraction of
+ * all timers, and a bucket or two of each wheel that were not large. */
 static void check_calm(uint64_t moved)
 {
     uint64_t size = run.s.wheel_size;
