@@ -114,9 +114,8 @@ int uv_timer_start(uv_timer_t *handle, uv_timer_cb callback, uint64_t timeout,
         return UV_EINVAL;
     if (timers == NULL && (timers = make_timers(handle->loop)) == NULL)
         return UV_ENOMEM;
-    if (tw_start(&timers->wheel, timer_of(handle),
-                 deadline_in_wheel(timers, deadline)) != TW_OK)
-        return UV_ENOMEM;
+    (void)tw_start(&timers->wheel, timer_of(handle),
+                   deadline_in_wheel(timers, deadline));
     handle->timer_cb = callback;
     handle->start_id = repeat;
     uv__handle_start(handle);

@@ -21,13 +21,11 @@ static tw_timer *timer_of(ngx_event_t *ev)
     return (tw_timer *)(void *)&ev->timer;
 }
 
-/* A worker calls this function before its first connection. The wheels are
- * there from then on, because nobody looks whether adding a timer works. */
+/* A worker calls this function before its first connection. */
 ngx_int_t ngx_event_timer_init(ngx_log_t *log)
 {
     tw_config config = {.start = ngx_current_msec};
-    tw_init(&timers, &config);
-    return tw_reserve(&timers, UINT64_MAX) == TW_OK ? NGX_OK : NGX_ERROR;
+    return tw_init(&timers, &config) == TW_OK ? NGX_OK : NGX_ERROR;
 }
 
 /* Starts the timer, or changes its time. A later time is only stored. */

@@ -28,7 +28,7 @@ static struct timers *timers_of(const aeEventLoop *loop)
     return (struct timers *)(void *)loop->timeEventHead;
 }
 
-/* Reserves all wheels (35 KB), so no start fails. */
+/* Allocates all wheels (35 KB) at once, so that no later start does. */
 static void make_timers(aeEventLoop *loop)
 {
     struct timers *timers = (struct timers *)zcalloc(sizeof(*timers));
