@@ -927,7 +927,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
       started now.
    6. A timer that is overdue at its start goes to the list of the next call.
    7. Most calls find nothing due: next_time says so. If a timer that may be the
-      next one is cancelled or restarted, next_time becomes TWI_LEFT. Then
+      next one is cancelled or restarted, next_time becomes 0. Then
       tw_wait searches the first buckets of the wheels, and the end of the next
       call corrects their quiet ticks.
    8. Without memory for its wheel, a timer goes to the list TWI_NO_MEMORY,
@@ -999,7 +999,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    4. A wheel is not quiet for longer than one of its buckets.
    5. The delay queue is a heap of the wheels (and `missing`) whose quiet tick
       is below UINT64_MAX. The tick after the least one is not before the clock.
-   6. next_time is TWI_UNKNOWN or TWI_LEFT; or no call is unfinished, the lists
+   6. next_time is 0; or no call is unfinished, the lists
       of this call and of the next are empty, and next_time is the time of the
       tick after the least quiet tick.
    7. The ring of wheels has each wheel from the coarsest to the finest. A wheel
@@ -1073,10 +1073,6 @@ enum twi_activity {
     TWI_ALLOCATING = 16 /* inside TW_MALLOC or TW_FREE: nothing changes */
 };
 
-/* Values of next_time that are no time. */
-#define TWI_UNKNOWN UINT64_MAX /* in a call, with overdue timers, or none */
-#define TWI_LEFT 0             /* the timer that was the next may have left */
-
 /* Names that end in _tick count ticks, names that end in _time time units. */
 struct timingwheel {
     /* Configuration */
@@ -1091,7 +1087,7 @@ struct timingwheel {
     uint64_t clock_time; /* `start`, or the highest `now` of a call that ended:
                             not cut to a tick; behind clock_tick in a call */
     uint64_t next_time;  /* when the next timer is due, or too early, never too
-                            late; or TWI_UNKNOWN, or TWI_LEFT */
+                            late; UINT64_MAX: perhaps never; 0: not known */
     size_t count;        /* timers pending */
     uint64_t fired;      /* timers fired since tw_init */
     uint64_t cascaded;   /* timers cascaded since tw_init */
@@ -1103,6 +1099,8 @@ struct timingwheel {
     uint64_t looked_tick; /* the clock at the last look for large buckets */
     unsigned activity;    /* bits of enum twi_activity; 0: destroyed */
     bool unfinished;      /* has begun, and not ended */
+    bool left;            /* timers were cancelled or restarted since keys were
+                             corrected, so the first key may be too low */
     /* Wheels and lists */
     unsigned queued;             /* wheels in the delay queue */
     twi_wheel missing;           /* stands for each wheel that is not there:
@@ -1678,13 +1676,6 @@ TWI_NOINLINE void twi_requeue(timingwheel *tw, twi_wheel *wheel)
     twi_queue_set(tw, wheel, first == NULL ? UINT64_MAX : first->quiet_tick);
 }
 
-/* The time of the next timer is not known, until the next call has ended. */
-static inline void twi_forget_next(timingwheel *tw)
-{
-    if (tw->next_time != TWI_LEFT)
-        tw->next_time = TWI_UNKNOWN;
-}
-
 /* Sets the wheel's key, next_time, large_tick and ahead_tick for a timer that
  * is now the first of its wheel, or has made its bucket large. */
 TWI_NOINLINE void twi_note_first_or_large(timingwheel *tw, twi_wheel *wheel,
@@ -1692,8 +1683,7 @@ TWI_NOINLINE void twi_note_first_or_large(timingwheel *tw, twi_wheel *wheel,
 {
     if (tick - 1 < wheel->quiet_tick)
         twi_queue_set(tw, wheel, tick - 1);
-    if (tw->next_time != TWI_UNKNOWN && tick <= tw->last_tick &&
-        tick * tw->tick_length < tw->next_time)
+    if (tick <= tw->last_tick && tick * tw->tick_length < tw->next_time)
         tw->next_time = tick * tw->tick_length;
     if (most == TWI_LARGE && wheel->shift != 0) {
         if (tick > wheel->large_tick)
@@ -1784,7 +1774,7 @@ TW_DEF void tw_trim(timingwheel *tw)
         return;
     TWI_ENTER_CLOSED(tw, TWI_ALLOCATING);
     twi_wheel *wheel;
-    twi_forget_next(tw);
+    tw->next_time = 0;
     while ((wheel = tw->missing.finer) != &tw->missing &&
            twi_first_bucket(tw, wheel, true) == NULL) {
         twi_queue_set(tw, wheel, UINT64_MAX);
@@ -1815,8 +1805,7 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     tw->last_tick = UINT64_MAX / tw->tick_length;
     tw->start_time = tw->clock_time = config->start;
     tw->clock_tick = twi_tick_reached(tw, config->start);
-    tw->next_time = TWI_UNKNOWN;
-    tw->ahead_tick = UINT64_MAX;
+    tw->next_time = tw->ahead_tick = UINT64_MAX;
     tw->max_pending = config->max_pending == 0 ? SIZE_MAX : config->max_pending;
     tw->alloc_context = config->alloc_context;
     tw->bucket_mask = 2 * size - 1;
@@ -1844,11 +1833,12 @@ TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback)
 
 /* ------------------------------------------------- starting, cancelling --- */
 
-/* The next wait is for the timer after this one, if this one is the next. */
+/* A timer leaves its bucket. If it is the next one, the next wait searches. */
 static inline void twi_note_leaving(timingwheel *tw, const tw_timer *timer)
 {
+    tw->left = true;
     if (TWI_UNLIKELY(timer->deadline <= tw->next_time))
-        tw->next_time = TWI_LEFT;
+        tw->next_time = 0;
 }
 
 /* Takes a pending timer out of its ring, or counts a new one; sets state and
@@ -1928,7 +1918,7 @@ TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
     if (tick <= tw->clock_tick) {
         twi_begin_start(tw, timer, deadline);
         twi_insert(tw, timer, &tw->lists[TWI_NEXT_CALL], false);
-        twi_forget_next(tw);
+        tw->next_time = 0;
         return TW_OK;
     }
     twi_begin_start(tw, timer, deadline);
@@ -2088,7 +2078,7 @@ TWI_NOINLINE void twi_place_waiting(timingwheel *tw, bool ask)
 {
     const twi_link *ring = &tw->lists[TWI_NO_MEMORY].ring, *last = ring->prev;
     twi_queue_set(tw, &tw->missing, UINT64_MAX);
-    twi_forget_next(tw);
+    tw->next_time = 0;
     for (const twi_link *link = ring; link != last;) {
         tw_timer *timer = twi_timer_of(ring->next);
         link = &timer->link;
@@ -2114,7 +2104,7 @@ TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon)
         tick = tw->clock_tick + (tw->clock_tick != UINT64_MAX);
     if (tick != tw->clock_tick && twi_provide_wheel(tw, tick) == &tw->missing)
         return TW_ENOMEM;
-    if ((tw->activity & TWI_VISITING) == 0) /* else a walk would lose timers */
+    if ((tw->activity & TWI_VISITING) == 0) /* else tw_foreach does it */
         twi_place_waiting(tw, false);
     return TW_OK;
 }
@@ -2263,8 +2253,8 @@ TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw, uint64_t before)
             continue; /* no large bucket, or no step beyond 64 bits */
         uint64_t from = looked < own ? own : looked;
         twi_bucket *bucket = twi_bucket_of(tw, wheel, end);
-        if (bucket->most > tw->count) /* restarts count, too */
-            bucket->most = tw->count;
+        if (bucket->most > TWI_LARGE && bucket->most > tw->count)
+            bucket->most = tw->count; /* restarts count, too */
         if (bucket->most >= TWI_LARGE) {
             twi_move_down(tw, wheel, end,
                           twi_share_of(bucket->most, clock - from, end - from));
@@ -2280,81 +2270,86 @@ TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw, uint64_t before)
 /* --------------------------------------------------------------- firing --- */
 
 /* Returns the quiet tick of a wheel, or of `missing`, without emptied buckets,
- * whose marks are cleared with `clear`. If the first bucket has few timers, the
- * result is exact. Else *is_exact becomes false, unless one of the first timers
- * shows that it is. A timer postponed out of the step counts as due at the end
- * of the step. */
-TWI_WRAPS static inline uint64_t twi_true_quiet_tick(const timingwheel *tw,
-                                                     const twi_wheel *wheel,
-                                                     bool clear, bool *is_exact)
+ * whose marks are cleared with `clear`. It is exact, unless the first bucket is
+ * large: no walk is longer. A timer postponed out of the step counts as due at
+ * the end of the step. */
+TWI_WRAPS static inline uint64_t
+twi_true_quiet_tick(const timingwheel *tw, const twi_wheel *wheel, bool clear)
 {
     bool is_missing = wheel == &tw->missing;
     const twi_bucket *bucket = is_missing ? &tw->lists[TWI_NO_MEMORY]
                                           : twi_first_bucket(tw, wheel, clear);
     if (bucket == NULL || twi_is_empty(bucket))
         return UINT64_MAX;
-    uint64_t quiet = is_missing ? wheel->quiet_tick : bucket->quiet_tick;
-    uint64_t step = is_missing ? 0 : UINT64_C(1) << wheel->shift;
-    uint64_t earliest = (quiet + 1) | (step - 1);
     unsigned timers = 0;
+    uint64_t earliest = UINT64_MAX;
+    if (!is_missing)
+        earliest =
+            (bucket->quiet_tick + 1) | ((UINT64_C(1) << wheel->shift) - 1);
     TWI_FOR_EACH (link, bucket) {
         uint64_t tick = twi_tick_of(tw, twi_timer_of(link)->deadline);
-        if (timers++ == TWI_FEW) {
-            *is_exact = earliest == quiet + 1;
-            return quiet;
-        }
         earliest = tick < earliest ? tick : earliest;
+        if (++timers == TWI_FEW + TWI_LARGE)
+            return is_missing ? wheel->quiet_tick : bucket->quiet_tick;
     }
     return earliest - 1;
 }
 
 /* Returns the least true quiet tick of all wheels, for when the next timer has
- * left. `correct` is NULL, or `tw`, whose keys then become true, unless the
- * first may still be too low: then *is_exact is false. */
+ * left. `correct` is NULL, or `tw`, whose keys then become true. */
 TWI_NOINLINE uint64_t twi_search_quiet_tick(const timingwheel *tw,
-                                            timingwheel *correct,
-                                            bool *is_exact)
+                                            timingwheel *correct)
 {
     uint64_t least = UINT64_MAX;
     twi_wheel *wheel = tw->missing.finer;
     do {
-        bool exact = true;
         uint64_t quiet = wheel->quiet_tick;
         if (quiet < least) {
-            quiet = twi_true_quiet_tick(tw, wheel, correct != NULL, &exact);
+            quiet = twi_true_quiet_tick(tw, wheel, correct != NULL);
             if (correct != NULL) {
                 if (quiet != UINT64_MAX && wheel != &tw->missing)
                     twi_bucket_of(tw, wheel, quiet + 1)->quiet_tick = quiet;
                 twi_queue_set(correct, wheel, quiet);
             }
         }
-        if (quiet < least) {
-            least = quiet;
-            *is_exact = exact;
-        }
+        least = quiet < least ? quiet : least;
         wheel = wheel->finer;
     } while (wheel != tw->missing.finer);
     return least;
 }
 
+/* After timers have left: corrects the keys, unless the first one is right,
+ * because its bucket begins with a timer for the tick after. */
+TWI_NOINLINE void twi_correct_keys(timingwheel *tw)
+{
+    const twi_wheel *wheel = tw->queue[0];
+    if (wheel->quiet_tick == UINT64_MAX)
+        return;
+    if (wheel != &tw->missing) {
+        uint64_t tick = wheel->quiet_tick + 1;
+        const twi_bucket *bucket = twi_bucket_of(tw, wheel, tick);
+        if (!twi_is_empty(bucket) &&
+            twi_tick_of(tw, twi_timer_of(bucket->ring.next)->deadline) == tick)
+            return;
+    }
+    tw->left = false;
+    (void)twi_search_quiet_tick(tw, tw);
+}
+
 static inline void twi_end_call(timingwheel *tw, uint64_t target_tick)
 {
-    uint64_t before = tw->clock_time, next = TWI_UNKNOWN;
-    bool is_exact = true;
+    uint64_t before = tw->clock_time;
     tw->unfinished = false;
     tw->clock_tick = target_tick;
     tw->clock_time = tw->target_time;
     if (TWI_UNLIKELY(target_tick >= tw->ahead_tick))
         twi_move_ahead(tw, before);
-    if (TWI_UNLIKELY(tw->next_time == TWI_LEFT)) {
-        (void)twi_search_quiet_tick(tw, tw, &is_exact);
-        if (!is_exact)
-            return;
-    }
+    if (TWI_UNLIKELY(tw->left))
+        twi_correct_keys(tw);
     uint64_t quiet = tw->queue[0]->quiet_tick;
-    if (twi_is_empty(&tw->lists[TWI_NEXT_CALL]) && quiet < tw->last_tick)
-        next = (quiet + 1) * tw->tick_length;
-    tw->next_time = next;
+    if (twi_is_empty(&tw->lists[TWI_NEXT_CALL]))
+        tw->next_time =
+            quiet < tw->last_tick ? (quiet + 1) * tw->tick_length : UINT64_MAX;
 }
 
 /* Takes out and returns the next timer due by the target. NULL: none is left,
@@ -2398,7 +2393,7 @@ TWI_WRAPS static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
     do {
         if (!tw->unfinished) {
             tw->target_time = now < tw->clock_time ? tw->clock_time : now;
-            twi_forget_next(tw);
+            tw->next_time = 0;
             twi_append_ring(tw, &tw->lists[TWI_NEXT_CALL],
                             &tw->lists[TWI_THIS_CALL]);
             tw->unfinished = begun = true;
@@ -2427,8 +2422,8 @@ static inline bool twi_skip_call(timingwheel *tw, uint64_t now)
     if (tw == NULL || tw->activity != TWI_OPEN)
         return true;
     uint64_t target_tick = twi_tick_reached(tw, now);
-    if (now >= tw->next_time || tw->next_time == TWI_UNKNOWN ||
-        target_tick >= tw->ahead_tick || now < tw->clock_time)
+    if (now >= tw->next_time || target_tick >= tw->ahead_tick ||
+        now < tw->clock_time)
         return false;
     tw->clock_tick = target_tick;
     tw->clock_time = now;
@@ -2479,8 +2474,8 @@ TW_DEF uint64_t tw_now(const timingwheel *tw)
     return time < tw->clock_time ? tw->clock_time : time;
 }
 
-/* tw_next_deadline while next_time is not known. In zero memory `count` is 0,
- * and no list is read. */
+/* tw_next_deadline while next_time does not say it. In zero memory `count` is
+ * 0, and no list is read. */
 TWI_NOINLINE bool twi_search_next(const timingwheel *tw, uint64_t *deadline)
 {
     if (tw->count == 0)
@@ -2491,28 +2486,22 @@ TWI_NOINLINE bool twi_search_next(const timingwheel *tw, uint64_t *deadline)
         *deadline = tw_now(tw);
         return true;
     }
-    bool is_exact;
-    uint64_t quiet = tw->next_time == TWI_LEFT
-                         ? twi_search_quiet_tick(tw, NULL, &is_exact)
-                         : tw->queue[0]->quiet_tick;
+    uint64_t quiet =
+        tw->left ? twi_search_quiet_tick(tw, NULL) : tw->queue[0]->quiet_tick;
     if (quiet >= tw->last_tick)
         return false;
     *deadline = (quiet + 1) * tw->tick_length;
     return true;
 }
 
-/* True if next_time is neither TWI_LEFT nor TWI_UNKNOWN. */
-TWI_WRAPS static inline bool twi_knows_next(const timingwheel *tw)
-{
-    return tw->next_time - 1 < TWI_UNKNOWN - 1;
-}
-
-TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline)
+TWI_WRAPS TW_DEF bool tw_next_deadline(const timingwheel *tw,
+                                       uint64_t *deadline)
 {
     twi_rule_in_place(__func__, tw);
     if (tw == NULL || deadline == NULL)
         return false;
-    if (tw->count == 0 || !twi_knows_next(tw))
+    if (tw->count == 0 ||
+        tw->next_time - 1 >= UINT64_MAX - 1) /* 0, or the most */
         return twi_search_next(tw, deadline);
     *deadline = tw->next_time;
     return true;
@@ -2523,7 +2512,7 @@ TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest)
     uint64_t next;
     twi_rule_in_place(__func__, tw);
     if (TWI_PRINTING && tw != NULL)
-        twi_advise_now(__func__, tw, now, twi_latest_time(tw));
+        twi_advise_now(__func__, tw, now, tw_now(tw));
     if (!tw_next_deadline(tw, &next))
         return longest;
     if (next <= now || next <= twi_latest_time(tw))
@@ -2605,6 +2594,8 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
         }
     }
     TWI_LEAVE();
+    if (!twi_is_empty(&tw->lists[TWI_NO_MEMORY])) /* a visitor may reserve */
+        twi_place_waiting(tw, false);
     return visited;
 }
 
@@ -2637,7 +2628,7 @@ static size_t twi_drain(timingwheel *tw, tw_visitor *visit, void *context)
         twi_append_ring(tw, bucket, drained);
     while (tw->queued != 0)
         twi_queue_set(tw, tw->queue[0], UINT64_MAX);
-    twi_forget_next(tw); /* a visitor may throw: then timers are left */
+    tw->next_time = 0; /* a visitor may throw: then timers are left */
     for (; !twi_is_empty(drained); timers++) {
         twi_rule_ring(called, drained);
         tw_timer *timer = twi_timer_of(drained->ring.next);
@@ -2862,8 +2853,10 @@ static bool twi_queue_is_sound(const timingwheel *tw, size_t queued)
     uint64_t quiet = tw->queue[0]->quiet_tick;
     return tw->queued == queued &&
            (quiet == UINT64_MAX || quiet + 1 >= tw->clock_tick) &&
-           (tw->next_time == TWI_LEFT || tw->next_time == TWI_UNKNOWN ||
-            (tw->next_time == (quiet + 1) * tw->tick_length &&
+           (tw->next_time == 0 ||
+            (tw->next_time == (quiet < tw->last_tick
+                                   ? (quiet + 1) * tw->tick_length
+                                   : UINT64_MAX) &&
              !tw->unfinished && twi_is_empty(&tw->lists[TWI_THIS_CALL]) &&
              twi_is_empty(&tw->lists[TWI_NEXT_CALL])));
 }
