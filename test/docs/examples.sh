@@ -6,8 +6,7 @@
 # choose the compiler.
 #
 # test/docs tests what the documents show. Beside this script, install.sh tests
-# the ways to install. Two programs have the examples that are no programs:
-# manual.c and your_loop.c.
+# the ways to install. fragments.c has the examples that are no programs.
 #
 # These are examples:
 #
@@ -208,7 +207,7 @@ expect 'README.md and the manual have examples' \
 for example in "$build"/readme-1.c "$build"/synopsis.c; do
     expected "$example" >"${example%.c}.expected"
 done
-echo '#include "../../test/docs/your_loop.c"' >"$build/your_loop_in_cpp.cpp"
+echo '#include "../../test/docs/fragments.c"' >"$build/fragments_in_cpp.cpp"
 for example in "$build"/*.c "$build"/*.cpp test/docs/*.c; do
     name=$(basename "${example%.*}")
     expect "$name compiles" compile "$example"
