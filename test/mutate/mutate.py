@@ -298,8 +298,8 @@ def report(options, chosen, known, rows):
     share = 100.0 * (killed + (listed if partial else 0)) / total
     least = 100 if options.only else LEAST
     tap.case(share >= least, 'of %d mutants %d are killed, and %d more have a '
-             'reason in survivors.tsv; at least %.0f %%' % (total, killed, listed,
-                                                          least))
+             'reason in survivors.tsv; at least %.0f %%' % (
+                 total, killed, listed, least))
     if not partial:
         tap.case(None not in used,
                  'each of %d survivors has a reason' % len(used))
