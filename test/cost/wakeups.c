@@ -2,11 +2,10 @@
  *
  *     make .build/wakeups && .build/wakeups [CASE...]
  *
- * The loop sleeps for tw_wait, or until something else starts or cancels a
- * timer, and then advances. A wake-up is in vain if tw_wait has set its time and
+ * The loop sleeps for tw_wait, or until a request starts or cancels a timer,
+ * and then advances. A wake-up is in vain if tw_wait has set its time and
  * nothing fires. A heap that removes each cancelled timer at once has no vain
- * wake-up in any case. ../contract/waking.script shows when a wheel has none.
- * Diagnostics show the figures of each case.
+ * wake-up in any case. Diagnostics show the figures of each case.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,7 +20,7 @@
 #include "../lib/random.h"
 #include "../lib/tap.h"
 
-enum { TIMERS = 256 };
+enum { TIMERS = 256, REQUESTS = 100 };
 static const uint64_t second = 1000000; /* the clock is in microseconds */
 static const uint64_t end = UINT64_C(1000000000);
 static const uint32_t wheel_sizes[] = {2, 16, 256};
@@ -50,9 +49,38 @@ static void start(tw_timer *timer, uint64_t delay)
     CHECK_EQUAL(tw_start_after(&loop.tw, timer, loop.now, delay), TW_OK);
 }
 
-/* One of ten timers starts, or starts again, twenty times a second. */
-static void restart_ten(void)
+/* Thirty requests a second, at random, have a timeout of a second. Each is
+ * answered after `percent` of its timeout, or, with 0, at random. */
+static void answer_requests(uint64_t percent)
 {
+    uint64_t answers[REQUESTS], request = 1;
+    memset(answers, 0xff, sizeof answers); /* UINT64_MAX: no request */
+    while (loop.now < end) {
+        unsigned next = 0, unused = 0;
+        for (unsigned i = 0; i < REQUESTS; i++) {
+            next = answers[i] < answers[next] ? i : next;
+            unused = answers[i] == UINT64_MAX ? i : unused;
+        }
+        if (answers[next] < request) {
+            run_until(answers[next]);
+            CHECK(tw_cancel(&loop.tw, &timers[next]));
+            answers[next] = UINT64_MAX;
+        } else {
+            run_until(request);
+            start(&timers[unused], second);
+            answers[unused] = request + second / 100 * percent;
+            if (percent == 0)
+                answers[unused] += 1 + random_below(&loop.random, second - 1);
+            request += 1 + random_below(&loop.random, second / 15);
+        }
+    }
+    CHECK_EQUAL(loop.useful, 0);
+}
+
+/* One of ten timers starts, or starts again, twenty times a second. */
+static void restart_ten(uint64_t unused)
+{
+    (void)unused;
     while (loop.now < end) {
         run_until(loop.now + random_below(&loop.random, second / 10));
         start(&timers[random_below(&loop.random, 10)],
@@ -61,12 +89,14 @@ static void restart_ten(void)
 }
 
 /* Replays a recording of bench/traces. bench/trace.c has its format. */
-static void replay(const char *command)
+static void replay(uint64_t is_proxy)
 {
     char line[80], kind = '\0';
     uint64_t moment = 0, after, delay = 0;
     unsigned timer = TIMERS;
-    FILE *in = popen(command, "r");
+    FILE *in = popen(is_proxy ? "gzip -dc bench/traces/http-proxy.txt.gz"
+                              : "gzip -dc bench/traces/asyncio-http.txt.gz",
+                     "r");
     while (in != NULL && fgets(line, sizeof line, in) != NULL) {
         CHECK(sscanf(line, "%" SCNu64 " %c %u %" SCNu64, &after, &kind, &timer,
                      &delay) >= 3 &&
@@ -82,15 +112,28 @@ static void replay(const char *command)
 }
 
 static const struct row {
-    const char *name, *command; /* NULL: restart_ten */
-    double most[3];             /* vain wake-ups per second, by wheel_size */
+    const char *name;
+    void (*run)(uint64_t parameter);
+    uint64_t parameter;
+    double most[3]; /* vain wake-ups per second, with each wheel_size */
 } rows[] = {
-    {"promise 6: ten timers that restart at random", NULL, {3, 2, 2}},
-    {"promise 6: the timers of a recorded server",
-     "gzip -dc bench/traces/asyncio-http.txt.gz",
-     {4, 2, 2}},
+    {"promise 6: requests answered after half of their timeout",
+     answer_requests,
+     50,
+     {2, 0.2, 0.2}},
+    {"promise 6: requests answered at random",
+     answer_requests,
+     0,
+     {2, 0.2, 0.2}},
+    {"promise 6: requests answered after 90 % of their timeout",
+     answer_requests,
+     90,
+     {2, 0.2, 0.2}},
+    {"promise 6: ten timers that restart at random", restart_ten, 0, {3, 2, 2}},
+    {"promise 6: the timers of a recorded server", replay, 0, {4, 2, 2}},
     {"promise 6: the timers of a recorded proxy",
-     "gzip -dc bench/traces/http-proxy.txt.gz",
+     replay,
+     1,
      {0.25, 0.25, 0.25}},
 };
 
@@ -102,10 +145,7 @@ static void run_row(void)
         config.wheel_size = wheel_sizes[i];
         memset(&loop, 0, sizeof loop);
         CHECK_EQUAL(tw_init(&loop.tw, &config), TW_OK);
-        if (row->command == NULL)
-            restart_ten();
-        else
-            replay(row->command);
+        row->run(row->parameter);
         double vain = (double)(loop.vain * second) / (double)loop.now;
         CHECK(vain <= row->most[i]);
         printf("# wheel_size %u: %" PRIu64 " wake-ups for a timer; %" PRIu64
