@@ -2,8 +2,9 @@
  * program around them: the first lines, and the three loops, which a user
  * pastes. A clock that only work and sleeps move shows that no timer is early,
  * and that a loop wakes for its timers alone. The lines of four answers of the
- * manual are compiled, because recipes run what they show. examples.sh writes
- * the lines of each example to NAME.inc, and compiles this file as C and as C++.
+ * manual are only compiled, because recipes run what they show. examples.sh
+ * writes the lines of each example to NAME.inc, and compiles this file as C and
+ * as C++.
  *
  *     test/docs/examples.sh
  *
@@ -48,7 +49,7 @@ static void count(timingwheel *tw, tw_timer *timer)
     fired += tw_now(tw) >= tw_deadline(timer);
 }
 
-/* --------------------------------------------------- lines of the manual --- */
+/* -------------------------------------------------- lines of the manual --- */
 
 void list_add(struct list *list, const struct connection *connection)
 {
@@ -101,7 +102,7 @@ end:
 #endif
 }
 
-/* ------------------------------------------------- the loop with threads --- */
+/* ------------------------------------------------ the loop with threads --- */
 
 static timingwheel tw;
 static tw_mailbox box;
@@ -150,7 +151,7 @@ static void mailbox_loop(void)
     tw_destroy(&tw);
 }
 
-/* ------------------------------------------------------ lines of README.md --- */
+/* --------------------------------------------------- lines of README.md --- */
 
 struct epoll_event {
     struct connection *connection;
