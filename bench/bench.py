@@ -68,6 +68,12 @@ def listed(option):
     return [line.split('\t') for line in done.stdout.splitlines()]
 
 
+def can(engine, workload, size):
+    timers = PACED_TIMERS if report.is_paced(workload) else \
+        int(size) if size.isdigit() else 1
+    return int(engine[workload]) >= timers
+
+
 def grid(args, engines):
     """The cells: workload, input, and the engines that can run it."""
     wanted = report.cells() if args.publish or args.workloads else {
@@ -78,10 +84,8 @@ def grid(args, engines):
     for (workload, size), names in wanted.items():
         if args.workloads and workload not in args.workloads:
             continue
-        timers = PACED_TIMERS if report.is_paced(workload) else \
-            int(size) if size.isdigit() else 1
         able = [e for e in engines
-                if e in names and int(engines[e][workload]) >= timers]
+                if e in names and can(engines[e], workload, size)]
         if able:
             yield workload, size, able
 
@@ -212,6 +216,10 @@ def machine(args, engines):
         'version': engines.get(report.OURS, {}).get('version', 'left out'),
         'engines': {name: {'version': engine['version']}
                     for name, engine in engines.items()},
+        'cannot': ['%s %s %s' % (w, size, e)
+                   for (w, size), names in report.cells().items()
+                   for e in names
+                   if e in engines and not can(engines[e], w, size)],
         'date': time.strftime('%Y-%m-%d %H:%M'),
         'load': '%.2f' % args.load, 'seed': args.seed, 'runs': args.runs}
 

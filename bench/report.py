@@ -65,15 +65,15 @@ TABLES = {
              '1000000') +
         task('a packet postpones a timer', 'postpone', '1000', '1000000') +
         task('one call in a thousand takes longer (p99.9)',
-             'calls-minute', '1000', '100000', figure='call, p99.9') +
+             'calls-minute', '100000', '1000000', figure='call, p99.9') +
         task('a timer starts and fires, all in one tick', 'burst', '1000',
              '100000') + traces('recorded traffic, '),
         [OURS, 'heap', 'tree']),
     'many': ('ns', lines(['hold', 'hold-ns'], [10000]) +
              lines(['hold'], [1000000]) + lines(['expire'], [100000]),
              [OURS, 'heap', 'tree', 'libuv', 'timeout.c', 'radix-heap']),
-    'few': ('ns', lines(['hold', 'hold-ns', 'sparse'], [100]) +
-            lines(['sparse'], [10000]) +
+    'few': ('ns', lines(['hold'], [100, 1000]) + lines(['hold-ns'], [100]) +
+            lines(['sparse'], [100, 10000]) +
             lines(['startstop', 'burst', 'idle'], [1000]) + traces('trace, '),
             [OURS, 'heap', 'tree', 'radix-heap']),
     'restarts': ('ns', lines(['restart', 'keepalive', 'cancel', 'postpone'],
@@ -222,6 +222,14 @@ class Report:
         return [e for e in engines
                 if any(self._results.figure(w, s, e, f) for _, w, s, f in of)]
 
+    def _missing(self, workload, size, engine):
+        """What stands in a cell without a figure."""
+        cell = '%s %s %s' % (workload, size, engine)
+        if cell in self._results.machine.get('cannot', []):
+            return 'cannot'
+        print('bench: not measured: ' + cell, file=sys.stderr)
+        return ''
+
     def _value(self, workload, size, engine, figure=NS):
         found = self._results.figure(workload, size, engine, figure)
         return text(found[0]) if found else '?'
@@ -239,8 +247,8 @@ class Report:
                 continue
             best = leaders(found, clock_of(figure))
             scale = 1e-3 if unit == 'us' else 1
-            shown = [text(found[e][0] * scale) if e in found else 'cannot'
-                     for e in engines]
+            shown = [text(found[e][0] * scale) if e in found else
+                     self._missing(workload, size, e) for e in engines]
             rows.append([label, timers(workload, size)] +
                         ['**%s**' % t if e in best else t
                          for e, t in zip(engines, shown)])
@@ -254,10 +262,11 @@ class Report:
         m, value = self._results.machine, self._value
         made = self._compare('figures')
         made[0] = made[0].replace('| tree |', '| tree (libbsd) |')
-        made[-1] = '*%s, %s %s. Bold is the fastest, or all whose quartiles ' \
-            'overlap.*' % (m['processor'].split(' (')[0],
-                           re.sub(r'^.*\) (\d+)\..*', r'gcc \1',
-                                  m['compiler']), m['flags'])
+        made[-1] = '*timingwheel.h %s, %s, %s %s. Bold is the fastest, or ' \
+            'all whose quartiles overlap.*' % (
+                m['version'], m['processor'].split(' (')[0],
+                re.sub(r'^.*\) (\d+)\..*', r'gcc \1', m['compiler']),
+                m['flags'])
         return made + [
             '', 'A radix heap, as in Seastar, restarts one of a million timers '
             'in %s ns, but needs %s ns until one has fired and started again. '

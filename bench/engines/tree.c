@@ -34,7 +34,6 @@ struct engine {
 
 #define ENGINE_NAME "tree"
 #define ENGINE_WHAT "red-black tree of libbsd, as in nginx"
-#define ENGINE_HAS_MOST 1
 
 static inline int compare(const node *a, const node *b)
 {
@@ -48,12 +47,6 @@ static inline int compare(const node *a, const node *b)
 #define TREE_FUNCTION static inline __attribute__((unused))
 
 RB_GENERATE_INTERNAL(tree, node, link, compare, TREE_FUNCTION)
-
-/* With a million timers, the calls of calls-* take minutes. */
-static size_t engine_most(bench_workload workload)
-{
-    return workload >= BENCH_CALLS_MINUTE ? 100000 : SIZE_MAX;
-}
 
 static inline void engine_init(engine *e, uint64_t tick)
 {
