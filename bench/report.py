@@ -182,6 +182,11 @@ def timers(workload, size):
     return '1 M' if is_paced(workload) else TRACES.get(size) or short(size)
 
 
+def called(engine):
+    return engine if '.' in engine or engine == 'libuv' else \
+        'the ' + engine.replace('-', ' ')
+
+
 def listed(parts):
     return ', '.join(parts[:-1]) + ' and ' + parts[-1] if parts[1:] else \
         ''.join(parts)
@@ -208,7 +213,7 @@ def spread_of(figures):
 
 class Report:
     """Each method without an underscore is a block of a page, and so is each
-    name in TABLES."""
+    name in TABLES; first_NAME says who is first in table NAME."""
 
     def __init__(self, results):
         self._results = results
@@ -230,9 +235,9 @@ class Report:
         print('bench: not measured: ' + cell, file=sys.stderr)
         return ''
 
-    def _value(self, workload, size, engine, figure=NS):
+    def _value(self, workload, size, engine, figure=NS, scale=1):
         found = self._results.figure(workload, size, engine, figure)
-        return text(found[0]) if found else '?'
+        return text(found[0] * scale) if found else '?'
 
     def _compare(self, name):
         """A line per cell, a column per engine."""
@@ -256,6 +261,53 @@ class Report:
                          for e, f in found.items()})
         return table([unit, 'timers'] + engines, rows) + self._note(
             [w for _, w, _, _ in of], spread_of(seen))
+
+    def _first(self, name):
+        """Counts the rows of a table in which an engine is bold."""
+        _, of, engines = TABLES[name]
+        rows = [{e: f for e in engines
+                 for f in [self._results.figure(w, size, e, figure)] if f}
+                for _, w, size, figure in of]
+        best = [leaders(found, clock_of(row[3]))
+                for found, row in zip(rows, of) if found]
+        won = {e: sum(e in b for b in best) for e in self._engines(of, engines)}
+        others = ['%s in %d' % (called(e), won[e])
+                  for e in sorted(won, key=won.get, reverse=True)
+                  if e != OURS and won[e]]
+        heap = [found[OURS][0] < found['heap'][0] for found in rows
+                if OURS in found and 'heap' in found]
+        return ['This library is the fastest in %d of %d rows of the table '
+                'below%s. It is faster than the heap in %d.%s' %
+                (won[OURS], len(best),
+                 ', ' * bool(others) + listed(others), sum(heap),
+                 ' Several are the fastest where quartiles overlap.' *
+                 (sum(won.values()) > len(best)))]
+
+    def answers(self):
+        """What bench/README.md says first."""
+        def both(workload, size, *more):
+            return tuple(self._value(workload, size, e)
+                         for e in (OURS, 'heap') + more)
+
+        longest = tuple(self._value('calls-minute', '1000000', e, MAX, 1e-3)
+                        for e in (OURS, 'heap', 'radix-heap'))
+        return [
+            '- **Many timers.** One of ten thousand timers fires and starts '
+            'again in %s ns, and in a heap in %s ns. With a million timers it '
+            'is %s and %s ns. [Many timers](#many-timers)' %
+            (both('hold', '10000') + both('hold', '1000000')),
+            '- **Few timers.** With a hundred timers it is %s and %s ns. If '
+            'delays reach from 1 us to 1 h, it is %s and %s ns. [Few timers]'
+            '(#few-timers-and-recorded-traffic)' %
+            (both('hold', '100') + both('sparse', '100')),
+            '- **Timers that hardly ever fire.** One of a million timers '
+            'restarts in %s ns, in a heap in %s ns, and in a radix heap in %s '
+            'ns. [Restarts](#restarts-and-postpones)' %
+            both('restart', '1000000', 'radix-heap'),
+            '- **The longest call.** With a million timers, in a loop that '
+            'wakes each millisecond, the longest call took %s us, that of a '
+            'heap %s us, and that of a radix heap %s us. [The longest call]'
+            '(#the-longest-call)' % longest]
 
     def figures(self):
         """The table of README.md, and what stands below it."""
@@ -296,8 +348,7 @@ class Report:
         for found in of_cell.values():
             best = min(found, key=found.get)
             first[best] = first.get(best, 0) + 1
-        others = ['%s in %d' % (e if '.' in e else 'the ' + e.replace('-', ' '),
-                                first[e])
+        others = ['%s in %d' % (called(e), first[e])
                   for e in sorted(first, key=first.get, reverse=True)
                   if e != OURS]
         won = {e: [found[OURS] < found[e] for found in of_cell.values()
@@ -336,8 +387,17 @@ class Report:
                     text(f[0]) if f else '' for f in found.values()])
                 seen.update({'%s, %s %s, %s' % (what, workload, c[1], c[0]): f
                              for c, f in found.items() if f})
-        return table(['ns'] + ['%s, %s threads' % c for c in columns],
-                     rows) + self._note(
+        reach = [' to '.join(text(v) for v in (min(of), max(of)))
+                 for name in (NS, 'ns, loop') for e in THREADS[1]
+                 for of in [[f[0] for w in ('post-64', 'post-1024')
+                             for n in ('2', '4')
+                             for f in [self._results.figure(w, n, e, name)]
+                             if f]] if of]
+        return ['A post takes a thread %s ns by the mailbox '
+                '(`TIMINGWHEEL_THREADS`), and %s ns by a mutex around a '
+                'timingwheel. The loop then takes %s ns and %s ns for each '
+                'post.' % tuple(reach or ['?'] * 4), ''] + table(
+                    ['ns'] + ['%s, %s threads' % c for c in columns], rows) + self._note(
                          ['post-64'], 'The threads and the loop share %d '
                          'processors. %s' % (self._results.machine[
                              'processors'], spread_of(seen)))
@@ -359,6 +419,8 @@ class Report:
         """The lines of a block, or None."""
         if name in TABLES and not hasattr(self, name):
             return self._compare(name)
+        if name.startswith('first_'):
+            return self._first(name[len('first_'):])
         return None if name.startswith('_') else getattr(
             self, name, lambda: None)()
 
