@@ -277,7 +277,7 @@ class Report:
         heap = [found[OURS][0] < found['heap'][0] for found in rows
                 if OURS in found and 'heap' in found]
         return ['This library is the fastest in %d of %d rows of the table '
-                'below%s. It is faster than the heap in %d.%s' %
+                'below%s. The heap is slower than this library in %d.%s' %
                 (won[OURS], len(best),
                  ', ' * bool(others) + listed(others), sum(heap),
                  ' Several are the fastest where quartiles overlap.' *
@@ -292,15 +292,15 @@ class Report:
         longest = tuple(self._value('calls-minute', '1000000', e, MAX, 1e-3)
                         for e in (OURS, 'heap', 'radix-heap'))
         return [
-            '- **Many timers.** One of ten thousand timers fires and starts '
-            'again in %s ns, and in a heap in %s ns. With a million timers it '
-            'is %s and %s ns. [Many timers](#many-timers)' %
+            '- **Many timers.** A timer among ten thousand fires and starts '
+            'again in %s ns, and in a heap in %s ns. Among a million, the '
+            'figures are %s and %s ns. [Many timers](#many-timers)' %
             (both('hold', '10000') + both('hold', '1000000')),
-            '- **Few timers.** With a hundred timers it is %s and %s ns. If '
-            'delays reach from 1 us to 1 h, it is %s and %s ns. [Few timers]'
+            '- **Few timers.** Among a hundred, the figures are %s and %s ns, '
+            'or %s and %s ns if delays reach from 1 us to 1 h. [Few timers]'
             '(#few-timers-and-recorded-traffic)' %
             (both('hold', '100') + both('sparse', '100')),
-            '- **Timers that hardly ever fire.** One of a million timers '
+            '- **Timers that hardly ever fire.** A timer among a million '
             'restarts in %s ns, in a heap in %s ns, and in a radix heap in %s '
             'ns. [Restarts](#restarts-and-postpones)' %
             both('restart', '1000000', 'radix-heap'),
@@ -397,10 +397,11 @@ class Report:
                 '(`TIMINGWHEEL_THREADS`), and %s ns by a mutex around a '
                 'timingwheel. The loop then takes %s ns and %s ns for each '
                 'post.' % tuple(reach or ['?'] * 4), ''] + table(
-                    ['ns'] + ['%s, %s threads' % c for c in columns], rows) + self._note(
-                         ['post-64'], 'The threads and the loop share %d '
-                         'processors. %s' % (self._results.machine[
-                             'processors'], spread_of(seen)))
+                    ['ns'] + ['%s, %s threads' % c for c in columns],
+                    rows) + self._note(
+                        ['post-64'], 'The threads and the loop share %d '
+                        'processors. %s' % (self._results.machine[
+                            'processors'], spread_of(seen)))
 
     def processes(self):
         path = os.path.join(self._results.folder, 'processes.json')
