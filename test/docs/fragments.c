@@ -191,7 +191,7 @@ static void handle(const struct epoll_event *event)
     reading += 200000;
     tw_timer_init(&event->connection->idle, on_idle);
     event->connection->started = reading;
-    start(&event->connection->idle, 5 * MS);
+    put_off(&event->connection->idle, 5 * MS);
 }
 
 static bool read_data(struct connection *c)
@@ -230,7 +230,7 @@ static void data_beats_timeout(void)
     turn(0, events);
     CHECK(closed == 0 && tw_is_pending(&quiet.idle));
     is_stalled = false;
-    start(&quiet.idle, 5 * MS); /* not half a minute */
+    put_off(&quiet.idle, 5 * MS); /* not half a minute */
     while (tw_count(&tw) > 0)
         turn(0, events);
     CHECK_EQUAL(closed, 1);
