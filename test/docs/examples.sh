@@ -163,12 +163,22 @@ all_broken_links() {
 
 # Prints what cannot be true in a picture. The step of wheel k is that of wheel
 # 1 to the power of k. A line about the library has numbers that are settings of
-# the header, or one more.
+# the header, or one more. The hand, over a bucket of 41, begins at the first one,
+# and then stands only where a timer is.
 false_captions() {
     settings=$(sed -n '/^#define TWI*_[A-Z_]*\(FEW\|LARGE\|WHEEL_SIZE\) /p' \
         timingwheel.h | awk '{ print $3, $3 + 1 }' | tr '\n' ' ')
     for picture in test/docs/*.svg; do
         awk -v settings=" $settings" -v file="$picture" '
+            /@keyframes hand/ {
+                for (n = split($0, x, /translateX\(/); n > 1; n--)
+                    hand[int(x[n] / 41)]
+            }
+            /<circle.*translate/ {
+                n = split($0, x, /[^0-9]+/)
+                if (x[3] + x[n - 1] > 260)
+                    timer[int((x[2] + x[n - 2] - 8) / 41)]
+            }
             {
                 gsub(/<[^>]*>/, "\n")
                 lines = split($0, line, "\n")
@@ -182,6 +192,9 @@ false_captions() {
                 }
             }
             END {
+                for (k in hand)
+                    if (k > 0 && !(k in timer))
+                        print file ": the hand has no timer at bucket " k
                 for (k in step)
                     if (step[k] != step[1] ^ k)
                         print file ": wheel " k ", " step[k] " ticks"
