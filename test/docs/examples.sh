@@ -163,8 +163,8 @@ all_broken_links() {
 
 # Prints what cannot be true in a picture. The step of wheel k is that of wheel
 # 1 to the power of k. A line about the library has numbers that are settings of
-# the header, or one more. The hand, over a bucket of 41, begins at the first one,
-# and then stands only where a timer is.
+# the header, or one more. The hand begins at the first bucket (each is 41 wide)
+# and then stands only on buckets with a timer.
 false_captions() {
     settings=$(sed -n '/^#define TWI*_[A-Z_]*\(FEW\|LARGE\|WHEEL_SIZE\) /p' \
         timingwheel.h | awk '{ print $3, $3 + 1 }' | tr '\n' ' ')
