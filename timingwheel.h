@@ -36,9 +36,10 @@
            now = 20000; // the loop wakes: the connection has sent a message
            tw_advance_clock(&tw, now);
            tw_postpone_after(&tw, &c.idle, now, 30000); // due at 50000
+           // prints "50000: connection 7 is idle"
            while (tw_next_deadline(&tw, &now)) // a real loop sleeps until then
                tw_advance_clock(&tw, now);
-           tw_destroy(&tw); // prints "50000: connection 7 is idle"
+           tw_destroy(&tw);
        }
 
    WHICH START?
@@ -66,10 +67,10 @@
        }
 
    1. Data must beat a timeout. After a stall, the loop above fires timers
-      before reading the data that waits. So let a callback read once more
-      before closing a connection. A callback that cannot read needs another
-      loop: events first, all of them, then advance. The loop above does
-      neither. See test/recipes/README.md.
+      before it has read the data that waits. So let the callback read once more
+      before it closes a connection. A callback that cannot read needs another
+      loop, which handles all waiting events before each tw_advance_clock. See
+      test/recipes/README.md.
 
    2. Read the clock where you start a timer, because the delay counts from
       there. One reading per turn saves 20 to 30 ns a start, but shortens delays
@@ -99,15 +100,19 @@
 
    WORDS
 
-   A *turn* is a round of your loop. The *clock* of the timingwheel is how far
-   the timingwheel has advanced, in *ticks*: tick n is the time n * `tick`, even
-   if `start` is not 0. A timer's tick is the deadline, rounded up. A *wheel* is
-   an array of *buckets*. A bucket holds the timers of one *step*: a tick in
-   wheel 0, and in a coarser wheel wheel_size steps of the next finer wheel. To
-   *cascade* is to move to another bucket. A timer is *due* when the clock has
-   reached the timer's tick, and *overdue* if the clock had reached the tick
-   before the start. A call is *unfinished* if a limit or an exception stopped
-   the call, or if tw_poll returned a timer.
+   turn         a round of your loop
+   clock        how far the timingwheel has advanced, in ticks
+   tick         tick n is the time n * `tick`, even if `start` is not 0; a
+                timer's tick is the deadline, rounded up
+   wheel        an array of buckets
+   bucket       holds the timers of one step
+   step         a tick in wheel 0; in a coarser wheel, wheel_size steps of the
+                next finer wheel
+   to cascade   to move to another bucket
+   due          the clock has reached the timer's tick
+   overdue      the clock had reached the timer's tick before the start
+   unfinished   a call that a limit or an exception has stopped, or a tw_poll
+                that has returned a timer
 
 
    HOW DO I ...
@@ -180,49 +185,52 @@
 
     5. Overdue timers fire in the next call, with any `now`. An overdue timer
        started in a callback waits for the next call, so no timer can hold up
-       the loop. A call that first finishes an unfinished call counts as two
-       calls.
+       the loop.
 
     6. Waking up. tw_next_deadline is never late, and answers in an unfinished
        call as after a whole one. If the timer due next is cancelled or
-       restarted, and the bucket holds few other timers or none, the answer is
-       at once the deadline after. The answer can be early only after a timer
-       was cancelled, postponed, restarted or drained, and each change costs at
-       most one call that fires nothing.
+       restarted, and few timers are in its bucket, the answer is at once the
+       deadline after. The answer can be early only after a timer was cancelled,
+       postponed, restarted or drained, and each change costs at most one call
+       that fires nothing.
 
     7. O(1). Start, cancel, postpone and move take constant time in every single
        call; only creating a wheel takes longer. A call that advances costs O(1)
        per timer fired or cascaded and per bucket emptied, for any span of
        time.
 
-    8. Limits. A limited call handles at most `limit` timers, fired or cascaded.
-       tw_wait returns 0 while timers of the call are left. The next call first
-       finishes the old call, and then begins, within its own limit, even if the
-       limit is used up exactly. A call that does not get so far has not begun,
-       and its `now` is forgotten. With limit 100, 250 due timers of wheel 0
-       take three calls, and fire before any timer started overdue meanwhile.
+    8. Limits. A limited call handles at most `limit` timers, fired or cascaded,
+       and tw_wait returns 0 while timers of the call are left. The next call
+       first finishes the old one, then begins its own work. For example, 250
+       timers of wheel 0 are due at 10, the limit is 100, and one timer more is
+       due at 20:
+           the call for 10     fires 100, and is unfinished
+           the call for 20     fires 100 of those due at 10, and has not begun:
+                               its 20 is forgotten
+           the next one for 20 fires the last 50, begins, and fires the timer
+       A call that uses up its limit exactly by finishing has begun, too.
 
     9. Memory is allocated for wheels alone, never per timer, and no start fails
-       for want of memory. Without memory for a wheel, a timer waits outside of
-       the wheels, and fires in time. Meanwhile the order within a tick and
-       promises 7 and 10 do not hold: a tick at which a waiting timer is due
-       costs a step per waiting timer, and at most one attempt to allocate.
-       After tw_reserve no timer with a deadline up to the horizon waits
-       outside.
+       for want of memory. Without memory for its wheel, a timer waits outside
+       of the wheels, and fires in time. While timers wait, promises 7 and 10
+       and the order within a tick do not hold: a tick at which a waiting timer
+       is due costs a step per waiting timer, and at most one attempt to
+       allocate. After tw_reserve no timer with a deadline up to the horizon
+       waits.
 
-   10. No spikes. The longest call grows with the timers fired and the time
-       passed in the call, not with the number of timers pending. A bucket of
-       128 timers or more cascades ahead of time, a share in each call:
+   10. No spikes, in a loop that wakes many times per step. The longest call
+       grows with the timers fired and the time passed in the call, not with the
+       number of timers pending. A bucket of 128 timers or more cascades ahead
+       of time, a share in each call:
        - A usual server: of a million connections with a timeout of 30 s, each
          postponed about once a second, a call per ms moves at most 64.
        - Of 100,000 timers due within the same 256 ticks, a call per tick moves
          391.
        - After any restarts and cancels, a call per tick moves at most
          1 / wheel_size of all pending timers.
-       This needs a loop that wakes many times per step. In the worst case a
-       call moves all timers of a bucket: after a loop has slept through the
-       whole step before, or if all were postponed out of one tick. A smaller
-       bucket moves in one call, too.
+       A smaller bucket moves in one call. So does any bucket after a loop has
+       slept through the step before it, or if all its timers were postponed
+       out of one tick.
 
    11. Callbacks may start, cancel, postpone and move any timer, drain, and free
        the timer that fired, or a cancelled one. Inside them advance, poll, trim
@@ -234,9 +242,9 @@
 
    bytes                    64 bits     Cortex-M3     AVR
    tw_timer                      40            32      22
-   timingwheel                1,432           776     461
+   timingwheel                1,432           776     462
    a wheel of 256, of 16   33 KB, 2,168  12 KB, 880  10 KB, 738
-   code, gcc -Os              11 KB          9 KB   28 KB
+   code, gcc -Os              12 KB         10 KB   31 KB
 
    n wheels serve every deadline up to wheel_size^n ticks ahead. With wheel_size
    256 and ticks of 1 ms, two wheels reach 65 s ahead, and three 4.6 hours. Six
@@ -303,8 +311,9 @@
    THREADS
 
    A timingwheel belongs to one thread, and two timingwheels share nothing.
-   Functions of a const timingwheel only read: call them under a read lock. A
-   mutex around every call is enough to share a timingwheel.
+   Functions of a const timingwheel only read, so that several threads may call
+   them under a read lock (with TW_DEBUG, tw_wait notes its hint). A mutex
+   around every call is enough to share a timingwheel.
 
    Or other threads post requests to a tw_mailbox, each for the timer of a
    tw_remote, with lock-free 64-bit atomics of C11 or C++11.    example: mailbox
