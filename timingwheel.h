@@ -185,7 +185,8 @@
 
     5. Overdue timers fire in the next call, with any `now`. An overdue timer
        started in a callback waits for the next call, so no timer can hold up
-       the loop.
+       the loop. A call that first finishes an unfinished one counts as two: a
+       timer that restarts itself overdue may fire twice in it.
 
     6. Waking up. tw_next_deadline is never late, and answers in an unfinished
        call as after a whole one. If the timer due next is cancelled or
