@@ -642,12 +642,13 @@ TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback);
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
 /* Starts `timer` for the roundest tick in the window from `earliest` to
- * `latest`: the tick whose binary number ends in the most zeros. Timers of
- * round ticks cascade less and wake the loop together. tw_deadline then returns
- * the chosen time, so keep the nominal time of a periodic timer elsewhere, or
- * the choices add up to a drift. An overdue tick is chosen only if the window
- * has no other. A window without a tick acts like tw_start(earliest): the timer
- * fires after `latest`. Statuses as tw_start; TW_EINVAL: latest < earliest. */
+ * `latest`: the tick whose binary number ends in the most zeros, of 1000 to
+ * 1100 for example 1024. Timers of round ticks cascade less and wake the loop
+ * together. tw_deadline then returns the chosen time, so keep the nominal time
+ * of a periodic timer elsewhere, or the choices add up to a drift. An overdue
+ * tick is chosen only if the window has no other. A window without a tick acts
+ * like tw_start(earliest): the timer fires after `latest`. Statuses as
+ * tw_start; TW_EINVAL: latest < earliest. */
 TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
                            uint64_t latest);
 
@@ -719,13 +720,12 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
 
 /* Returns the next timer due at `now`, marked as fired, without calling the
  * callback. Returns NULL if no timer is due; the clock is then `now` or later.
- * Returns NULL inside a callback or visitor. Take tw_poll for a loop with
- * handlers of its own: a handler runs outside of any call, and may poll, or run
- * the whole loop again (then both loops poll with the newest reading). A
- * tw_poll that returns a timer leaves the call unfinished, so the next tw_poll
- * also returns timers started for "now" meanwhile. Start a timer for the next
- * turn only after the NULL, or no NULL may come. Costs as
- * tw_advance_clock_limit. */
+ * A timer started for "now" meanwhile is returned, too: start a timer for the
+ * next turn only after the NULL, or no NULL may come. Returns NULL inside a
+ * callback or visitor. Take tw_poll for a loop with handlers of its own: a
+ * handler runs outside of any call, and may poll, or run the whole loop again
+ * (then both loops poll with the newest reading). A tw_poll that returns a timer
+ * leaves the call unfinished. Costs as tw_advance_clock_limit. */
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now);
 
 /* Returns now + delay, or UINT64_MAX if the sum exceeds 64 bits. `now` is the

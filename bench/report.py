@@ -204,7 +204,8 @@ def spread_of(figures):
                    for name, f in figures.items() if f[0] > 0)
     if not apart or apart[-1][0] == 0:
         return 'The runs do not differ.'
-    return ('Spread: up to %.0f %% in half of the cells, %.0f %% at most (%s).' %
+    return ('Spread: up to %.0f %% in half of the cells, %.0f %% at most '
+            '(%s).' %
             (100 * statistics.median(a for a, _ in apart), 100 * apart[-1][0],
              apart[-1][1]))
 
