@@ -724,8 +724,8 @@ TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
  * next turn only after the NULL, or no NULL may come. Returns NULL inside a
  * callback or visitor. Take tw_poll for a loop with handlers of its own: a
  * handler runs outside of any call, and may poll, or run the whole loop again
- * (then both loops poll with the newest reading). A tw_poll that returns a timer
- * leaves the call unfinished. Costs as tw_advance_clock_limit. */
+ * (then both loops poll with the newest reading). A tw_poll that returns a
+ * timer leaves the call unfinished. Costs as tw_advance_clock_limit. */
 TW_DEF tw_timer *tw_poll(timingwheel *tw, uint64_t now);
 
 /* Returns now + delay, or UINT64_MAX if the sum exceeds 64 bits. `now` is the
