@@ -353,7 +353,8 @@
 
 #ifndef TIMINGWHEEL_H
 
-/* The version, from which all names and numbers of the version are made. */
+/* The version, from which names and numbers are made. It is compared below, so
+ * that a file with two versions does not compile. */
 #define TW_VERSION_MAJOR 2
 #define TW_VERSION_MINOR 4
 #define TW_VERSION_PATCH 0
