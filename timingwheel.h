@@ -244,7 +244,7 @@
    bytes                    64 bits     Cortex-M3     AVR
    tw_timer                      40            32      22
    timingwheel                1,432           776     462
-   a wheel of 256, of 16   33 KB, 2,168  12 KB, 880  10 KB, 738
+   a wheel of 256, of 16   33 KB, 2,168  12 KB, 880  10 KB, 744
    code, gcc -Os              12 KB         10 KB   31 KB
 
    n wheels serve every deadline up to wheel_size^n ticks ahead. With wheel_size
@@ -453,9 +453,11 @@ typedef struct tw_config {
 
 /* The bytes of a wheel, from TW_MALLOC, as a constant expression; a multiple
  * of the size of uint64_t. (64 serve to align the buckets.) */
-#define TW_WHEEL_BYTES(wheel_size)                                            \
-    (sizeof(twi_wheel) + 64 + 2 * (size_t)(wheel_size) * sizeof(twi_bucket) + \
-     (2 * (size_t)(wheel_size) + 63) / 64 * sizeof(uint64_t))
+#define TW_WHEEL_BYTES(wheel_size)                              \
+    (TWI_WORDS(sizeof(twi_wheel) + 64 +                         \
+               2 * (size_t)(wheel_size) * sizeof(twi_bucket)) + \
+     TWI_WORDS((2 * (size_t)(wheel_size) + 7) / 8))
+#define TWI_WORDS(bytes) (((bytes) + 7) / 8 * sizeof(uint64_t))
 
 /* The result of tw_get_stats. */
 typedef struct tw_stats {
