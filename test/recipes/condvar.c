@@ -1,5 +1,5 @@
 /* condvar.c - a thread of timers, which any thread may start and cancel.
- *     cc -std=gnu11 -O2 -Wall -Wextra -pthread condvar.c -o condvar && ./condvar
+ *     cc -std=gnu11 -O2 -Wall -pthread condvar.c -o condvar && ./condvar
  * SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "timingwheel.h"
