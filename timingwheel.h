@@ -864,7 +864,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
    HOW IT WORKS
 
-   LEVELS. With wheel_size 256 a 64-bit tick has eight digits of base 256:
+   WHEELS. With wheel_size 256 a 64-bit tick has eight digits of base 256, here
+   in hexadecimal:
 
        tick  00 00 00 00 00 01 2c 05
                              |  |  '-- wheel 0: bucket 005
@@ -879,16 +880,16 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
         4..7    2^32 .. 2^56 ticks       35 years .. all of 64 bits
 
    The number of a bucket is one digit of the tick, and one bit of the digit to
-   its left, so a wheel has 2 * wheel_size buckets. The *own step* of a wheel is
-   the step in which the clock is, and its *next step* is the step after. The
-   buckets of a wheel hold its *reach*: the own step of the coarser wheel, and
-   the step after. A timer starts in the finest wheel that reaches its tick.
+   its left (12c is 1 from 01, then 2c), so a wheel has 2 * wheel_size buckets.
+   The *own step* of a wheel is the step in which the clock is, and its *next
+   step* is the step after. The buckets of a wheel hold its *reach*: the own step
+   of the coarser wheel, and the step after. A timer starts in the finest wheel
+   that reaches its tick.
 
-   For a tick ahead by 2^i to 2^(i+1) - 1 ticks, wheel_by_bit[i] is that wheel.
-   The exception: a tick in the next step of wheel_by_bit[i] is within reach of
-   the next finer wheel, if there is one. The wheel `missing` stands for each
-   wheel that does not exist yet. It also closes the ring of wheels: its `finer`
-   is the coarsest wheel, and the `finer` of wheel 0 is `missing`.
+   The wheel of a tick follows from the highest bit of the distance: for a tick
+   2^i to 2^(i+1) - 1 ticks ahead of the clock it is wheel_by_bit[i]. The one
+   exception is a tick in the next step of this wheel, which the next finer
+   wheel reaches, too.
 
    WORDS, besides those of the manual
 
@@ -899,7 +900,12 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
                        tick, the wheel comes up, with the tick's bucket
        move down       to cascade to the next finer wheel
        large           a bucket with TWI_LARGE timers or more
+       most            an upper bound of the timers in a bucket
        handle          to fire a timer, or to place it in another bucket
+       lists           of timers outside of the wheels: due in this call;
+                       overdue, for the next call; without memory
+       missing         stands for each wheel that does not exist yet, and closes
+                       the ring of wheels, from the coarsest to the finest
 
    THE LIFE OF A TIMER. With wheels of 256, the clock is at tick 0, and a timer
    starts for tick 0x012c05:
@@ -1633,7 +1639,7 @@ static inline twi_wheel *twi_wheel_for(const timingwheel *tw, uint64_t tick)
 {
     unsigned bit = twi_highest_bit(tick - tw->clock_tick);
     twi_wheel *wheel = tw->wheel_by_bit[bit];
-    /* The exception: the tick lies in the wheel's next step (see LEVELS). */
+    /* The exception: the tick lies in the wheel's next step (see WHEELS). */
     if (bit == wheel->shift && bit != 0 &&
         (tick >> bit) - (tw->clock_tick >> bit) == 1)
         wheel = wheel->finer;
