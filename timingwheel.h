@@ -882,9 +882,9 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    The number of a bucket is one digit of the tick, and one bit of the digit to
    its left (12c is 1 from 01, then 2c), so a wheel has 2 * wheel_size buckets.
    The *own step* of a wheel is the step in which the clock is, and its *next
-   step* is the step after. The buckets of a wheel hold its *reach*: the own step
-   of the coarser wheel, and the step after. A timer starts in the finest wheel
-   that reaches its tick.
+   step* is the step after. The buckets of a wheel hold its *reach*: the own
+   step of the coarser wheel, and the step after. A timer starts in the finest
+   wheel that reaches its tick.
 
    The wheel of a tick follows from the highest bit of the distance: for a tick
    2^i to 2^(i+1) - 1 ticks ahead of the clock it is wheel_by_bit[i]. The one
