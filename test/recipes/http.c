@@ -1,5 +1,5 @@
 /* http.c - a keep-alive HTTP server on epoll, with timeouts for the header of a
- * request, for idleness, and for a client that does not read its answers.
+ * request, for idleness, and for an answer that the client does not read.
  *     cc -std=gnu99 -O2 -Wall -Wextra http.c -o http && ./http 8000
  * Other values: ./http PORT HEADER_MS IDLE_MS WRITE_MS LAST_MS. SIGTERM leaves
  * LAST_MS to requests that have begun. SPDX-License-Identifier: MIT */
@@ -20,8 +20,8 @@
 enum { HEADER, IDLE, WRITE, LAST, MOST_FILES = 10000 };
 static uint64_t delays[] = {5000 * MS, 30000 * MS, 10000 * MS, 5000 * MS};
 static struct client {
-    int fd, phase;    /* 0: closed; HEADER, IDLE or WRITE */
-    tw_timer timer;   /* the timeout of the phase */
+    int fd, phase;    /* HEADER, IDLE or WRITE */
+    tw_timer timer;   /* its timeout; pending while the client is connected */
     const char *rest; /* what is still to be sent of the answer */
     size_t size;
     char request[1024];
@@ -29,79 +29,74 @@ static struct client {
 static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n";
 static timingwheel timers;
 static int poller, listener;
-static bool is_ending;
+static uint64_t last; /* the time at which a server that ends cuts; or 0 */
 static uint64_t clock_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
 }
-static bool watch(int fd, uint32_t what)
+static bool watch(int how, int fd, uint32_t what)
 {
     struct epoll_event event = {what, {.fd = fd}};
-    return epoll_ctl(poller, EPOLL_CTL_ADD, fd, &event) == 0;
-}
-static void enter(struct client *c, int phase)
-{
-    c->phase = phase;
-    if (phase == HEADER || !is_ending)
-        tw_postpone_after(&timers, &c->timer, clock_ns(), delays[phase]);
+    return epoll_ctl(poller, how, fd, &event) == 0;
 }
 
-/* Also called at a timeout: what can be read or sent restarts the timer. */
+/* Reads once, and answers what is whole: then others have their turn. Also runs
+ * at a timeout. Only a whole answer, or a new phase, restarts the timer. */
 static void serve(timingwheel *tw, tw_timer *timer)
 {
     struct client *c = TW_OWNER(timer, struct client, timer);
+    char *end = NULL;
     ssize_t n = 1;
-    while (n > 0) {
-        char *end = memmem(c->request, c->size, "\r\n\r\n", 4);
-        if (end == NULL) {
-            n = read(c->fd, c->request + c->size, sizeof(c->request) - c->size);
-            c->size += n > 0 ? (size_t)n : 0;
-            if (n > 0 && c->phase == IDLE)
-                enter(c, HEADER); /* which the rest does not put off */
-            continue;
-        }
+    if (c->phase != WRITE) {
+        n = read(c->fd, c->request + c->size, sizeof(c->request) - c->size);
+        c->size += n > 0 ? (size_t)n : 0;
+    }
+    bool is_sent = false;
+    while (n > 0 && (end = memmem(c->request, c->size, "\r\n\r\n", 4))) {
         n = send(c->fd, c->rest, strlen(c->rest), MSG_NOSIGNAL);
         c->rest += n > 0 ? n : 0;
-        if (*c->rest == '\0') {
-            c->rest = answer;
-            c->size -= (size_t)(end + 4 - c->request);
-            memmove(c->request, end + 4, c->size);
-            enter(c, c->size > 0 ? HEADER : IDLE);
-            n = !is_ending; /* 0: that was the last answer */
-        } else if (n > 0 || c->phase != WRITE) {
-            enter(c, WRITE); /* which each part puts off */
-        }
+        if (*c->rest != '\0')
+            break;
+        is_sent = true;
+        c->rest = answer;
+        c->size -= (size_t)(end + 4 - c->request);
+        memmove(c->request, end + 4, c->size);
     }
-    if (n < 0 && errno == EAGAIN && tw_is_pending(timer))
-        return;
-    tw_cancel(tw, timer);
-    close(c->fd); /* this also ends the watch */
-    c->fd = 0;
+    int old = c->phase;
+    c->phase = end != NULL ? WRITE : c->size > 0 ? HEADER : IDLE;
+    if (n < 0 ? errno != EAGAIN : n == 0 || (is_sent && last > 0))
+        tw_cancel(tw, timer);
+    else if (is_sent || c->phase != old)
+        tw_postpone(tw, timer,
+                    last > 0 ? last : tw_after(clock_ns(), delays[c->phase]));
+    if (!tw_is_pending(timer))
+        close(c->fd); /* this also ends the watch */
+    else if ((c->phase == WRITE) != (old == WRITE))
+        watch(EPOLL_CTL_MOD, c->fd, old == WRITE ? EPOLLIN : EPOLLOUT);
 }
 
 static void on_connection(void)
 {
     int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
-    if (fd >= MOST_FILES || fd + 1 >= sysconf(_SC_OPEN_MAX) ||
-        !watch(fd, EPOLLIN | EPOLLOUT | EPOLLET)) {
+    if (fd < MOST_FILES && fd + 1 < sysconf(_SC_OPEN_MAX) &&
+        watch(EPOLL_CTL_ADD, fd, EPOLLIN)) {
+        clients[fd] =
+            (struct client){fd, IDLE, TW_TIMER_INIT(serve), answer, 0, ""};
+        tw_start_after(&timers, &clients[fd].timer, clock_ns(), delays[HEADER]);
+    } else
         close(fd); /* full (the last number is for accept), or fd is -1 */
-        return;
-    }
-    clients[fd] = (struct client){fd, 0, TW_TIMER_INIT(serve), answer, 0, {0}};
-    enter(&clients[fd], HEADER);
 }
 
 /* Idle clients are closed after a last look, the others have a last time. */
 static void end(void)
 {
     close(listener);
-    is_ending = true;
+    last = tw_after(clock_ns(), delays[LAST]);
     for (struct client *c = clients; c < clients + MOST_FILES; c++)
-        if (c->fd > 0)
-            tw_start_after(&timers, &c->timer, clock_ns(),
-                           c->phase == IDLE ? 0 : delays[LAST]);
+        if (tw_is_pending(&c->timer))
+            tw_start(&timers, &c->timer, c->phase == IDLE ? 0 : last);
 }
 
 int main(int argc, char **argv)
@@ -120,10 +115,11 @@ int main(int argc, char **argv)
     listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
     if (bind(listener, (struct sockaddr *)&address, sizeof(address)) != 0 ||
-        listen(listener, SOMAXCONN) != 0 || !watch(listener, EPOLLIN) ||
-        !watch(signals, EPOLLIN | EPOLLET))
+        listen(listener, SOMAXCONN) != 0 ||
+        !watch(EPOLL_CTL_ADD, listener, EPOLLIN) ||
+        !watch(EPOLL_CTL_ADD, signals, EPOLLIN | EPOLLET))
         return perror("http"), 1;
-    while (!is_ending || tw_count(&timers) > 0) {
+    while (last == 0 || tw_count(&timers) > 0) {
         uint64_t wait = tw_wait(&timers, clock_ns(), 1000 * MS);
         int ready = epoll_wait(poller, events, 64, (int)((wait + MS - 1) / MS));
         for (int i = 0; i < ready; i++)
