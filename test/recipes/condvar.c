@@ -45,13 +45,11 @@ static void *run_timers(void *unused)
 {
     pthread_mutex_lock(&lock);
     while (unused == NULL) { /* for ever */
-        running = tw_poll(&timers, clock_ns());
-        if (running != NULL) {
+        while ((running = tw_poll(&timers, clock_ns())) != NULL) {
             pthread_mutex_unlock(&lock); /* the callback may start timers */
-            running->callback(NULL, running);
+            running->callback(&timers, running);
             pthread_mutex_lock(&lock);
             pthread_cond_broadcast(&changed);
-            continue;
         }
         wakes_at = tw_after(clock_ns(), 3600 * SECOND);
         tw_next_deadline(&timers, &wakes_at);
@@ -62,10 +60,11 @@ static void *run_timers(void *unused)
     return unused;
 }
 
-static void on_timeout(timingwheel *unused, tw_timer *timer)
+/* Runs without the lock, so it calls `start` above, and never tw_start. */
+static void on_timeout(timingwheel *tw, tw_timer *timer)
 {
-    (void)unused;     /* NULL: the timingwheel has a lock */
-    timeouts++;       /* this thread is the only one that calls back */
+    (void)tw;
+    timeouts++;       /* no other thread calls back */
     poll(NULL, 0, 1); /* what is slow does not hold the lock */
     start(timer, 4 * MS);
 }

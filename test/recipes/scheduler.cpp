@@ -32,9 +32,7 @@ class Scheduler : timingwheel
   public:
     Scheduler()
     {
-        tw_config config{};
-        config.tick = 1000000;
-        config.start = now();
+        tw_config config{1000000, now(), 0, 0, nullptr}; // tick, start
         tw_init(this, &config);
     }
     ~Scheduler() // frees the jobs, and those that their destructors add
@@ -75,7 +73,8 @@ int main()
     int rate = 0, delay = 0;
     auto s = std::make_unique<Scheduler>();
     auto add_job = [](Scheduler *t) { t->add([] { return true; }, 1s, true); };
-    std::shared_ptr<Scheduler> owned(s.get(), add_job); // adds at its end
+    // No owner: when the last copy ends, add_job adds a job to s in its end.
+    std::shared_ptr<Scheduler> owned(s.get(), add_job);
     s->add([owned = std::move(owned)] { return true; }, hours::max(), true);
     s->add([&] { return ++rate < 5; }, 20ms, true);   // at a fixed rate
     s->add([&] { return ++delay > 0; }, 30ms, false); // with a fixed delay

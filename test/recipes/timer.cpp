@@ -35,7 +35,7 @@ class Timer : tw_timer
         (*copy)();
     }
 
-  public:
+  public: // TW_TIMER_INIT is {...}, which initialises the base class
     Timer(timingwheel &t, std::function<void()> f)
         : tw_timer TW_TIMER_INIT(fire), tw(&t), action(new auto(std::move(f)))
     {
@@ -50,11 +50,11 @@ class Timer : tw_timer
     }
     Timer &operator=(Timer &&other) noexcept // `other` may start again
     {
-        if (this == &other)
-            return *this;
-        tw_cancel(tw, this);
-        tw_move(other.tw, &other, this);
-        tw = other.tw, action = other.action, period = other.period;
+        if (this != &other) {
+            tw_cancel(tw, this);
+            tw_move(other.tw, &other, this);
+            tw = other.tw, action = other.action, period = other.period;
+        }
         return *this;
     }
     template <class D, class E = nanoseconds> void start(D delay, E repeat = {})
