@@ -94,6 +94,7 @@ class Shop:
         self.folder = os.path.join(BUILD, name)
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree('test', self.folder + '/test')
+        os.symlink(os.path.abspath('bench'), self.folder + '/bench')  # traces
         with open(self.folder + '/code.c', 'w') as file:
             file.write('#define TIMINGWHEEL_IMPLEMENTATION\n'
                        '#include "timingwheel.h"\n')
