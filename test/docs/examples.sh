@@ -162,9 +162,9 @@ all_broken_links() {
 # ---------------------------------------------------------------- pictures ---
 
 # Prints what cannot be true in a picture. The step of wheel k is that of wheel
-# 1 to the power of k. "N or fewer" names a setting of the header. The hand begins
-# at the first bucket (each is 41 wide), and then stands only on buckets with a
-# timer.
+# 1 to the power of k. "N or fewer" names a setting of the header. The hand
+# begins at the first bucket (each is 41 wide), and then stands only on buckets
+# with a timer.
 false_captions() {
     settings=$(sed -n '/^#define TWI*_[A-Z_]*\(FEW\|LARGE\|WHEEL_SIZE\) /p' \
         timingwheel.h | awk '{ print $3 }' | tr '\n' ' ')
