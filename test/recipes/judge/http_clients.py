@@ -174,11 +174,12 @@ def judge(run):
         with socket.create_connection(crowd.address, 3) as sip:
             begin = clock()
             sip.send(GET)
-            sip.recv(1)
+            with suppress(socket.timeout):
+                sip.recv(1)
             taken = clock() - begin
         run.program.send_signal(signal.SIGTERM)
         run.end()
-        assert WRITE <= taken < 1.5, 'sip: cut after %.1f s, early' % taken
+        assert WRITE <= taken < 1.5, 'sip: cut after %.1f s' % taken
     return '%d answers, %d clients say too late, a turn takes %.0f ms' % (
         sum(c.got for c in everybody) // ANSWER,
         sum(c.is_late for c in everybody), crowd.longest * 1000)
