@@ -697,8 +697,9 @@ TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest);
  * Returns false if no timer is pending that the clock can reach; *deadline is
  * then unchanged. The time is never late, and only early after timers were
  * cancelled, postponed, restarted or drained (promise 6). After the next timer
- * has left, and until a call has ended, each answer costs a step per wheel, and
- * one per bucket emptied by cancels. */
+ * has left, and until a call has ended, each answer costs a step per wheel, per
+ * timer of the wheels' first buckets (at most 140 in each), and per bucket
+ * emptied by cancels. */
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
 
 /* Moves the clock to `now` and fires, in order, every timer due by then.
