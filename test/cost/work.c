@@ -13,8 +13,8 @@
  * laws:
  *
  *   - A start, cancel, postpone or move takes a fixed number of blocks. So does
- *     a look, tw_next_deadline and tw_wait, which may search a bucket with up to
- *     140 timers in each wheel.
+ *     a look, tw_next_deadline and tw_wait, which may search a bucket with up
+ *     to 140 timers in each wheel.
  *   - A call that advances takes CALL blocks, and UNIT blocks per timer fired
  *     or moved. Each cancel, postpone or restart pays for STALE blocks once.
  *     While TW_MALLOC fails, a tick that fires takes WAIT blocks per timer.
