@@ -1167,7 +1167,7 @@ struct timingwheel {
 #define TWI_FEW 12 /* a bucket with more timers moves down to fire */
 #endif
 #ifndef TWI_LARGE
-#define TWI_LARGE 128 /* a bucket with as many moves down ahead of time */
+#define TWI_LARGE 32 /* a bucket with as many moves down ahead of time */
 #endif
 /* A large bucket moves ahead in batches of so many timers. A hint reaches two
  * batches ahead, so that each batch is fetched from memory in time. */
@@ -2306,8 +2306,10 @@ twi_true_quiet_tick(const timingwheel *tw, const twi_wheel *wheel, bool clear)
     if (!is_missing)
         earliest =
             (bucket->quiet_tick + 1) | ((UINT64_C(1) << wheel->shift) - 1);
-    TWI_FOR_EACH (link, bucket) {
+    for (twi_link *link = bucket->ring.prev; link != &bucket->ring;
+         link = link->prev) {
         uint64_t tick = twi_tick_of(tw, twi_timer_of(link)->deadline);
+        TWI_PREFETCH_HINT(twi_timer_of(link));
         earliest = tick < earliest ? tick : earliest;
         if (++timers == TWI_FEW + TWI_LARGE)
             return is_missing ? wheel->quiet_tick : bucket->quiet_tick;
@@ -2441,9 +2443,10 @@ static inline bool twi_skip_call(timingwheel *tw, uint64_t now)
 {
     if (tw == NULL || tw->activity != TWI_OPEN)
         return true;
+    if (now >= tw->next_time || now < tw->clock_time)
+        return false;
     uint64_t target_tick = twi_tick_reached(tw, now);
-    if (now >= tw->next_time || target_tick >= tw->ahead_tick ||
-        now < tw->clock_time)
+    if (target_tick >= tw->ahead_tick)
         return false;
     tw->clock_tick = target_tick;
     tw->clock_time = now;
