@@ -191,7 +191,8 @@
     6. Waking up. tw_next_deadline is never late, and answers in an unfinished
        call as after a whole one. If the timer due next is cancelled or
        restarted, and few timers are in its bucket, the answer is at once the
-       deadline after. The answer can be early only after a timer was cancelled,
+       deadline after. So it is if the timer had been postponed, and was alone
+       in its bucket. The answer can be early only after a timer was cancelled,
        postponed, restarted or drained, and each change costs at most one call
        that fires nothing.
 
@@ -215,9 +216,10 @@
        for want of memory. Without memory for its wheel, a timer waits outside
        of the wheels, and fires in time. While timers wait, promises 7 and 10
        and the order within a tick do not hold: a tick at which a waiting timer
-       is due costs a step per waiting timer, and at most one attempt to
-       allocate. After tw_reserve no timer with a deadline up to the horizon
-       waits.
+       is due costs a step per waiting timer. In a call at most one attempt to
+       allocate fails, with the starts of its callbacks, and one for each
+       tw_reserve in a callback. After TW_OK of tw_reserve no timer with a
+       deadline up to the horizon waits.
 
    10. No spikes, in a loop that wakes many times per step. The longest call
        grows with the timers fired and the time passed in the call, not with the
@@ -244,7 +246,7 @@
    bytes                    64 bits     Cortex-M3     AVR
    tw_timer                      40            32      22
    timingwheel                1,432           776     462
-   a wheel of 256, of 16   33 KB, 2,168  12 KB, 880  10 KB, 744
+   a wheel of 256, of 16   33 KB, 2,176  12 KB, 888  10 KB, 752
    code, gcc -Os              12 KB         10 KB   31 KB
 
    n wheels serve every deadline up to wheel_size^n ticks ahead. With wheel_size
@@ -622,7 +624,8 @@ TW_DEF void tw_destroy(timingwheel *tw);
  * After TW_OK no timer with such a deadline waits outside, until tw_trim.
  * UINT64_MAX serves every deadline, for at most 264 KB with wheel_size 256, and
  * 35 KB with 16. Costs a step per timer that waits. TW_ENOMEM: the wheels
- * allocated so far stay. Or TW_EBUSY or TW_EINVAL. */
+ * allocated so far stay. TW_EBUSY: inside a visitor of tw_foreach, TW_MALLOC or
+ * TW_FREE. Or TW_EINVAL. */
 TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon);
 
 /* Frees the wheels coarser than every timer. Does nothing inside a callback or
@@ -779,8 +782,8 @@ TW_DEF const char *tw_strerror(int status);
  * visited. Timers of one tick are visited in start order (except postponed
  * timers), ticks in no order. A visitor may cancel and free, move, or postpone
  * the visited timer, but must not touch another, which may be the next to
- * visit. Inside a visitor tw_start returns TW_EBUSY; tw_foreach and tw_drain
- * return 0. Costs a pass. */
+ * visit. Inside a visitor tw_start and tw_reserve return TW_EBUSY, and
+ * tw_foreach and tw_drain return 0. Costs a pass. */
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context);
 
 /* Returns the first pending timer, in the order of tw_foreach, for which
@@ -947,12 +950,16 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
       started now.
    6. A timer that is overdue at its start goes to the list of the next call.
    7. Most calls find nothing due: next_time says so. If a timer that may be the
-      next one is cancelled or restarted, next_time becomes 0. Then
-      tw_wait searches the first buckets of the wheels, and the end of the next
-      call corrects their quiet ticks.
+      next one is cancelled or restarted, next_time becomes 0. A timer may be
+      the next one if its deadline is up to next_time, or, alone in its bucket,
+      if the bucket's quiet tick is up to that of the queue's head: so the
+      bucket tells even of a timer that was postponed. Then tw_wait searches
+      the first buckets of the wheels, and the end of the next call raises
+      the first key until it is true.
    8. Without memory for its wheel, a timer goes to the list TWI_NO_MEMORY,
       which stands in the delay queue like a wheel. When the list comes up, its
       due timers fire. The others go to their wheels, if there is memory now.
+      When TW_MALLOC has failed, the call does not ask again.
 
    THE LIFE OF A CALL, in pseudo-code:
 
@@ -975,8 +982,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
                                         of the others
            - many timers, or one was postponed out of the step: move all down
              one wheel, and place the postponed ones again
-       done: the clock moves to the target; large buckets move ahead; if the
-             next timer has left, quiet ticks are corrected
+       done: the clock moves to the target; large buckets move ahead; if timers
+             have left, the first key is raised until it is true
 
    MOVING DOWN KEEPS START ORDER. Timers leave a bucket from the back, and each
    goes to the front of a bucket below. So timers of one tick keep their order,
@@ -986,21 +993,21 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    the next finer wheel reaches that step. So a large bucket can move down in
    time:
 
-       clock    looked_tick       clock_tick   the bucket comes up
+       clock    moved_tick       clock_tick    the bucket comes up
        own step    |------ d ------>|<-- r -->|
        next step                              |------------------|
 
-   A call that moves the clock to d ticks after the last look, and r ticks
-   before the next step, moves the fraction d/(d+r) of the timers left, so each
-   call pays for the time passed. No call looks before ahead_tick, when the next
-   batch is due to move. A bucket that has begun goes on until it is empty, as
-   `most` stays at TWI_LARGE or above. Restarts raise `most`, which is cut to
+   A call that moves the clock to d ticks after the wheel's last move, and r
+   ticks before its next step, moves the fraction d/(d+r) of the timers left, so
+   each call pays for the time passed. No call looks before ahead_tick, when the
+   next batch is due to move. A bucket that has begun goes on until it is empty,
+   as `most` stays at TWI_LARGE or above. Restarts raise `most`, which is cut to
    the number of pending timers.
 
-   A bucket that becomes large sets ahead_tick to 0. Then d counts from the
-   clock before the call that looks, so that timers do not pay for the time
-   before their start. (To set looked_tick at once would be wrong: in a program
-   in which a bucket becomes large in every call, d would always be 0.)
+   A bucket can become large when it is the next one already, because timers
+   move down into it. They do not pay for the time before they came: if the
+   coarser bucket came up, d counts from the clock before that call; if it moved
+   ahead, from the end of that call, when the clock is there already.
 
    WHERE IT IS FROM. The idea is of Varghese and Lauck (1987). Wheels on demand
    and the delay queue are Kafka's, whose queue has every bucket; here it has
@@ -1028,7 +1035,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
       first, except postponed timers.
 
    FOR SPEED ONLY. A wrong hint, a needless mark, and a wrong `recent` or
-   looked_tick cost only time. A quiet tick, next_time and ahead_tick may be too
+   moved_tick cost only time. A quiet tick, next_time and ahead_tick may be too
    low, `most` and large_tick too high. (Moving ahead is not for speed, but for
    promise 10.)
 */
@@ -1047,8 +1054,9 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 /* The timers of one step of a wheel, or a list outside of the wheels. */
 typedef struct twi_bucket {
     twi_link ring;       /* the timers, in start order */
-    uint64_t quiet_tick; /* in wheels: no timer is due up to this tick, which
-                            may be too low; UINT64_MAX: empty */
+    uint64_t quiet_tick; /* in wheels and in TWI_NO_MEMORY: no timer is due up
+                            to this tick, which may be too low; UINT64_MAX:
+                            empty */
     uint64_t most;       /* in wheels: there are at most so many timers; 0:
                             empty. Restarted, cancelled and fired timers still
                             count */
@@ -1070,7 +1078,11 @@ typedef struct twi_wheel {
     uint64_t large_tick;     /* no large bucket lies after this tick's step; 0
                                 in wheel 0, where nothing moves down. Spares a
                                 look at the next step's bucket */
-    uint64_t *marks;         /* one bit per bucket: it may hold timers */
+    uint64_t moved_tick; /* from here the share counts, or from the own step,
+                                if that began later: the clock when timers last
+                                moved ahead, or clock_time when they moved down
+                                into the next step and made its bucket large */
+    uint64_t *marks;     /* one bit per bucket: it may hold timers */
 } twi_wheel;
 
 /* The lists of timers outside of the wheels. */
@@ -1089,7 +1101,7 @@ enum twi_activity {
     TWI_OPEN = 1,       /* starts are allowed; not in tw_foreach or TW_MALLOC */
     TWI_ADVANCING = 2,  /* inside a call that fires */
     TWI_DRAINING = 4,   /* inside tw_drain */
-    TWI_VISITING = 8,   /* inside tw_foreach: a start returns TW_EBUSY */
+    TWI_VISITING = 8,   /* inside tw_foreach: starts return TW_EBUSY */
     TWI_ALLOCATING = 16 /* inside TW_MALLOC or TW_FREE: nothing changes */
 };
 
@@ -1107,20 +1119,23 @@ struct timingwheel {
     uint64_t clock_time; /* `start`, or the highest `now` of a call that ended:
                             not cut to a tick; behind clock_tick in a call */
     uint64_t next_time;  /* when the next timer is due, or too early, never too
-                            late; UINT64_MAX: perhaps never; 0: not known */
+                            late; UINT64_MAX: perhaps never; 0: not known, or a
+                            call is unfinished, or a list has a timer that is
+                            due: no call is skipped (invariant 6) */
     size_t count;        /* timers pending */
     uint64_t fired;      /* timers fired since tw_init */
     uint64_t cascaded;   /* timers cascaded since tw_init */
     /* The call in progress, or stopped by a limit */
     uint64_t target_time; /* the `now` of the call */
     uint64_t spent_at;    /* the sum of fired and cascaded that ends the call */
-    uint64_t ahead_tick;  /* before this tick no bucket has to move ahead; 0:
-                             a bucket has become large since the last look */
-    uint64_t looked_tick; /* the clock at the last look for large buckets */
+    uint64_t ahead_tick;  /* before this tick no bucket has to move ahead */
     unsigned activity;    /* bits of enum twi_activity; 0: destroyed */
     bool unfinished;      /* has begun, and not ended */
-    bool left;            /* timers were cancelled or restarted since keys were
-                             corrected, so the first key may be too low */
+    bool refused;         /* TW_MALLOC has failed: twi_place asks no more, until
+                             twi_begin_asking. tw_reserve always asks */
+    bool key_in_doubt;    /* timers were cancelled or restarted since the last
+                             walk of twi_correct_keys: the first key may be too
+                             low */
     /* Wheels and lists */
     unsigned queued;             /* wheels in the delay queue */
     twi_wheel missing;           /* stands for each wheel that is not there:
@@ -1696,8 +1711,10 @@ TWI_NOINLINE void twi_requeue(timingwheel *tw, twi_wheel *wheel)
     twi_queue_set(tw, wheel, first == NULL ? UINT64_MAX : first->quiet_tick);
 }
 
-/* Sets the wheel's key, next_time, large_tick and ahead_tick for a timer that
- * is now the first of its wheel, or has made its bucket large. */
+/* A timer for `tick` is now the first of its wheel: sets the wheel's key and
+ * next_time. Or it has made its bucket large (`most` is TWI_LARGE): sets
+ * large_tick, ahead_tick, so that the end of the call looks, or else the next
+ * call, and moved_tick (see MOVING AHEAD). A list has 0 for `most`. */
 TWI_NOINLINE void twi_note_first_or_large(timingwheel *tw, twi_wheel *wheel,
                                           uint64_t most, uint64_t tick)
 {
@@ -1708,7 +1725,9 @@ TWI_NOINLINE void twi_note_first_or_large(timingwheel *tw, twi_wheel *wheel,
     if (most == TWI_LARGE && wheel->shift != 0) {
         if (tick > wheel->large_tick)
             wheel->large_tick = tick;
-        tw->ahead_tick = 0;
+        if (tick >> wheel->shift == (tw->clock_tick >> wheel->shift) + 1)
+            wheel->moved_tick = twi_tick_reached(tw, tw->clock_time);
+        tw->ahead_tick = tw->clock_tick;
     }
 }
 
@@ -1757,8 +1776,10 @@ static bool twi_add_wheel(timingwheel *tw)
     TWI_ENTER_CLOSED(tw, TWI_ALLOCATING);
     twi_wheel *wheel = (twi_wheel *)TW_MALLOC(bytes, tw->alloc_context);
     TWI_LEAVE();
-    if (wheel == NULL)
+    if (wheel == NULL) {
+        tw->refused = true;
         return false;
+    }
     twi_clear(wheel, bytes);
     char *end = (char *)(wheel + 1);
     end += (64 - (uintptr_t)end % 64) % 64; /* a bucket is one cache line */
@@ -1784,6 +1805,14 @@ TWI_NOINLINE twi_wheel *twi_provide_wheel(timingwheel *tw, uint64_t tick)
         wheel = twi_wheel_for(tw, tick);
     while (wheel == &tw->missing && twi_add_wheel(tw));
     return wheel;
+}
+
+/* A call, or a function that may need memory, begins. Inside of a call or a
+ * drain, which has begun itself, an older refusal stays. */
+static inline void twi_begin_asking(timingwheel *tw)
+{
+    if (tw->activity == TWI_OPEN)
+        tw->refused = false;
 }
 
 /* Frees wheels from the coarsest on, until one has timers. */
@@ -1853,12 +1882,23 @@ TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback)
 
 /* ------------------------------------------------- starting, cancelling --- */
 
-/* A timer leaves its bucket. If it is the next one, the next wait searches. */
-static inline void twi_note_leaving(timingwheel *tw, const tw_timer *timer)
+/* Takes a pending timer out of its ring, to cancel, restart or drain it. If it
+ * may be the next one, the next wait searches. This is only so that the wait is
+ * not too short: a next_time that stays is too low, never too late. Of a lone
+ * timer the bucket tells, even if the timer was postponed; of others the
+ * deadline, which misses a postponed one. */
+static inline void twi_leave(timingwheel *tw, tw_timer *timer)
 {
-    tw->left = true;
-    if (TWI_UNLIKELY(timer->deadline <= tw->next_time))
+    twi_link *next = timer->link.next;
+    tw->key_in_doubt = true;
+    if (next == timer->link.prev) { /* alone: both are the bucket */
+        const twi_bucket *bucket = (const twi_bucket *)(const void *)next;
+        if (TWI_UNLIKELY(bucket->quiet_tick <= tw->queue[0]->quiet_tick))
+            tw->next_time = 0;
+    } else if (TWI_UNLIKELY(timer->deadline <= tw->next_time)) {
         tw->next_time = 0;
+    }
+    twi_unlink(tw, &timer->link);
 }
 
 /* Takes a pending timer out of its ring, or counts a new one; sets state and
@@ -1866,12 +1906,10 @@ static inline void twi_note_leaving(timingwheel *tw, const tw_timer *timer)
 static inline void twi_begin_start(timingwheel *tw, tw_timer *timer,
                                    uint64_t deadline)
 {
-    if (twi_is_pending(timer)) {
-        twi_note_leaving(tw, timer);
-        twi_unlink(tw, &timer->link);
-    } else {
+    if (TWI_UNLIKELY(twi_is_pending(timer)))
+        twi_leave(tw, timer);
+    else
         tw->count++;
-    }
     timer->state = TW_PENDING;
     timer->deadline = deadline;
 }
@@ -1910,18 +1948,21 @@ static inline void twi_put(timingwheel *tw, tw_timer *timer, twi_wheel *wheel,
 }
 
 /* Puts a timer for a tick after the clock into its wheel. If the wheel is
- * missing, it is added with `ask`, if there is memory. Else the timer waits in
- * TWI_NO_MEMORY. */
-static void twi_place(timingwheel *tw, tw_timer *timer, uint64_t tick, bool ask)
+ * missing, it is added. If there is no memory, or was none before in this call,
+ * the timer waits in TWI_NO_MEMORY. */
+static void twi_place(timingwheel *tw, tw_timer *timer, uint64_t tick)
 {
     twi_wheel *wheel = twi_wheel_for(tw, tick);
-    if (wheel == &tw->missing && ask)
+    if (wheel == &tw->missing && !tw->refused)
         wheel = twi_provide_wheel(tw, tick);
     if (wheel != &tw->missing) {
         twi_put(tw, timer, wheel, tick, false);
         return;
     }
-    twi_insert(tw, timer, &tw->lists[TWI_NO_MEMORY], false);
+    twi_bucket *list = &tw->lists[TWI_NO_MEMORY];
+    twi_insert(tw, timer, list, false);
+    if (tick - 1 < list->quiet_tick)
+        list->quiet_tick = tick - 1;
     twi_note_first_or_large(tw, wheel, 0, tick);
 }
 
@@ -1942,9 +1983,8 @@ TWI_NOINLINE int twi_start_slow(timingwheel *tw, tw_timer *timer,
         return TW_OK;
     }
     twi_begin_start(tw, timer, deadline);
-    twi_place(tw, timer, tick,
-              tw->activity == TWI_OPEN ||
-                  twi_is_empty(&tw->lists[TWI_NO_MEMORY]));
+    twi_begin_asking(tw);
+    twi_place(tw, timer, tick);
     return TW_OK;
 }
 
@@ -2044,8 +2084,7 @@ TW_DEF int tw_postpone_after(timingwheel *tw, tw_timer *timer, uint64_t now,
 
 static inline void twi_remove(timingwheel *tw, tw_timer *timer, tw_state state)
 {
-    twi_note_leaving(tw, timer);
-    twi_unlink(tw, &timer->link);
+    twi_leave(tw, timer);
     timer->state = (uint32_t)state;
     tw->count--;
 }
@@ -2086,17 +2125,17 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
 static void twi_place_again(timingwheel *tw, tw_timer *timer)
 {
     twi_unlink(tw, &timer->link);
-    twi_place(tw, timer, twi_tick_of(tw, timer->deadline),
-              twi_is_empty(&tw->lists[TWI_NO_MEMORY]));
+    twi_place(tw, timer, twi_tick_of(tw, timer->deadline));
     tw->cascaded++;
 }
 
 /* TWI_NO_MEMORY has come up, or wheels were added: its due timers go to the
- * list of the call, others to their wheels, and the rest waits on. With `ask`,
- * each timer asks for memory, until there is none. */
-TWI_NOINLINE void twi_place_waiting(timingwheel *tw, bool ask)
+ * list of the call, others to their wheels, and the rest waits on. */
+TWI_NOINLINE void twi_place_waiting(timingwheel *tw)
 {
-    const twi_link *ring = &tw->lists[TWI_NO_MEMORY].ring, *last = ring->prev;
+    const twi_link *ring = &tw->lists[TWI_NO_MEMORY].ring;
+    const twi_link *last = ring->prev; /* those that wait on come after it */
+    tw->lists[TWI_NO_MEMORY].quiet_tick = UINT64_MAX;
     twi_queue_set(tw, &tw->missing, UINT64_MAX);
     tw->next_time = 0;
     for (const twi_link *link = ring; link != last;) {
@@ -2107,8 +2146,7 @@ TWI_NOINLINE void twi_place_waiting(timingwheel *tw, bool ask)
             twi_insert(tw, timer, &tw->lists[TWI_THIS_CALL], false);
             continue;
         }
-        twi_place(tw, timer, twi_tick_of(tw, timer->deadline), ask);
-        ask = ask && ring->prev != link;
+        twi_place(tw, timer, twi_tick_of(tw, timer->deadline));
     }
 }
 
@@ -2117,15 +2155,15 @@ TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon)
     twi_rule_ready(__func__, tw);
     if (tw == NULL || tw->activity == 0)
         return TW_EINVAL;
-    if ((tw->activity & TWI_ALLOCATING) != 0)
+    if ((tw->activity & TWI_OPEN) == 0)
         return TW_EBUSY;
     uint64_t tick = twi_tick_of(tw, horizon);
+    twi_begin_asking(tw);
     if (tick <= tw->clock_tick) /* the finest wheel */
         tick = tw->clock_tick + (tw->clock_tick != UINT64_MAX);
     if (tick != tw->clock_tick && twi_provide_wheel(tw, tick) == &tw->missing)
         return TW_ENOMEM;
-    if ((tw->activity & TWI_VISITING) == 0) /* else tw_foreach does it */
-        twi_place_waiting(tw, false);
+    twi_place_waiting(tw);
     return TW_OK;
 }
 
@@ -2135,13 +2173,13 @@ static inline bool twi_is_spent(const timingwheel *tw)
     return tw->fired + tw->cascaded == tw->spent_at;
 }
 
-/* Moves up to `most` timers of the bucket of `tick` to the next finer wheel
- * (see MOVING DOWN). */
+/* Moves the last `timers` timers of the bucket of `tick`, if it has so many, to
+ * the next finer wheel (see MOVING DOWN), until the limit is reached. */
 TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
-                                uint64_t tick, uint64_t most)
+                                uint64_t tick, uint64_t timers)
 {
     twi_bucket *from = twi_bucket_of(tw, wheel, tick);
-    for (; most != 0 && !twi_is_spent(tw) && !twi_is_empty(from); most--) {
+    for (; timers != 0 && !twi_is_spent(tw) && !twi_is_empty(from); timers--) {
         twi_rule_ring(tw->called, from);
         tw_timer *timer = twi_timer_of(from->ring.prev);
         uint64_t its_tick = twi_tick_of(tw, timer->deadline);
@@ -2245,128 +2283,140 @@ static inline tw_timer *twi_take_from_wheel(timingwheel *tw, twi_wheel *wheel)
 
 /* --------------------------------------------------------- moving ahead --- */
 
-/* Returns timers * passed / span, rounded up; passed < span. 24 bits of the
- * span are exact enough, and leave 40 for the number of timers. */
-static uint64_t twi_share_of(uint64_t timers, uint64_t passed, uint64_t span)
+/* Moves the share for the time passed: the fraction d/(d+r) of `timers` timers,
+ * rounded up, of the bucket of the next step. `own` is where the wheel's own
+ * step begins, and `next` where its next step does. */
+TWI_WRAPS static inline void twi_move_share(timingwheel *tw, twi_wheel *wheel,
+                                            uint64_t own, uint64_t next,
+                                            uint64_t timers)
 {
-    unsigned bits = twi_highest_bit(span);
-    unsigned shift = bits < 24 ? 0 : bits - 23;
-    passed >>= shift;
-    span >>= shift;
-    return (timers * passed + span - 1) / span;
+    uint64_t from = wheel->moved_tick < own ? own : wheel->moved_tick;
+    /* 24 bits of a time are exact enough, and leave 40 for timers. */
+    unsigned cut = wheel->shift < 24 ? 0 : wheel->shift - 24;
+    uint64_t passed = (tw->clock_tick - from) >> cut; /* d */
+    uint64_t span = ((next - from - 1) >> cut) + 1;   /* d + r */
+    if (passed == 0)
+        return; /* moved_tick stays, so that short times add up */
+    twi_move_down(tw, wheel, next, (timers * passed + span - 1) / span);
+    wheel->moved_tick = tw->clock_tick;
 }
 
 /* Moves a share of each large bucket down early (see MOVING AHEAD), and sets
- * ahead_tick: when the next batch is due to move. */
-TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw, uint64_t before)
+ * ahead_tick: when the next batch is due to move. If that makes a bucket of a
+ * finer wheel large, ahead_tick becomes the clock, and stays that. */
+TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
 {
-    uint64_t clock = tw->clock_tick, looked = tw->looked_tick;
-    if (tw->ahead_tick == 0) /* a bucket became large: count from this call */
-        looked = twi_tick_reached(tw, before);
-    tw->looked_tick = clock;
+    uint64_t clock = tw->clock_tick;
     tw->ahead_tick = UINT64_MAX;
-    for (const twi_wheel *wheel = tw->missing.finer; wheel->shift != 0;
+    for (twi_wheel *wheel = tw->missing.finer; wheel->shift != 0;
          wheel = wheel->finer) {
         uint64_t own = clock >> wheel->shift << wheel->shift;
-        uint64_t end = own + (UINT64_C(1) << wheel->shift), look_at = end;
-        if (wheel->large_tick < end || end == 0)
+        uint64_t next = own + (UINT64_C(1) << wheel->shift), look_tick = next;
+        if (wheel->large_tick < next || next == 0)
             continue; /* no large bucket, or no step beyond 64 bits */
-        uint64_t from = looked < own ? own : looked;
-        twi_bucket *bucket = twi_bucket_of(tw, wheel, end);
+        twi_bucket *bucket = twi_bucket_of(tw, wheel, next);
         if (bucket->most > TWI_LARGE && bucket->most > tw->count)
             bucket->most = tw->count; /* restarts count, too */
         if (bucket->most >= TWI_LARGE) {
-            twi_move_down(tw, wheel, end,
-                          twi_share_of(bucket->most, clock - from, end - from));
+            twi_move_share(tw, wheel, own, next, bucket->most);
             if (bucket->most != 0 && bucket->most < TWI_LARGE)
                 bucket->most = TWI_LARGE; /* goes on until it is empty */
-            look_at = clock + (end - clock) / (bucket->most / TWI_BATCH + 1);
+            look_tick = clock + (next - clock) / (bucket->most / TWI_BATCH + 1);
         }
-        if (look_at < tw->ahead_tick)
-            tw->ahead_tick = look_at;
+        if (look_tick < tw->ahead_tick)
+            tw->ahead_tick = look_tick;
     }
 }
 
 /* --------------------------------------------------------------- firing --- */
 
-/* Returns the quiet tick of a wheel, or of `missing`, without emptied buckets,
- * whose marks are cleared with `clear`. It is exact, unless the first bucket is
- * large: no walk is longer. A timer postponed out of the step counts as due at
- * the end of the step. */
-TWI_WRAPS static inline uint64_t
-twi_true_quiet_tick(const timingwheel *tw, const twi_wheel *wheel, bool clear)
+/* Returns the quiet tick of a wheel, or of `missing`, after a walk through its
+ * first bucket, or the list. It is exact, unless these have TWI_FEW + TWI_LARGE
+ * timers or more: no walk is longer, and what they say themselves is never too
+ * high. A timer postponed out of the step counts as due at the end of the step,
+ * when its bucket must come up. With `correct`, the bucket or list keeps the
+ * result, and marks of emptied buckets go. (`missing` has no step, and its
+ * shift may be 64.) */
+TWI_WRAPS static uint64_t
+twi_true_quiet_tick(const timingwheel *tw, const twi_wheel *wheel, bool correct)
 {
     bool is_missing = wheel == &tw->missing;
-    const twi_bucket *bucket = is_missing ? &tw->lists[TWI_NO_MEMORY]
-                                          : twi_first_bucket(tw, wheel, clear);
-    if (bucket == NULL || twi_is_empty(bucket))
+    twi_bucket *first = is_missing ? &wheel->buckets[TWI_NO_MEMORY]
+                                   : twi_first_bucket(tw, wheel, correct);
+    if (first == NULL || twi_is_empty(first))
         return UINT64_MAX;
     unsigned timers = 0;
     uint64_t earliest = UINT64_MAX;
     if (!is_missing)
         earliest =
-            (bucket->quiet_tick + 1) | ((UINT64_C(1) << wheel->shift) - 1);
-    for (twi_link *link = bucket->ring.prev; link != &bucket->ring;
+            (first->quiet_tick + 1) | ((UINT64_C(1) << wheel->shift) - 1);
+    for (twi_link *link = first->ring.prev; link != &first->ring;
          link = link->prev) {
         uint64_t tick = twi_tick_of(tw, twi_timer_of(link)->deadline);
         TWI_PREFETCH_HINT(twi_timer_of(link));
         earliest = tick < earliest ? tick : earliest;
         if (++timers == TWI_FEW + TWI_LARGE)
-            return is_missing ? wheel->quiet_tick : bucket->quiet_tick;
+            return first->quiet_tick;
     }
+    if (correct)
+        first->quiet_tick = earliest - 1;
     return earliest - 1;
 }
 
-/* Returns the least true quiet tick of all wheels, for when the next timer has
- * left. `correct` is NULL, or `tw`, whose keys then become true. */
-TWI_NOINLINE uint64_t twi_search_quiet_tick(const timingwheel *tw,
-                                            timingwheel *correct)
+/* Returns the least true quiet tick, for a wait after timers have left. */
+TWI_NOINLINE uint64_t twi_search_quiet_tick(const timingwheel *tw)
 {
     uint64_t least = UINT64_MAX;
-    twi_wheel *wheel = tw->missing.finer;
+    const twi_wheel *wheel = &tw->missing;
     do {
-        uint64_t quiet = wheel->quiet_tick;
-        if (quiet < least) {
-            quiet = twi_true_quiet_tick(tw, wheel, correct != NULL);
-            if (correct != NULL) {
-                if (quiet != UINT64_MAX && wheel != &tw->missing)
-                    twi_bucket_of(tw, wheel, quiet + 1)->quiet_tick = quiet;
-                twi_queue_set(correct, wheel, quiet);
-            }
+        if (wheel->quiet_tick < least) {
+            uint64_t quiet = twi_true_quiet_tick(tw, wheel, false);
+            least = quiet < least ? quiet : least;
         }
-        least = quiet < least ? quiet : least;
         wheel = wheel->finer;
-    } while (wheel != tw->missing.finer);
+    } while (wheel != &tw->missing);
     return least;
 }
 
-/* After timers have left: corrects the keys, unless the first one is right,
- * because its bucket begins with a timer for the tick after. */
+/* True if the key is seen to be true without a walk: its bucket begins with a
+ * timer for the tick after. */
+static inline bool twi_key_is_seen(const timingwheel *tw,
+                                   const twi_wheel *wheel, uint64_t key)
+{
+    if (wheel == &tw->missing)
+        return false;
+    const twi_bucket *bucket = twi_bucket_of(tw, wheel, key + 1);
+    return !twi_is_empty(bucket) &&
+           twi_tick_of(tw, twi_timer_of(bucket->ring.next)->deadline) ==
+               key + 1;
+}
+
+/* After timers have left: raises the first key until it is true. Other keys may
+ * stay too low, and each costs at most a call that fires nothing. A walk ends
+ * the doubt, so that no timer that leaves pays for two; a key that is seen to
+ * be true cost no walk, and the next first key is still in doubt. */
 TWI_NOINLINE void twi_correct_keys(timingwheel *tw)
 {
-    const twi_wheel *wheel = tw->queue[0];
-    if (wheel->quiet_tick == UINT64_MAX)
-        return;
-    if (wheel != &tw->missing) {
-        uint64_t tick = wheel->quiet_tick + 1;
-        const twi_bucket *bucket = twi_bucket_of(tw, wheel, tick);
-        if (!twi_is_empty(bucket) &&
-            twi_tick_of(tw, twi_timer_of(bucket->ring.next)->deadline) == tick)
+    uint64_t before, quiet;
+    do {
+        twi_wheel *first = tw->queue[0];
+        before = first->quiet_tick;
+        if (twi_key_is_seen(tw, first, before))
             return;
-    }
-    tw->left = false;
-    (void)twi_search_quiet_tick(tw, tw);
+        quiet = twi_true_quiet_tick(tw, first, true);
+        twi_queue_set(tw, first, quiet);
+    } while (quiet != before);
+    tw->key_in_doubt = false;
 }
 
 static inline void twi_end_call(timingwheel *tw, uint64_t target_tick)
 {
-    uint64_t before = tw->clock_time;
     tw->unfinished = false;
     tw->clock_tick = target_tick;
-    tw->clock_time = tw->target_time;
+    tw->clock_time = tw->target_time; /* first: moved_tick counts from it */
     if (TWI_UNLIKELY(target_tick >= tw->ahead_tick))
-        twi_move_ahead(tw, before);
-    if (TWI_UNLIKELY(tw->left))
+        twi_move_ahead(tw);
+    if (TWI_UNLIKELY(tw->key_in_doubt))
         twi_correct_keys(tw);
     uint64_t quiet = tw->queue[0]->quiet_tick;
     if (twi_is_empty(&tw->lists[TWI_NEXT_CALL]))
@@ -2397,52 +2447,63 @@ static inline tw_timer *twi_take_next_due(timingwheel *tw, uint64_t target_tick)
         if (wheel != &tw->missing)
             timer = twi_take_from_wheel(tw, wheel);
         else
-            twi_place_waiting(tw, true);
+            twi_place_waiting(tw);
     }
     return timer;
 }
 
-/* Finishes the unfinished call, and runs the call for `now`. With `one`, it
- * returns the first due timer instead of firing. */
-TWI_WRAPS static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
-                                              uint64_t limit, bool one)
+/* Goes on with the unfinished call, until it ends or its limit is reached. With
+ * `one`, returns the first due timer instead of firing. */
+TWI_WRAPS static tw_timer *twi_go_on(timingwheel *tw, bool one)
 {
-    tw_timer *timer = NULL;
-    bool begun = false;
+    tw_timer *timer;
     const char *called = tw->called;
+    uint64_t target_tick = twi_tick_reached(tw, tw->target_time);
     TWI_ENTER(tw, TWI_ADVANCING);
-    tw->spent_at = tw->fired + tw->cascaded + limit;
-    do {
-        if (!tw->unfinished) {
-            tw->target_time = now < tw->clock_time ? tw->clock_time : now;
-            tw->next_time = 0;
-            twi_append_ring(tw, &tw->lists[TWI_NEXT_CALL],
-                            &tw->lists[TWI_THIS_CALL]);
-            tw->unfinished = begun = true;
-        }
-        uint64_t target_tick = twi_tick_reached(tw, tw->target_time);
-        while ((timer = twi_take_next_due(tw, target_tick)) != NULL) {
-            timer->state = TW_FIRED;
-            tw->count--;
-            tw->fired++;
-            if (one)
-                break;
-            twi_advise_callback(tw, timer);
-            if (timer->callback != NULL)
-                TW_CALL(tw, timer);
-            twi_set_called(tw, called);
-        }
-    } while (!tw->unfinished && !begun); /* only the older call has ended */
+    while ((timer = twi_take_next_due(tw, target_tick)) != NULL) {
+        timer->state = TW_FIRED;
+        tw->count--;
+        tw->fired++;
+        if (one)
+            break;
+        twi_advise_callback(tw, timer);
+        if (timer->callback != NULL)
+            TW_CALL(tw, timer);
+        twi_set_called(tw, called);
+    }
     TWI_LEAVE();
     return timer;
 }
 
+/* Finishes the older call, if it is unfinished; it keeps its own target_time.
+ * If nothing of that is left, begins the call for `now`, within what is left of
+ * the same limit. A call ends in twi_take_next_due alone: there `unfinished`
+ * becomes false. */
+TWI_WRAPS static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
+                                              uint64_t limit, bool one)
+{
+    tw_timer *timer = NULL;
+    tw->spent_at = tw->fired + tw->cascaded + limit;
+    twi_begin_asking(tw);
+    if (tw->unfinished)
+        timer = twi_go_on(tw, one);
+    if (timer != NULL || tw->unfinished)
+        return timer;
+    tw->target_time = now < tw->clock_time ? tw->clock_time : now;
+    tw->next_time = 0;
+    twi_append_ring(tw, &tw->lists[TWI_NEXT_CALL], &tw->lists[TWI_THIS_CALL]);
+    tw->unfinished = true;
+    return twi_go_on(tw, one);
+}
+
 /* Returns true if a call is refused, or has nothing to do but to move the
- * clock, which is then done. */
+ * clock, which is then done. An unfinished call is never skipped, because its
+ * next_time is 0. Nor is a `now` before the clock: twi_advance takes the clock
+ * for it, which never goes back. */
 static inline bool twi_skip_call(timingwheel *tw, uint64_t now)
 {
     if (tw == NULL || tw->activity != TWI_OPEN)
-        return true;
+        return true; /* refused */
     if (now >= tw->next_time || now < tw->clock_time)
         return false;
     uint64_t target_tick = twi_tick_reached(tw, now);
@@ -2510,7 +2571,7 @@ TWI_NOINLINE bool twi_search_next(const timingwheel *tw, uint64_t *deadline)
         return true;
     }
     uint64_t quiet =
-        tw->left ? twi_search_quiet_tick(tw, NULL) : tw->queue[0]->quiet_tick;
+        tw->key_in_doubt ? twi_search_quiet_tick(tw) : tw->queue[0]->quiet_tick;
     if (quiet >= tw->last_tick)
         return false;
     *deadline = (quiet + 1) * tw->tick_length;
@@ -2572,9 +2633,8 @@ typedef struct twi_walk {
 
 /* Returns the next bucket; NULL at the end. TWI_THIS_CALL comes before the
  * wheels, from the coarsest on, and the other lists after them, so that timers
- * of one tick come in start order. (A visitor may add a wheel, which is coarser
- * than all others, and empty. `missing` leads from a const timingwheel to lists
- * that may change.) */
+ * of one tick come in start order. (`missing` leads from a const timingwheel to
+ * lists that may change.) */
 static twi_bucket *twi_next_bucket(const timingwheel *tw, twi_walk *at)
 {
     if (at->wheel == NULL) {
@@ -2617,8 +2677,6 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
         }
     }
     TWI_LEAVE();
-    if (!twi_is_empty(&tw->lists[TWI_NO_MEMORY])) /* a visitor may reserve */
-        twi_place_waiting(tw, false);
     return visited;
 }
 
@@ -2645,6 +2703,7 @@ static size_t twi_drain(timingwheel *tw, tw_visitor *visit, void *context)
     const char *called = tw->called;
     size_t timers = 0;
     twi_walk at = {NULL, 0, true};
+    twi_begin_asking(tw);
     TWI_ENTER(tw, TWI_DRAINING);
     twi_bucket *drained = twi_next_bucket(tw, &at); /* TWI_THIS_CALL */
     for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;)

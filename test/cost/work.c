@@ -35,7 +35,7 @@
 #include "../lib/random.h"
 
 /* The laws, in blocks. */
-enum { START = 50, CANCEL = 10, POSTPONE = 10, MOVE = 20, LOOK = 1300 };
+enum { START = 50, CANCEL = 11, POSTPONE = 10, MOVE = 20, LOOK = 1300 };
 enum { CALL = 200, UNIT = 200, STALE = 20, WAIT = 4 };
 
 #define TIMERS 310000
