@@ -2160,9 +2160,13 @@ TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon)
     uint64_t tick = twi_tick_of(tw, horizon);
     twi_begin_asking(tw);
     if (tick <= tw->clock_tick) /* the finest wheel */
-        tick = tw->clock_tick + (tw->clock_tick != UINT64_MAX);
-    if (tick != tw->clock_tick && twi_provide_wheel(tw, tick) == &tw->missing)
-        return TW_ENOMEM;
+        tick = tw->clock_tick + 1; /* may wrap: the distance is 1 */
+    /* By the distance alone, without the exception of twi_wheel_for, for which
+     * the clock may stand otherwise when the same delay starts later. */
+    unsigned bit = twi_highest_bit(tick - tw->clock_tick);
+    while (tw->wheel_by_bit[bit] == &tw->missing)
+        if (!twi_add_wheel(tw))
+            return TW_ENOMEM;
     twi_place_waiting(tw);
     return TW_OK;
 }
