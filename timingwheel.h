@@ -454,12 +454,14 @@ typedef struct tw_config {
 #define TWI_MOST_STEPS (1024u << 2 * (SIZE_MAX > 65535))
 
 /* The bytes of a wheel, from TW_MALLOC, as a constant expression; a multiple
- * of the size of uint64_t. (64 serve to align the buckets.) */
+ * of the size of uint64_t. (TWI_LINE serves to align the buckets.) */
 #define TW_WHEEL_BYTES(wheel_size)                              \
-    (TWI_WORDS(sizeof(twi_wheel) + 64 +                         \
+    (TWI_WORDS(sizeof(twi_wheel) + TWI_LINE +                   \
                2 * (size_t)(wheel_size) * sizeof(twi_bucket)) + \
      TWI_WORDS((2 * (size_t)(wheel_size) + 7) / 8))
 #define TWI_WORDS(bytes) (((bytes) + 7) / 8 * sizeof(uint64_t))
+#define TWI_LINE (UINTPTR_MAX > UINT32_MAX ? 64 : 0) /* a small machine has no
+                                                       cache lines to meet */
 
 /* The result of tw_get_stats. */
 typedef struct tw_stats {
@@ -1179,7 +1181,9 @@ struct timingwheel {
 
 /* Limits that tests change. */
 #ifndef TWI_FEW
-#define TWI_FEW 12 /* a bucket with more timers moves down to fire */
+/* A bucket with more timers moves down to fire. Without a cache a look at a
+ * timer costs far less than a move. */
+#define TWI_FEW (UINTPTR_MAX > UINT32_MAX ? 12 : 64)
 #endif
 #ifndef TWI_LARGE
 #define TWI_LARGE 32 /* a bucket with as many moves down ahead of time */
@@ -1782,7 +1786,8 @@ static bool twi_add_wheel(timingwheel *tw)
     }
     twi_clear(wheel, bytes);
     char *end = (char *)(wheel + 1);
-    end += (64 - (uintptr_t)end % 64) % 64; /* a bucket is one cache line */
+    if (TWI_LINE != 0) /* a bucket is one cache line */
+        end += (64 - (uintptr_t)end % 64) % 64;
     wheel->buckets = (twi_bucket *)(void *)end;
     wheel->marks = (uint64_t *)(void *)(wheel->buckets + buckets);
     for (size_t i = 0; i < buckets; i++)
