@@ -2722,7 +2722,9 @@ static size_t twi_drain(timingwheel *tw, tw_visitor *visit, void *context)
     tw->next_time = 0; /* a visitor may throw: then timers are left */
     for (; !twi_is_empty(drained); timers++) {
         twi_rule_ring(called, drained);
-        tw_timer *timer = twi_timer_of(drained->ring.next);
+        tw_timer *timer = twi_timer_of(visit != NULL ? drained->ring.next
+                                                     : drained->ring.prev);
+        TWI_PREFETCH_HINT(timer); /* of use from the back */
         twi_remove(tw, timer, TW_IDLE);
         if (visit != NULL)
             visit(timer, context);
@@ -2842,9 +2844,10 @@ static void twi_write_line(tw_writer *write, void *context, const char *words,
 
 static size_t twi_ring_length(const twi_bucket *bucket)
 {
-    size_t timers = 0;
-    TWI_FOR_EACH (link, bucket)
-        timers++;
+    size_t timers = 0; /* from the back, because hints lead that way */
+    for (twi_link *link = bucket->ring.prev; link != &bucket->ring;
+         link = link->prev, timers++)
+        TWI_PREFETCH_HINT(twi_timer_of(link));
     return timers;
 }
 
