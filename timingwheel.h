@@ -2683,6 +2683,12 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
             next = link->next; /* the visitor may cancel and free the timer */
             visited++;
             visit(twi_timer_of(link), context);
+            TWI_MISUSE(next != &bucket->ring &&
+                           twi_timer_of(next)->state == TW_CANCELLED,
+                       __func__, twi_timer_of(next),
+                       "the visitor has cancelled a timer that is not the "
+                       "visited one: take tw_drain, whose visitor "
+                       "may, or note the timer until tw_foreach has returned");
         }
     }
     TWI_LEAVE();
