@@ -396,6 +396,14 @@ extern "C++" { /* this header may be included inside extern "C" */
 #define TWI_VERSION \
     TWI_NAME(TW_VERSION_MAJOR, TW_VERSION_MINOR, TW_VERSION_PATCH)
 
+/* With /EHsc, Microsoft's compiler takes functions of extern "C" for ones that
+ * never throw, unless they say otherwise. */
+#ifdef __cplusplus
+#define TWI_THROWS noexcept(false)
+#else
+#define TWI_THROWS
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -714,7 +722,7 @@ TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
  * clock has reached waits for the next call. Does nothing and returns 0 inside
  * a callback or visitor, but a callback may advance or poll a second
  * timingwheel, as for a second clock. Costs what promise 7 says. */
-TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
+TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now) TWI_THROWS;
 
 /* Acts like tw_advance_clock, but handles at most `limit` timers, fired or
  * cascaded. Returns the number fired, which may be 0 while timers are left. A
@@ -725,7 +733,7 @@ TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now);
  * limit 0 does nothing. Costs O(1) per timer handled and per bucket emptied by
  * cancels. */
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
-                                     size_t limit);
+                                     size_t limit) TWI_THROWS;
 
 /* Returns the next timer due at `now`, marked as fired, without calling the
  * callback. Returns NULL if no timer is due; the clock is then `now` or later.
@@ -786,7 +794,8 @@ TW_DEF const char *tw_strerror(int status);
  * the visited timer, but must not touch another, which may be the next to
  * visit. Inside a visitor tw_start and tw_reserve return TW_EBUSY, and
  * tw_foreach and tw_drain return 0. Costs a pass. */
-TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context);
+TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit,
+                         void *context) TWI_THROWS;
 
 /* Returns the first pending timer, in the order of tw_foreach, for which
  * `match` returns true, or NULL: "the timer with this number", "any timer that
@@ -794,7 +803,7 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context);
  * not found. `match` must change nothing. Costs a pass up to the timer, and no
  * function is faster: with many timers, keep a map from number to timer. */
 TW_DEF tw_timer *tw_find(const timingwheel *tw, tw_matcher *match,
-                         void *context);
+                         void *context) TWI_THROWS;
 
 /* Takes out every pending timer, in the order of tw_foreach, and returns their
  * number. Each timer becomes idle, then `visit` is called, unless NULL:
@@ -804,7 +813,8 @@ TW_DEF tw_timer *tw_find(const timingwheel *tw, tw_matcher *match,
  * visited. Timers that await a visit are pending, but never wake the loop. If a
  * visitor throws, the timers not yet visited stay pending, and may fire
  * anywhere within their ticks. Allowed in a callback. Costs a pass. */
-TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context);
+TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit,
+                       void *context) TWI_THROWS;
 
 /* Returns true if the structure is sound (see INVARIANTS), for tests and
  * debugging. Returns false for NULL and after tw_destroy. Costs a pass. */
@@ -819,7 +829,8 @@ TW_DEF bool tw_check(const timingwheel *tw);
  * the wheel has more than 64: . (empty), 1 to 9, + (ten or more) or # (a
  * hundred or more). Allowed in callbacks and visitors; `write` must not change
  * `tw`. Costs a pass. */
-TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context);
+TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write,
+                    void *context) TWI_THROWS;
 
 #ifdef TIMINGWHEEL_THREADS
 
@@ -2536,13 +2547,13 @@ static inline size_t twi_fire(const char *function, timingwheel *tw,
     return (tw->fired - before) & SIZE_MAX;
 }
 
-TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now)
+TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now) TWI_THROWS
 {
     return twi_fire(__func__, tw, now, UINT64_MAX);
 }
 
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
-                                     size_t limit)
+                                     size_t limit) TWI_THROWS
 {
     return twi_fire(__func__, tw, now, limit);
 }
@@ -2667,7 +2678,8 @@ static twi_bucket *twi_next_bucket(const timingwheel *tw, twi_walk *at)
     return ++at->index < TWI_LISTS ? &tw->missing.buckets[at->index] : NULL;
 }
 
-TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
+TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit,
+                         void *context) TWI_THROWS
 {
     size_t visited = 0;
     twi_walk at = {NULL, 0, true};
@@ -2696,7 +2708,7 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
 }
 
 TW_DEF tw_timer *tw_find(const timingwheel *tw, tw_matcher *match,
-                         void *context)
+                         void *context) TWI_THROWS
 {
     twi_walk at = {NULL, 0, false};
     twi_rule_in_place(__func__, tw);
@@ -2740,7 +2752,8 @@ static size_t twi_drain(timingwheel *tw, tw_visitor *visit, void *context)
     return timers;
 }
 
-TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
+TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit,
+                       void *context) TWI_THROWS
 {
     twi_rule_ready(__func__, tw);
     if (tw == NULL || (tw->activity & TWI_OPEN) == 0)
@@ -2888,7 +2901,8 @@ TWI_WRAPS static void twi_draw_wheel(const timingwheel *tw,
     twi_write_line(write, context, row, &timers);
 }
 
-TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
+TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write,
+                    void *context) TWI_THROWS
 {
     tw_stats stats;
     twi_rule_in_place(__func__, tw);
