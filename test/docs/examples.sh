@@ -161,47 +161,6 @@ all_broken_links() {
 
 # ---------------------------------------------------------------- pictures ---
 
-# Prints what cannot be true in a picture. The step of wheel k is that of wheel
-# 1 to the power of k. "N or fewer" names a setting of the header. The hand
-# begins at the first bucket (each is 41 wide), and then stands only on buckets
-# with a timer.
-false_captions() {
-    settings=$(sed -n '/^#define TWI*_[A-Z_]*\(FEW\|LARGE\|WHEEL_SIZE\) /p' \
-        timingwheel.h | awk '{ print $3 }' | tr '\n' ' ')
-    for picture in test/docs/*.svg; do
-        awk -v settings=" $settings" -v file="$picture" '
-            /@keyframes hand/ {
-                for (n = split($0, x, /translateX\(/); n > 1; n--)
-                    hand[int(x[n] / 41)]
-            }
-            /<circle.*translate/ {
-                n = split($0, x, /[^0-9]+/)
-                if (x[3] + x[n - 1] > 260)
-                    timer[int((x[2] + x[n - 2] - 8) / 41)]
-            }
-            {
-                gsub(/<[^>]*>/, "\n")
-                lines = split($0, line, "\n")
-                for (i = 1; i <= lines; i++) {
-                    split(line[i], word, /[^0-9]+/)
-                    if (line[i] ~ /^wheel [0-9]+, [0-9]+ ticks? per bucket/)
-                        step[word[2]] = word[3]
-                    if (line[i] ~ /or fewer/ &&
-                        !index(settings, " " word[2] " "))
-                        print file ": no setting: " line[i]
-                }
-            }
-            END {
-                for (k in hand)
-                    if (k > 0 && !(k in timer))
-                        print file ": the hand has no timer at bucket " k
-                for (k in step)
-                    if (step[k] != step[1] ^ k)
-                        print file ": wheel " k ", " step[k] " ticks"
-            }' "$picture"
-    done
-}
-
 # A browser runs no script and fetches nothing for an image.
 more_than_pictures() {
     grep -nE "<script|(href|src)=['\"][^#]|url\\(|@import" test/docs/*.svg
@@ -213,7 +172,6 @@ extract_readme
 extract_header
 expect_nothing 'every link leads to a file' all_broken_links
 expect_nothing 'every fragment is compiled' not_included
-expect_nothing 'no caption of a picture is false' false_captions
 expect_nothing 'pictures are small, and need nothing' more_than_pictures
 expect 'README.md and the manual have examples' \
     test -f "$build/readme-1.c" -a -f "$build/synopsis.c"
