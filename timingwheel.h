@@ -468,7 +468,8 @@ typedef struct tw_config {
                2 * (size_t)(wheel_size) * sizeof(twi_bucket)) + \
      TWI_WORDS((2 * (size_t)(wheel_size) + 7) / 8))
 #define TWI_WORDS(bytes) (((bytes) + 7) / 8 * sizeof(uint64_t))
-#define TWI_LINE (UINTPTR_MAX > UINT32_MAX ? 64 : 0) /* a small machine has no
+#define TWI_LINE \
+    (UINTPTR_MAX > UINT32_MAX ? 64 : 0) /* a small machine has no
                                                        cache lines to meet */
 
 /* The result of tw_get_stats. */
@@ -1199,8 +1200,14 @@ struct timingwheel {
 #ifndef TWI_LARGE
 #define TWI_LARGE 32 /* a bucket with as many moves down ahead of time */
 #endif
-/* A large bucket moves ahead in batches of so many timers. A hint reaches two
- * batches ahead, so that each batch is fetched from memory in time. */
+/* So many timers move down even if they are all due: on the way they are fetched
+ * from memory ahead. Without it a million timers of one tick, in random memory
+ * order, take four times as long. */
+#ifndef TWI_CROWD
+#define TWI_CROWD 32768
+#endif
+/* A large bucket moves ahead in batches of so many timers, as many as a hint
+ * reaches ahead, so that each batch is fetched from memory in time. */
 #define TWI_BATCH 8
 
 /* TWI_PORTABLE switches the builtins and attributes of gcc and clang off.
@@ -1278,23 +1285,15 @@ static void twi_set_called(timingwheel *tw, const char *function)
             TWI_REPORT(function, timer, sentence);     \
     } while (0)
 
-static void twi_rule_given(const char *function, const timingwheel *tw)
-{
-    TWI_MISUSE(tw == NULL, function, NULL,
-               "the timingwheel is NULL: pass the address of one of yours");
-}
-
-static void twi_rule_timer_given(const char *function, const tw_timer *timer)
-{
-    TWI_MISUSE(timer == NULL, function, NULL,
-               "the timer is NULL: pass the address of one of yours");
-}
+#define TWI_RULE_GIVEN(function, argument, noun)   \
+    TWI_MISUSE((argument) == NULL, function, NULL, \
+               "the " noun " is NULL: pass the address of one of yours")
 
 /* The timingwheel may be used, and is where it was set up: `missing` points
  * into it. */
 static void twi_rule_set_up(const char *function, const timingwheel *tw)
 {
-    twi_rule_given(function, tw);
+    TWI_RULE_GIVEN(function, tw, "timingwheel");
     TWI_MISUSE(tw != NULL && tw->missing.buckets != tw->lists, function, NULL,
                "the timingwheel is used before tw_init or after tw_destroy, "
                "or was moved or copied: keep it where tw_init has set it up");
@@ -1382,7 +1381,7 @@ static void twi_rule_use(const char *function, timingwheel *tw,
                          const tw_timer *timer)
 {
     twi_rule_ready(function, tw);
-    twi_rule_timer_given(function, timer);
+    TWI_RULE_GIVEN(function, timer, "timer");
     if (TWI_DEBUGGING && tw != NULL && timer != NULL)
         twi_rule_timer(tw, timer);
 }
@@ -1558,10 +1557,11 @@ static inline tw_timer *twi_timer_of(twi_link *link)
     return (tw_timer *)(void *)link;
 }
 
-/* The timers of a bucket, in start order; none may leave meanwhile. */
-#define TWI_FOR_EACH(link, bucket)                                      \
-    for (twi_link *link = (bucket)->ring.next; link != &(bucket)->ring; \
-         link = link->next)
+/* The timers of a bucket from the last to the first, which is the way that hints
+ * lead; none may leave meanwhile. */
+#define TWI_FROM_BACK(link, bucket)                                     \
+    for (twi_link *link = (bucket)->ring.prev; link != &(bucket)->ring; \
+         link = link->prev)
 
 static inline bool twi_is_pending(const tw_timer *timer)
 {
@@ -1702,7 +1702,7 @@ static inline twi_bucket *twi_first_bucket(const timingwheel *tw,
     uint32_t from = twi_index_of(tw, wheel, tw->clock_tick);
     uint32_t last = tw->bucket_mask / 64, word = from / 64;
     uint64_t bits = wheel->marks[word] >> from % 64 << from % 64;
-    for (uint32_t left = last + 1;; left--) {
+    for (uint32_t words = last + 1;; words--) {
         for (; bits != 0; bits &= bits - 1) {
             uint64_t lowest = bits & ~(bits - 1);
             twi_bucket *bucket =
@@ -1712,7 +1712,7 @@ static inline twi_bucket *twi_first_bucket(const timingwheel *tw,
             if (clear)
                 wheel->marks[word] ^= lowest;
         }
-        if (left == 0)
+        if (words == 0)
             return NULL;
         word = (word + 1) & last;
         bits = wheel->marks[word];
@@ -1726,24 +1726,25 @@ TWI_NOINLINE void twi_requeue(timingwheel *tw, twi_wheel *wheel)
     twi_queue_set(tw, wheel, first == NULL ? UINT64_MAX : first->quiet_tick);
 }
 
-/* A timer for `tick` is now the first of its wheel: sets the wheel's key and
- * next_time. Or it has made its bucket large (`most` is TWI_LARGE): sets
- * large_tick, ahead_tick, so that the end of the call looks, or else the next
- * call, and moved_tick (see MOVING AHEAD). A list has 0 for `most`. */
-TWI_NOINLINE void twi_note_first_or_large(timingwheel *tw, twi_wheel *wheel,
-                                          uint64_t most, uint64_t tick)
+/* A timer for `tick` is the first of its wheel, or of those that wait outside
+ * (then the wheel is `missing`): sets the key and next_time. */
+static void twi_note_first(timingwheel *tw, twi_wheel *wheel, uint64_t tick)
 {
-    if (tick - 1 < wheel->quiet_tick)
-        twi_queue_set(tw, wheel, tick - 1);
+    twi_queue_set(tw, wheel, tick - 1);
     if (tick <= tw->last_tick && tick * tw->tick_length < tw->next_time)
         tw->next_time = tick * tw->tick_length;
-    if (most == TWI_LARGE && wheel->shift != 0) {
-        if (tick > wheel->large_tick)
-            wheel->large_tick = tick;
-        if (tick >> wheel->shift == (tw->clock_tick >> wheel->shift) + 1)
-            wheel->moved_tick = twi_tick_reached(tw, tw->clock_time);
-        tw->ahead_tick = tw->clock_tick;
-    }
+}
+
+/* A bucket of a coarse wheel, that of `tick`, has become large: the end of this
+ * call looks at it, or of the next call. If it is the bucket of the next step,
+ * its timers have moved down into it, and pay for no time before this call. */
+static void twi_note_large(timingwheel *tw, twi_wheel *wheel, uint64_t tick)
+{
+    if (tick > wheel->large_tick)
+        wheel->large_tick = tick;
+    if (tick >> wheel->shift == (tw->clock_tick >> wheel->shift) + 1)
+        wheel->moved_tick = twi_tick_reached(tw, tw->clock_time);
+    tw->ahead_tick = tw->clock_tick;
 }
 
 /* --------------------------------------------------- setting up, memory --- */
@@ -1812,17 +1813,6 @@ static bool twi_add_wheel(timingwheel *tw)
     return true;
 }
 
-/* As twi_wheel_for, but adds missing wheels, also all finer ones, which timers
- * pass on the way down. Returns `missing` without memory. */
-TWI_NOINLINE twi_wheel *twi_provide_wheel(timingwheel *tw, uint64_t tick)
-{
-    twi_wheel *wheel;
-    do
-        wheel = twi_wheel_for(tw, tick);
-    while (wheel == &tw->missing && twi_add_wheel(tw));
-    return wheel;
-}
-
 /* A call, or a function that may need memory, begins. Inside of a call or a
  * drain, which has begun itself, an older refusal stays. */
 static inline void twi_begin_asking(timingwheel *tw)
@@ -1860,7 +1850,7 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
     if (size == 0)
         size = TW_DEFAULT_WHEEL_SIZE;
     bool fits = size >= 2 && size <= TWI_MOST_STEPS && (size & (size - 1)) == 0;
-    twi_rule_given(__func__, tw);
+    TWI_RULE_GIVEN(__func__, tw, "timingwheel");
     TWI_MISUSE(!fits, __func__, NULL,
                "wheel_size must be a power of two from 2 to 4096, or 0");
     if (tw == NULL || !fits)
@@ -1888,7 +1878,7 @@ TW_DEF int tw_init(timingwheel *tw, const tw_config *config)
 
 TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback)
 {
-    twi_rule_timer_given(__func__, timer);
+    TWI_RULE_GIVEN(__func__, timer, "timer");
     if (timer == NULL)
         return;
     twi_clear(timer, sizeof(*timer));
@@ -1946,6 +1936,16 @@ static inline void twi_insert(const timingwheel *tw, tw_timer *timer,
     twi_set_hint(tw, timer, bucket);
 }
 
+/* A timer for `tick` is the first of its wheel, or has made its bucket large. */
+TWI_NOINLINE void twi_note_put(timingwheel *tw, twi_wheel *wheel,
+                               const twi_bucket *bucket, uint64_t tick)
+{
+    if (tick - 1 < wheel->quiet_tick)
+        twi_note_first(tw, wheel, tick);
+    if (bucket->most == TWI_LARGE && wheel->shift != 0)
+        twi_note_large(tw, wheel, tick);
+}
+
 /* Puts a timer for `tick` into its bucket of a wheel. */
 static inline void twi_put(timingwheel *tw, tw_timer *timer, twi_wheel *wheel,
                            uint64_t tick, bool at_front)
@@ -1960,26 +1960,27 @@ static inline void twi_put(timingwheel *tw, tw_timer *timer, twi_wheel *wheel,
         quiet < bucket->quiet_tick ? quiet : bucket->quiet_tick;
     if (TWI_UNLIKELY(quiet < wheel->quiet_tick) ||
         TWI_UNLIKELY(bucket->most == TWI_LARGE))
-        twi_note_first_or_large(tw, wheel, bucket->most, tick);
+        twi_note_put(tw, wheel, bucket, tick);
 }
 
-/* Puts a timer for a tick after the clock into its wheel. If the wheel is
- * missing, it is added. If there is no memory, or was none before in this call,
- * the timer waits in TWI_NO_MEMORY. */
+/* Puts a timer for a tick after the clock into its wheel. A missing wheel is
+ * added, after all finer ones, which timers pass on the way down. If there is
+ * no memory, or was none before in this call, the timer waits outside. */
 static void twi_place(timingwheel *tw, tw_timer *timer, uint64_t tick)
 {
     twi_wheel *wheel = twi_wheel_for(tw, tick);
-    if (wheel == &tw->missing && !tw->refused)
-        wheel = twi_provide_wheel(tw, tick);
+    while (wheel == &tw->missing && !tw->refused && twi_add_wheel(tw))
+        wheel = twi_wheel_for(tw, tick);
     if (wheel != &tw->missing) {
         twi_put(tw, timer, wheel, tick, false);
         return;
     }
-    twi_bucket *list = &tw->lists[TWI_NO_MEMORY];
-    twi_insert(tw, timer, list, false);
-    if (tick - 1 < list->quiet_tick)
-        list->quiet_tick = tick - 1;
-    twi_note_first_or_large(tw, wheel, 0, tick);
+    twi_bucket *outside = &tw->lists[TWI_NO_MEMORY];
+    twi_insert(tw, timer, outside, false);
+    if (tick - 1 < outside->quiet_tick)
+        outside->quiet_tick = tick - 1;
+    if (tick - 1 < wheel->quiet_tick)
+        twi_note_first(tw, wheel, tick);
 }
 
 /* All cases of a start, for the rare ones and for posted starts, which have no
@@ -2009,12 +2010,11 @@ static inline int twi_start(timingwheel *tw, tw_timer *timer, uint64_t deadline)
     if (tw == NULL || timer == NULL)
         return TW_EINVAL;
     uint64_t tick = twi_tick_of(tw, deadline);
-    if (TWI_UNLIKELY(tw->count >= tw->max_pending) ||
-        TWI_UNLIKELY((tw->activity & TWI_OPEN) == 0) ||
-        TWI_UNLIKELY(tick <= tw->clock_tick))
+    if (tw->count >= tw->max_pending || (tw->activity & TWI_OPEN) == 0 ||
+        tick <= tw->clock_tick)
         return twi_start_slow(tw, timer, deadline, tw->max_pending);
     twi_wheel *wheel = twi_wheel_for(tw, tick);
-    if (TWI_UNLIKELY(wheel == &tw->missing))
+    if (wheel == &tw->missing)
         return twi_start_slow(tw, timer, deadline, tw->max_pending);
     twi_begin_start(tw, timer, deadline);
     twi_put(tw, timer, wheel, tick, false);
@@ -2122,7 +2122,7 @@ TW_DEF bool tw_cancel(timingwheel *tw, tw_timer *timer)
 TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to)
 {
     twi_rule_use(__func__, tw, from);
-    twi_rule_timer_given(__func__, to);
+    TWI_RULE_GIVEN(__func__, to, "timer");
     if (tw == NULL || from == NULL || to == NULL || from == to ||
         (tw->activity & TWI_ALLOCATING) != 0)
         return;
@@ -2173,13 +2173,12 @@ TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon)
         return TW_EINVAL;
     if ((tw->activity & TWI_OPEN) == 0)
         return TW_EBUSY;
-    uint64_t tick = twi_tick_of(tw, horizon);
-    twi_begin_asking(tw);
-    if (tick <= tw->clock_tick) /* the finest wheel */
-        tick = tw->clock_tick + 1; /* may wrap: the distance is 1 */
-    /* By the distance alone, without the exception of twi_wheel_for, for which
-     * the clock may stand otherwise when the same delay starts later. */
-    unsigned bit = twi_highest_bit(tick - tw->clock_tick);
+    uint64_t now = tw_now(tw), delay = horizon > now ? horizon - now : 1;
+    /* The most ticks that the delay can span, wherever the clock stands later.
+     * A timer 2^n ticks ahead is one of the next step, so a finer wheel has it.
+     */
+    uint64_t ticks = twi_tick_of(tw, tw_after(delay, tw->tick_length - 1));
+    unsigned bit = twi_highest_bit((ticks - 1) | 1);
     while (tw->wheel_by_bit[bit] == &tw->missing)
         if (!twi_add_wheel(tw))
             return TW_ENOMEM;
@@ -2217,7 +2216,7 @@ TWI_NOINLINE void twi_move_down(timingwheel *tw, const twi_wheel *wheel,
 
 /* Takes out and returns the first timer of a list or bucket. If the timer is
  * not due, places the timer again and returns NULL. */
-static inline tw_timer *twi_take_first(timingwheel *tw, twi_bucket *bucket)
+static inline tw_timer *twi_handle_first(timingwheel *tw, twi_bucket *bucket)
 {
     twi_rule_ring(tw->called, bucket);
     tw_timer *timer = twi_timer_of(bucket->ring.next);
@@ -2237,7 +2236,7 @@ static inline tw_timer *twi_take_first(timingwheel *tw, twi_bucket *bucket)
  * The walk begins at the back, so that the first due timer is the last one
  * found, and has no branch that would be hard to predict. */
 TWI_WRAPS TWI_NOINLINE tw_timer *
-twi_take_from_coarse(timingwheel *tw, twi_wheel *wheel, twi_bucket *bucket)
+twi_handle_coarse(timingwheel *tw, twi_wheel *wheel, twi_bucket *bucket)
 {
     uint64_t last = tw->clock_tick | ((UINT64_C(1) << wheel->shift) - 1);
     uint64_t end = last * tw->tick_length; /* may wrap: then timers move down */
@@ -2246,8 +2245,8 @@ twi_take_from_coarse(timingwheel *tw, twi_wheel *wheel, twi_bucket *bucket)
     unsigned timers = 0, due = 0;
     twi_link *first = NULL;
     twi_rule_ring(tw->called, bucket);
-    for (twi_link *link = bucket->ring.prev; link != &bucket->ring;
-         link = link->prev) {
+    TWI_FROM_BACK(link, bucket)
+    {
         twi_rule_link(tw->called, link);
         uint64_t deadline = twi_timer_of(link)->deadline;
         if (TWI_UNLIKELY(deadline > end) || TWI_UNLIKELY(timers++ == TWI_FEW)) {
@@ -2283,16 +2282,17 @@ static inline bool twi_are_due(const timingwheel *tw, const twi_bucket *bucket)
 /* Takes out and returns the first due timer of the bucket that has come up.
  * NULL: no timer was due, or timers have moved. If the first two are due, or
  * the only one, no other needs a look, because the quiet tick stays right. */
-static inline tw_timer *twi_take_from_wheel(timingwheel *tw, twi_wheel *wheel)
+static inline tw_timer *twi_handle_bucket(timingwheel *tw, twi_wheel *wheel)
 {
     uint32_t index = twi_index_of(tw, wheel, tw->clock_tick);
     twi_bucket *bucket = &wheel->buckets[index];
     tw_timer *timer = NULL;
     if (!twi_is_empty(bucket)) {
-        if (wheel->shift == 0 || twi_are_due(tw, bucket))
-            timer = twi_take_first(tw, bucket);
+        if (wheel->shift == 0 ||
+            (bucket->most < TWI_CROWD && twi_are_due(tw, bucket)))
+            timer = twi_handle_first(tw, bucket);
         else
-            timer = twi_take_from_coarse(tw, wheel, bucket);
+            timer = twi_handle_coarse(tw, wheel, bucket);
     }
     if (twi_is_empty(bucket)) {
         twi_clear_mark(wheel, index);
@@ -2303,22 +2303,29 @@ static inline tw_timer *twi_take_from_wheel(timingwheel *tw, twi_wheel *wheel)
 
 /* --------------------------------------------------------- moving ahead --- */
 
-/* Moves the share for the time passed: the fraction d/(d+r) of `timers` timers,
- * rounded up, of the bucket of the next step. `own` is where the wheel's own
- * step begins, and `next` where its next step does. */
-TWI_WRAPS static inline void twi_move_share(timingwheel *tw, twi_wheel *wheel,
-                                            uint64_t own, uint64_t next,
-                                            uint64_t timers)
+/* Moves the share for the time passed of the next step's bucket, and returns
+ * the tick at which its next batch is due. `own` and `next` are the first ticks
+ * of the two steps. */
+TWI_WRAPS static inline uint64_t
+twi_move_share(timingwheel *tw, twi_wheel *wheel, uint64_t own, uint64_t next)
 {
+    twi_bucket *bucket = twi_bucket_of(tw, wheel, next);
     uint64_t from = wheel->moved_tick < own ? own : wheel->moved_tick;
     /* 24 bits of a time are exact enough, and leave 40 for timers. */
     unsigned cut = wheel->shift < 24 ? 0 : wheel->shift - 24;
     uint64_t passed = (tw->clock_tick - from) >> cut; /* d */
     uint64_t span = ((next - from - 1) >> cut) + 1;   /* d + r */
-    if (passed == 0)
-        return; /* moved_tick stays, so that short times add up */
-    twi_move_down(tw, wheel, next, (timers * passed + span - 1) / span);
-    wheel->moved_tick = tw->clock_tick;
+    if (passed != 0) { /* else short times add up */
+        twi_move_down(tw, wheel, next,
+                      (bucket->most * passed + span - 1) / span);
+        wheel->moved_tick = tw->clock_tick;
+    }
+    if (twi_is_empty(bucket))
+        return next;
+    if (bucket->most < 2 * TWI_BATCH)
+        bucket->most = 2 * TWI_BATCH; /* the rest moves in batches, too */
+    return tw->clock_tick +
+           (next - tw->clock_tick) / (bucket->most / TWI_BATCH + 1);
 }
 
 /* Moves a share of each large bucket down early (see MOVING AHEAD), and sets
@@ -2326,23 +2333,18 @@ TWI_WRAPS static inline void twi_move_share(timingwheel *tw, twi_wheel *wheel,
  * finer wheel large, ahead_tick becomes the clock, and stays that. */
 TWI_WRAPS TWI_NOINLINE void twi_move_ahead(timingwheel *tw)
 {
-    uint64_t clock = tw->clock_tick;
     tw->ahead_tick = UINT64_MAX;
     for (twi_wheel *wheel = tw->missing.finer; wheel->shift != 0;
          wheel = wheel->finer) {
-        uint64_t own = clock >> wheel->shift << wheel->shift;
+        uint64_t own = tw->clock_tick >> wheel->shift << wheel->shift;
         uint64_t next = own + (UINT64_C(1) << wheel->shift), look_tick = next;
         if (wheel->large_tick < next || next == 0)
             continue; /* no large bucket, or no step beyond 64 bits */
         twi_bucket *bucket = twi_bucket_of(tw, wheel, next);
-        if (bucket->most > TWI_LARGE && bucket->most > tw->count)
+        if (bucket->most > tw->count)
             bucket->most = tw->count; /* restarts count, too */
-        if (bucket->most >= TWI_LARGE) {
-            twi_move_share(tw, wheel, own, next, bucket->most);
-            if (bucket->most != 0 && bucket->most < TWI_LARGE)
-                bucket->most = TWI_LARGE; /* goes on until it is empty */
-            look_tick = clock + (next - clock) / (bucket->most / TWI_BATCH + 1);
-        }
+        if (bucket->most >= TWI_LARGE || wheel->moved_tick > own)
+            look_tick = twi_move_share(tw, wheel, own, next);
         if (look_tick < tw->ahead_tick)
             tw->ahead_tick = look_tick;
     }
@@ -2370,8 +2372,8 @@ twi_true_quiet_tick(const timingwheel *tw, const twi_wheel *wheel, bool correct)
     if (!is_missing)
         earliest =
             (first->quiet_tick + 1) | ((UINT64_C(1) << wheel->shift) - 1);
-    for (twi_link *link = first->ring.prev; link != &first->ring;
-         link = link->prev) {
+    TWI_FROM_BACK(link, first)
+    {
         uint64_t tick = twi_tick_of(tw, twi_timer_of(link)->deadline);
         TWI_PREFETCH_HINT(twi_timer_of(link));
         earliest = tick < earliest ? tick : earliest;
@@ -2446,7 +2448,7 @@ static inline void twi_end_call(timingwheel *tw, uint64_t target_tick)
 
 /* Takes out and returns the next timer due by the target. NULL: none is left,
  * and the call has ended, or its limit is reached. */
-static inline tw_timer *twi_take_next_due(timingwheel *tw, uint64_t target_tick)
+static inline tw_timer *twi_next_due(timingwheel *tw, uint64_t target_tick)
 {
     twi_bucket *list = &tw->lists[TWI_THIS_CALL];
     tw_timer *timer = NULL;
@@ -2460,12 +2462,12 @@ static inline tw_timer *twi_take_next_due(timingwheel *tw, uint64_t target_tick)
         if (twi_is_spent(tw))
             break;
         if (!list_is_empty) {
-            timer = twi_take_first(tw, list);
+            timer = twi_handle_first(tw, list);
             continue;
         }
         tw->clock_tick = wheel->quiet_tick + 1;
         if (wheel != &tw->missing)
-            timer = twi_take_from_wheel(tw, wheel);
+            timer = twi_handle_bucket(tw, wheel);
         else
             twi_place_waiting(tw);
     }
@@ -2480,7 +2482,7 @@ TWI_WRAPS static tw_timer *twi_go_on(timingwheel *tw, bool one)
     const char *called = tw->called;
     uint64_t target_tick = twi_tick_reached(tw, tw->target_time);
     TWI_ENTER(tw, TWI_ADVANCING);
-    while ((timer = twi_take_next_due(tw, target_tick)) != NULL) {
+    while ((timer = twi_next_due(tw, target_tick)) != NULL) {
         timer->state = TW_FIRED;
         tw->count--;
         tw->fired++;
@@ -2497,7 +2499,7 @@ TWI_WRAPS static tw_timer *twi_go_on(timingwheel *tw, bool one)
 
 /* Finishes the older call, if it is unfinished; it keeps its own target_time.
  * If nothing of that is left, begins the call for `now`, within what is left of
- * the same limit. A call ends in twi_take_next_due alone: there `unfinished`
+ * the same limit. A call ends in twi_next_due alone: there `unfinished`
  * becomes false. */
 TWI_WRAPS static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
                                               uint64_t limit, bool one)
@@ -2547,13 +2549,13 @@ static inline size_t twi_fire(const char *function, timingwheel *tw,
     return (tw->fired - before) & SIZE_MAX;
 }
 
-TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now) TWI_THROWS
+TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now)
 {
     return twi_fire(__func__, tw, now, UINT64_MAX);
 }
 
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
-                                     size_t limit) TWI_THROWS
+                                     size_t limit)
 {
     return twi_fire(__func__, tw, now, limit);
 }
@@ -2602,6 +2604,7 @@ TWI_WRAPS TW_DEF bool tw_next_deadline(const timingwheel *tw,
                                        uint64_t *deadline)
 {
     twi_rule_in_place(__func__, tw);
+    TWI_RULE_GIVEN(__func__, deadline, "result");
     if (tw == NULL || deadline == NULL)
         return false;
     if (tw->count == 0 ||
@@ -2678,12 +2681,12 @@ static twi_bucket *twi_next_bucket(const timingwheel *tw, twi_walk *at)
     return ++at->index < TWI_LISTS ? &tw->missing.buckets[at->index] : NULL;
 }
 
-TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit,
-                         void *context) TWI_THROWS
+TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
 {
     size_t visited = 0;
     twi_walk at = {NULL, 0, true};
     twi_rule_ready(__func__, tw);
+    TWI_RULE_GIVEN(__func__, visit, "visitor");
     if (tw == NULL || visit == NULL || (tw->activity & TWI_OPEN) == 0)
         return 0;
     TWI_ENTER_CLOSED(tw, TWI_VISITING);
@@ -2708,15 +2711,17 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit,
 }
 
 TW_DEF tw_timer *tw_find(const timingwheel *tw, tw_matcher *match,
-                         void *context) TWI_THROWS
+                         void *context)
 {
     twi_walk at = {NULL, 0, false};
     twi_rule_in_place(__func__, tw);
+    TWI_RULE_GIVEN(__func__, match, "matcher");
     if (tw == NULL || match == NULL || tw->activity == 0)
         return NULL;
     for (twi_bucket *bucket; (bucket = twi_next_bucket(tw, &at)) != NULL;) {
         twi_rule_ring(__func__, bucket);
-        TWI_FOR_EACH (link, bucket) {
+        for (twi_link *link = bucket->ring.next; link != &bucket->ring;
+             link = link->next) {
             twi_rule_link(__func__, link);
             if (match(twi_timer_of(link), context))
                 return twi_timer_of(link);
@@ -2752,8 +2757,7 @@ static size_t twi_drain(timingwheel *tw, tw_visitor *visit, void *context)
     return timers;
 }
 
-TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit,
-                       void *context) TWI_THROWS
+TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
 {
     twi_rule_ready(__func__, tw);
     if (tw == NULL || (tw->activity & TWI_OPEN) == 0)
@@ -2823,6 +2827,7 @@ TW_DEF const char *tw_strerror(int status)
 TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats)
 {
     twi_rule_in_place(__func__, tw);
+    TWI_RULE_GIVEN(__func__, stats, "result");
     if (stats == NULL)
         return;
     twi_clear(stats, sizeof(*stats));
@@ -2863,10 +2868,12 @@ static void twi_write_line(tw_writer *write, void *context, const char *words,
 
 static size_t twi_ring_length(const twi_bucket *bucket)
 {
-    size_t timers = 0; /* from the back, because hints lead that way */
-    for (twi_link *link = bucket->ring.prev; link != &bucket->ring;
-         link = link->prev, timers++)
+    size_t timers = 0;
+    TWI_FROM_BACK(link, bucket)
+    {
         TWI_PREFETCH_HINT(twi_timer_of(link));
+        timers++;
+    }
     return timers;
 }
 
@@ -2901,11 +2908,11 @@ TWI_WRAPS static void twi_draw_wheel(const timingwheel *tw,
     twi_write_line(write, context, row, &timers);
 }
 
-TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write,
-                    void *context) TWI_THROWS
+TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
 {
     tw_stats stats;
     twi_rule_in_place(__func__, tw);
+    TWI_RULE_GIVEN(__func__, write, "writer");
     if (write == NULL)
         return;
     if (tw == NULL || tw->activity == 0) {
