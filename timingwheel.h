@@ -1,11 +1,21 @@
-/* timingwheel.h - v2.4.0 - timers for event loops, in one header
+/* timingwheel.h - v2.5.0 - timers for event loops, in one header
 
-   A hierarchical timing wheel: starting, cancelling and postponing take
-   constant time, and timers fire in order of tick, never early, however many
-   wait. Loop, clock and memory stay yours. A list of all functions stands
-   below, after "- functions -", each with a comment.
+   A hierarchical timing wheel: starting, cancelling and postponing take a fixed
+   number of steps however many timers wait, and timers fire in order of tick,
+   never early. Loop, clock and memory stay yours. Only tw_advance_clock and
+   tw_advance_clock_limit call callbacks: no start, cancel or destroy does.
 
    SPDX-License-Identifier: MIT (the text is at the end)
+
+   CONTENTS
+
+   SYNOPSIS        a program               COSTS           bytes, wheels, code
+   WHICH START?    six ways                CONFIGURATION   macros, libraries
+   YOUR LOOP       a loop, six rules       DEBUGGING       what TW_DEBUG finds
+   WORDS           turn, tick, due ...     THREADS         a lock, or a mailbox
+   HOW DO I ...    thirteen tasks          - functions -   a comment on each
+   PROMISES        eleven, in order        HOW IT WORKS    before the code
+                                           CHANGES         at the end
 
 
    SYNOPSIS
@@ -53,8 +63,9 @@
 
    Each starts an idle timer, and moves a pending timer. But a postpone to a
    later deadline is only stored, and the timer moves when the old deadline
-   comes: the cheapest way for a timeout that rarely fires. A delay counts from
-   `now`, the latest reading of your clock.
+   comes, once or twice per timeout however many packets come: the cheapest way
+   for a timeout that rarely fires. A delay counts from `now`, the latest
+   reading of your clock.
 
 
    YOUR LOOP                                                       example: loop
@@ -77,15 +88,18 @@
       by up to a turn. A delay given to tw_start fires too early, because
       tw_start takes a time.
 
-   3. Count nanoseconds, with ticks of 1 ms. With a clock cut off to
-      milliseconds, add 1 to each delay, or timers fire early. Widen a 32-bit
-      counter that wraps, at least once per wrap:
+   3. Count nanoseconds, with ticks of 1 ms. A clock that is cut off to a
+      coarser unit r makes a delay too short by up to r, so add r to each delay:
+      1 for milliseconds, the result of clock_getres for a coarse clock. Widen a
+      32-bit counter that wraps, at least once per wrap:
           now += (uint32_t)(counter - (uint32_t)now);
 
    4. Take a monotonic clock. If a clock goes back, pending timers wait until
       the clock has caught up, and a timer started meanwhile may fire at once.
-      The remedy is set_back in test/recipes/wall_clock.c. Set `start` to the
-      first reading, or the first timers lie far ahead, and start slowly.
+      For calendar dates the remedy is set_back in test/recipes/wall_clock.c.
+      For delays, and in a process that is saved and restored, let a step back
+      count as no time (test/recipes/adopt.c). Set `start` to the first reading,
+      or the first timers lie far ahead, and start slowly.
 
    5. Round sleeps up to the unit of your wait function, or the loop spins.
 
@@ -105,9 +119,9 @@
    tick         tick n is the time n * `tick`, even if `start` is not 0; a
                 timer's tick is the deadline, rounded up
    wheel        an array of buckets
-   bucket       holds the timers of one step
-   step         a tick in wheel 0; in a coarser wheel, wheel_size steps of the
-                next finer wheel
+   bucket       a list of timers whose ticks lie close together
+   step         the ticks of one bucket: a single tick in the finest wheel, and
+                in each coarser wheel wheel_size times as many
    to cascade   to move to another bucket
    due          the clock has reached the timer's tick
    overdue      the clock had reached the timer's tick before the start
@@ -130,6 +144,8 @@
    timer), ...) fires what was missed.)                          example: repeat
        next = tw_next_period(tw_deadline(timer), period, clock_ns(), &missed);
        tw_start(tw, timer, next);
+   A period shorter than a tick, or than a turn, fires once per call, and
+   `missed` says how much work each firing stands for.
 
    Stop everything? Call tw_destroy, then free the owners of the timers. In a
    callback call tw_drain instead.
@@ -138,20 +154,32 @@
 
    Move or copy an object with a timer? Call tw_move.
 
+   Hand a timer to another timingwheel? Call tw_cancel here, tw_start there.
+
    Find a timer? Call tw_find, which looks at all timers.
 
    Bound the work of a turn? Call tw_advance_clock_limit.
 
-   Choose `tick` and wheel_size? Ticks of 1 ms suit network timeouts. Ticks 256
-   times finer cost at most one more move per timer. Leave wheel_size at 256.
-   With few timers, 16 saves memory (all wheels together then take 35 KB, not
-   264), but is slower.
+   Choose `tick`? Ticks of 1 ms suit network timeouts, with a clock in
+   nanoseconds. A tick of one nanosecond is exact, too, but then each timer
+   passes through more wheels, and takes about as long as in a heap. In a
+   program that counts in a unit of its own, keep the unit, with tick 1.
+
+   Choose wheel_size? A timer cascades once if its delay is below wheel_size^2
+   ticks, and once more for each further power. So 256 suits delays of up to a
+   minute in ticks of 1 ms. For a store whose entries live longer, take a
+   coarser tick, or 1,024. Take 16 if a program has many timingwheels with few
+   timers each, or if one lives only for a request: a wheel of 256 takes 33 KB,
+   which must be cleared and are cold. The least memory is wheel_size 4.
 
    Do without malloc? See CONFIGURATION, and test/recipes/static.c.
 
    Simulate? Go from deadline to deadline.                     example: simulate
        while (tw_next_deadline(tw, &now) && now <= end)
            tw_advance_clock(tw, now); // in callbacks and later use tw_now
+   With one call for a longer span, or tw_poll with UINT64_MAX, a timer that a
+   callback starts for "now" fires after all others. To order the events of one
+   time, let the tick carry a priority: start at 4 * time + priority.
 
    Call handlers of my own, run the loop inside a handler, or switch stacks
    there? Poll: handlers then run outside of any call.         example: dispatch
@@ -186,20 +214,25 @@
     5. Overdue timers fire in the next call, with any `now`. An overdue timer
        started in a callback waits for the next call, so no timer can hold up
        the loop. A call that first finishes an unfinished one counts as two: a
-       timer that restarts itself overdue may fire twice in it.
+       timer that restarts itself overdue may fire twice in it. So a periodic
+       timer whose period is shorter than a tick, or than the time between
+       calls, fires once per call.
 
     6. Waking up. tw_next_deadline is never late, and answers in an unfinished
-       call as after a whole one. If the timer due next is cancelled or
-       restarted, and few timers are in its bucket, the answer is at once the
-       deadline after. So it is if the timer had been postponed, and was alone
-       in its bucket. The answer can be early only after a timer was cancelled,
-       postponed, restarted or drained, and each change costs at most one call
-       that fires nothing.
+       call as after a whole one. Its answer can be early only after a timer was
+       cancelled, postponed, restarted or drained, and each such change costs at
+       most one call that fires nothing. If the timer due next is cancelled or
+       restarted, the answer is at once the deadline after
+       - if few other timers are in its bucket, and it was not postponed before,
+       - or if it was alone in its bucket, whether postponed or not: so an idle
+         timeout that is postponed and then cancelled wakes nobody.
+       A program that guesses steps of its clock from its planned sleep sees an
+       early answer.
 
-    7. O(1). Start, cancel, postpone and move take constant time in every single
-       call; only creating a wheel takes longer. A call that advances costs O(1)
-       per timer fired or cascaded and per bucket emptied, for any span of
-       time.
+    7. O(1). Start, cancel, postpone and move take a fixed number of steps in
+       every single call; only creating a wheel takes longer. A call that
+       advances costs O(1) per timer fired or cascaded and per bucket emptied,
+       for any span of time.
 
     8. Limits. A limited call handles at most `limit` timers, fired or cascaded,
        and tw_wait returns 0 while timers of the call are left. The next call
@@ -214,40 +247,46 @@
 
     9. Memory is allocated for wheels alone, never per timer, and no start fails
        for want of memory. Without memory for its wheel, a timer waits outside
-       of the wheels, and fires in time. While timers wait, promises 7 and 10
-       and the order within a tick do not hold: a tick at which a waiting timer
-       is due costs a step per waiting timer. In a call at most one attempt to
-       allocate fails, with the starts of its callbacks, and one for each
-       tw_reserve in a callback. After TW_OK of tw_reserve no timer with a
-       deadline up to the horizon waits.
+       of the wheels, and fires in time. While timers wait,
+       - promise 7, promise 10 and the order within a tick do not hold,
+       - a tick at which a waiting timer is due costs a step per waiting timer,
+         which no limit bounds,
+       - at most one attempt to allocate fails in a call, those of starts in its
+         callbacks included. (Each tw_reserve in a callback asks by itself.)
+       After tw_reserve no timer with a deadline up to the horizon waits, nor
+       one started later with as long a delay.
 
    10. No spikes, in a loop that wakes many times per step. The longest call
        grows with the timers fired and the time passed in the call, not with the
-       number of timers pending. A bucket of 128 timers or more cascades ahead
-       of time, a share in each call:
-       - A usual server: of a million connections with a timeout of 30 s, each
-         postponed about once a second, a call per ms moves at most 64.
+       number of timers pending, because a bucket of 32 timers or more cascades
+       ahead of time, a share in each call, in batches of 8.
+       - A usual server: a million connections have a timeout of 30 s, each is
+         postponed about once a second, and a call comes each ms. If the clients
+         came evenly within 30 s, the longest call moves about 70 timers. If all
+         came within one second, as after a restart, it moves about 1,800.
        - Of 100,000 timers due within the same 256 ticks, a call per tick moves
          391.
-       - After any restarts and cancels, a call per tick moves at most
-         1 / wheel_size of all pending timers.
+       - After any restarts and cancels, a call per tick moves, in each wheel,
+         at most 1 / wheel_size of the most timers that were pending at once
+         since its bucket's step began to fill, rounded up to batches.
        A smaller bucket moves in one call. So does any bucket after a loop has
-       slept through the step before it, or if all its timers were postponed
-       out of one tick.
+       slept through the step before it, after an exception has left tw_drain,
+       or if all its timers were postponed out of one tick.
 
    11. Callbacks may start, cancel, postpone and move any timer, drain, and free
        the timer that fired, or a cancelled one. Inside them advance, poll, trim
-       and destroy do nothing. If the implementation is C++, they may throw, and
-       the call is then unfinished. A longjmp, or a throw through C, breaks tw.
+       and destroy do nothing. If the implementation is C++, callbacks, visitors
+       and matchers may throw, and the call is then unfinished. A longjmp, or a
+       throw through C, breaks tw.
 
 
    COSTS
 
-   bytes                    64 bits     Cortex-M3     AVR
-   tw_timer                      40            32      22
-   timingwheel                1,432           776     462
-   a wheel of 256, of 16   33 KB, 2,176  12 KB, 888  10 KB, 752
-   code, gcc -Os              12 KB         10 KB   31 KB
+   bytes                       64 bits       Cortex-M3     AVR
+   tw_timer                    40            32            22
+   timingwheel                 1,432         776           463
+   a wheel of 256, of 16       33 KB, 2,176  12 KB, 824    10 KB, 688
+   code, gcc -Os               12 KB         10 KB         31 KB
 
    n wheels serve every deadline up to wheel_size^n ticks ahead. With wheel_size
    256 and ticks of 1 ms, two wheels reach 65 s ahead, and three 4.6 hours. Six
@@ -276,7 +315,9 @@
    with calls, which the compiler may then inline. A shared library of many
    files may define TW_DEF as extern __attribute__((visibility("hidden")))
    everywhere instead. With neither, two libraries in one program share the
-   functions, and TW_MALLOC, of the first library.
+   functions, and TW_MALLOC, of the first library. If these are two *shared*
+   libraries with implementations of two versions, they corrupt each other's
+   memory, and nothing says so: a shared library hides its functions.
 
    Files of two versions do not link with one implementation. So in a public
    header of yours, define TW_TYPES_ONLY around the include. Otherwise every
@@ -303,8 +344,10 @@
    tw_move into a pending timer            the latest, also of tw_wait (a clock
    what a callback (promise 11), a         set back? another unit?)
      visitor, TW_MALLOC must not call    `latest` before `earliest`
-   a pending timer freed, copied, moved  a zeroed timer fires (without
-     or overwritten, once a call finds     tw_timer_init it has no callback)
+   a visitor of tw_foreach that cancels  a zeroed timer fires (without
+     another timer                         tw_timer_init it has no callback)
+   a pending timer freed, copied, moved
+     or overwritten, once a call finds
      the broken links
 
    -fsanitize=address finds a freed timer sooner, and -fsanitize=thread a second
@@ -331,8 +374,9 @@
    Any thread may call tw_post_start(&box, &job->timeout, deadline) and
    tw_post_cancel(&box, &job->timeout). No post allocates or fails. A request
    replaces earlier requests for the same timer. A callback sees what was
-   written before the post. When to free or reuse a job, test/recipes/README.md
-   says.
+   written before the post. Before this thread frees a job that nobody posts any
+   more, it calls tw_collect, then tw_cancel, because a request may still be on
+   its way. When to reuse a job, test/recipes/README.md says.
 */
 
 /* Silences warnings about correct code. */
@@ -358,7 +402,7 @@
 /* The version, from which names and numbers are made. It is compared below, so
  * that a file with two versions does not compile. */
 #define TW_VERSION_MAJOR 2
-#define TW_VERSION_MINOR 4
+#define TW_VERSION_MINOR 5
 #define TW_VERSION_PATCH 0
 #define TIMINGWHEEL_H \
     (TW_VERSION_MAJOR * 10000 + TW_VERSION_MINOR * 100 + TW_VERSION_PATCH)
@@ -564,7 +608,7 @@ struct tw_mailbox {
 
 #endif /* TIMINGWHEEL_H */
 
-#if TIMINGWHEEL_H != 20400 /* the number of this file */
+#if TIMINGWHEEL_H != 20500 /* the number of this file */
 #error "two versions of timingwheel.h in one file: keep one of them"
 #endif
 
@@ -3154,6 +3198,14 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 
 /* CHANGES
 
+   2.5.0  2026-11-29  A wait after a cancel is short, also if the timer had been
+                      postponed. Buckets of 32 timers move early. A reserve for
+                      a delay lasts; tw_reserve in a visitor is refused. In one
+                      call at most one attempt to allocate fails. Timers of one
+                      tick fire faster if they are many. Small machines: smaller
+                      wheels, shorter calls. TW_DEBUG names a NULL visitor,
+                      matcher or result, and a visitor that cancels another
+                      timer. Callbacks may throw with /EHsc, too.
    2.4.0  2026-11-28  No start fails for want of memory. A cancelled timer that
                       was the next no longer wakes the loop. Waits do not depend
                       on whether a call is unfinished. tw_collect applies every
