@@ -2312,7 +2312,8 @@ twi_handle_coarse(timingwheel *tw, twi_wheel *wheel, twi_bucket *bucket)
     return (tw_timer *)(void *)first;
 }
 
-/* True if the first two timers of a bucket are due, or the only one. */
+/* True if a bucket has one timer, which is due, or if its first two timers are,
+ * and it is no crowd. */
 static inline bool twi_are_due(const timingwheel *tw, const twi_bucket *bucket)
 {
     twi_link *first = bucket->ring.next;
@@ -2320,7 +2321,8 @@ static inline bool twi_are_due(const timingwheel *tw, const twi_bucket *bucket)
     twi_rule_link(tw->called, first);
     return twi_is_due(tw, twi_timer_of(first)) &&
            (first == bucket->ring.prev ||
-            twi_is_due(tw, twi_timer_of(first->next)));
+            (bucket->most < TWI_CROWD &&
+             twi_is_due(tw, twi_timer_of(first->next))));
 }
 
 /* Takes out and returns the first due timer of the bucket that has come up.
@@ -2332,8 +2334,7 @@ static inline tw_timer *twi_handle_bucket(timingwheel *tw, twi_wheel *wheel)
     twi_bucket *bucket = &wheel->buckets[index];
     tw_timer *timer = NULL;
     if (!twi_is_empty(bucket)) {
-        if (wheel->shift == 0 ||
-            (bucket->most < TWI_CROWD && twi_are_due(tw, bucket)))
+        if (wheel->shift == 0 || twi_are_due(tw, bucket))
             timer = twi_handle_first(tw, bucket);
         else
             timer = twi_handle_coarse(tw, wheel, bucket);

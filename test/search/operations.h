@@ -28,6 +28,7 @@ static unsigned large = 512; /* a bucket with as many timers moves ahead */
 static unsigned few = 12;    /* a bucket with more timers moves down to fire */
 #define TWI_LARGE large
 #define TWI_FEW few
+#define TWI_CROWD (large + few)
 #define TW_STATIC
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
