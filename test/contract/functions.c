@@ -250,11 +250,14 @@ static void strerror_sentences(void)
 {
     static const int statuses[] = {TW_OK, TW_EINVAL, TW_ENOMEM, TW_EFULL,
                                    TW_EBUSY};
+    static const char *const words[] = {"Done", "destroyed", "No memory",
+                                        "cancel one", "tw_foreach"};
     static const int others[] = {1, -5, 42, INT_MAX, INT_MIN};
     for (int i = 0; i < 5; i++) {
         const char *text = tw_strerror(statuses[i]);
         CHECK(text[0] >= 'A' && text[strlen(text) - 1] == '.');
         CHECK(i == 0 || strlen(text) > 30); /* says what to do */
+        CHECK(strstr(text, words[i]) != NULL);
         for (int j = 0; j < i; j++)
             CHECK(strcmp(text, tw_strerror(statuses[j])) != 0);
         text = tw_strerror(others[i]);
