@@ -204,6 +204,8 @@ static const kind
                  TIMER, 1, 0},
     no_wheel = {"the timingwheel is NULL: pass", 0, NULL_WHEELS, 0},
     no_timer = {"the timer is NULL: pass", 0, NULL_TIMERS, NULL_WHEELS},
+    no_argument = {"a visitor, matcher, writer or result is NULL: pass", 0, 1,
+                   0},
     out_of_range = {"wheel_size must be a power of two", 0, 1, 0},
     set_up_again = {"tw_init was called again: *destroy", TIMER, 1, 0},
     into_pending = {"tw_move into a pending timer: cancel that timer", TIMER, 1,
@@ -315,6 +317,11 @@ static const row rows[] = {
     {&out_of_range, "tw_init 8192"},
     {&no_wheel, "null # a timingwheel"},
     {&no_timer, "null # a timer"},
+    {&no_argument, "start a 10; no_visitor"},
+    {&no_argument, "start a 10; no_matcher"},
+    {&no_argument, "start a 10; no_deadline"},
+    {&no_argument, "start a 10; no_stats"},
+    {&no_argument, "start a 10; no_writer"},
     {&delay, "timingwheel start 99; start a 30"},
     {&delay, "timingwheel start 99; within a 20 30"},
     {&delay, "timingwheel start 99; start a 200; postpone a 30"},
@@ -492,6 +499,16 @@ static bool script_more(const char *name)
         (void)script_find(tw, NULL);
     else if (SCRIPT_IS("next_deadline"))
         tw_next_deadline(tw, &v[0]);
+    else if (SCRIPT_IS("no_visitor"))
+        tw_foreach(tw, NULL, NULL);
+    else if (SCRIPT_IS("no_matcher"))
+        (void)tw_find(tw, NULL, NULL);
+    else if (SCRIPT_IS("no_deadline"))
+        tw_next_deadline(tw, NULL);
+    else if (SCRIPT_IS("no_stats"))
+        tw_get_stats(tw, NULL);
+    else if (SCRIPT_IS("no_writer"))
+        tw_dump(tw, NULL, NULL);
 #ifdef TIMINGWHEEL_THREADS
     else if (SCRIPT_READ("post", 1)) {
         tw_mailbox_init(&box, tw, NULL, NULL);
@@ -561,7 +578,12 @@ static bool ends_right(void)
         {"tw_init", "init"},
         {"post", "post_start"},
         {"start_from", "start_after"},
-        {"postpone_from", "postpone_after"}};
+        {"postpone_from", "postpone_after"},
+        {"no_visitor", "foreach"},
+        {"no_matcher", "find"},
+        {"no_deadline", "next_deadline"},
+        {"no_stats", "get_stats"},
+        {"no_writer", "dump"}};
     char end[100];
     const char *name = here.command, *function = strrchr(said, '(');
     for (size_t i = 0; i < LENGTH(functions); i++)
