@@ -144,6 +144,8 @@ static void null_timer_or_result(void)
     tw_trim(tw);
     CHECK(stats().wheels == 1 && tw_remaining(timer_of('z'), 2) == 3);
     CHECK(tw_next_deadline(tw, &next) && next == 5);
+    CHECK(tw_drain(tw, NULL, NULL) == 1 && tw_count(tw) == 0);
+    RUN("state(z) = idle");
     tear_down();
 }
 

@@ -195,10 +195,10 @@ static void visit(tw_timer *timer, void *context)
     (void)timer, (void)context;
 }
 
-static bool match_none(const tw_timer *timer, void *context)
+static bool match_any(const tw_timer *timer, void *context)
 {
-    (void)timer, (void)context;
-    return false;
+    (void)context;
+    return timer != NULL;
 }
 
 /* The marks of 39 emptied buckets. */
@@ -216,11 +216,20 @@ static void emptied_buckets(void)
     size_t marked = marks();
     CHECK(marked > 30);
     CHECK(tw_next_deadline(&tw, &next) && tw_wait(&tw, 0, 9) == 9);
-    CHECK(tw_find(&tw, match_none, NULL) == NULL && tw_check(&tw));
+    CHECK(tw_find(&tw, match_any, NULL) == &timers[39] && tw_check(&tw));
     tw_get_stats(&tw, &stats);
     CHECK_EQUAL(marks(), marked); /* these only read */
     CHECK_EQUAL(tw_foreach(&tw, visit, NULL), 1);
     CHECK_EQUAL(marks(), 1);
+    /* Without its mark, nobody looks at the last bucket. */
+    twi_wheel *wheel = wheel_at(&tw, 1);
+    uint32_t index = twi_index_of(&tw, wheel, timers[39].deadline);
+    twi_clear_mark(wheel, index);
+    tw_get_stats(&tw, &stats);
+    CHECK(stats.buckets == 0 && tw_foreach(&tw, visit, NULL) == 0);
+    CHECK(tw_find(&tw, match_any, NULL) == NULL);
+    wheel->marks[index / 64] |= UINT64_C(1) << index % 64;
+    CHECK(tw_find(&tw, match_any, NULL) == &timers[39]);
     tw_destroy(&tw);
 }
 
@@ -255,7 +264,7 @@ static const tap_case cases[] = {
     {"tw_check: is false for a key or next_time that misses a timer",
      idle_calls},
     {"tw_check: is false for a copy, NULL and a destroyed wheel", no_wheel},
-    {"marks of emptied buckets: tw_foreach clears them, what reads does not",
+    {"visits look at marked buckets alone, and tw_foreach clears marks",
      emptied_buckets},
     {"tw_dump: no line is longer than 100 columns", longest_line},
 };
