@@ -155,9 +155,9 @@ static const char nulls[] =
     "on none; tw_init 2\non none; start a 10\non none; within a 5 9\n"
     "on none; postpone a 10\non none; start_after a 10\n"
     "on none; postpone_after a 5\nstart a 10; on none; cancel a\n"
-    "start a 10; on none; move a b\non none; advance 10\non none; limit 5 10\n"
-    "on none; poll 10\non none; reserve 10\non none; trim\non none; foreach\n"
-    "on none; drain\n"
+    "start a 10; on none; move a b\non none; advance 10\n"
+    "on none; limit 5 10\non none; poll 10\non none; reserve 10\n"
+    "on none; trim\non none; foreach\non none; drain\n"
     "init none\nstart none 10\nwithin none 5 9\npostpone none 10\n"
     "start_after none 10\npostpone_after none 10\nmove none b\n"
     "start a 10; move a none";

@@ -59,8 +59,8 @@ changed() {
 }
 
 races() {
-    changed "$1" "$2" && build_program stress gcc thread "$build/timingwheel.h" ||
-        return
+    changed "$1" "$2" &&
+        build_program stress gcc thread "$build/timingwheel.h" || return
     "$build/stress" --posts 200000 >"$build/ran" 2>&1
     [ $? = 66 ] && grep -q 'WARNING: ThreadSanitizer: data race' "$build/ran"
 }
