@@ -149,7 +149,7 @@ static const char *const calls[] = {
 #define REFUSED 5
 #define CALLS LENGTH(calls)
 
-/* The last command of each has NULL in place of a timingwheel, or of a timer. */
+/* The last command of each has NULL in place of a timingwheel or a timer. */
 enum { NULL_WHEELS = 15, NULL_TIMERS = 8 };
 static const char nulls[] =
     "on none; tw_init 2\non none; start a 10\non none; within a 5 9\n"
