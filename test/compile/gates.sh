@@ -7,7 +7,7 @@
 # Nothing in test/compile runs timers for long. interface.sh compares the public
 # interface with a list, and lint.sh checks the text of all files: format,
 # warnings, scripts. subjects.sh writes the small files that gates.sh and
-# lint.sh compile. user.c and empty.c are compiled, too.
+# lint.sh compile. user.c, throws.cpp and empty.c are compiled, too.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -75,6 +75,13 @@ runs_as_cxx() {
     $cxx -std=c++11 -x c++ $warnings -I. -DTIMINGWHEEL_THREADS "$@" \
         -DTIMINGWHEEL_IMPLEMENTATION -o "$build/as_cxx" "$build/user.c" &&
         "$build/as_cxx"
+}
+
+# Exceptions pass through the calls.
+throws() {
+    # shellcheck disable=SC2086
+    $cxx -std=c++11 -O2 $warnings -I. "$@" -o "$build/throws" \
+        test/compile/throws.cpp && "$build/throws"
 }
 
 # Programs that include the header have warnings of their own: all that clang
@@ -155,6 +162,12 @@ cxx_cases() {
         -DTIMINGWHEEL_THREADS
     expect "$cxx, runs" runs_as_cxx
     expect "$cxx, runs without exceptions" runs_as_cxx -fno-exceptions
+    expect "$cxx, exceptions pass" throws
+    case $cxx in clang*)
+        expect "$cxx, exceptions pass, extern \"C\" never throws" \
+            throws -Xclang -fexternc-nounwind
+        ;;
+    esac
 }
 
 for c in gcc clang; do

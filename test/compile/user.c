@@ -7,7 +7,7 @@
 
 struct owner {
     int before;
-    tw_timer timer;
+    tw_timer timer, more[2];
 };
 
 /* TW_OWNER, with and without const. */
@@ -44,12 +44,15 @@ static int posts(timingwheel *tw)
 int main(void)
 {
     timingwheel tw;
-    struct owner owner = {0, TW_TIMER_INIT(NULL)};
+    struct owner owner = {
+        0, TW_TIMER_INIT(NULL), {TW_TIMER_INIT(NULL), TW_TIMER_INIT(NULL)}};
     tw_timer *timer = &owner.timer;
     int good;
     tw_init(&tw, NULL);
     good = starts(&tw, timer) && posts(&tw) && owner_of(timer) == &owner &&
-           view_of(timer) == &owner && TW_OWNER(timer, struct owner, timer);
+           view_of(timer) == &owner &&
+           TW_OWNER(timer, struct owner, timer) == &owner &&
+           TW_OWNER(&owner.more[1], struct owner, more[1]) == &owner;
     tw_destroy(&tw);
     return !good;
 }

@@ -144,6 +144,8 @@ static void null_timer_or_result(void)
     tw_trim(tw);
     CHECK(stats().wheels == 1 && tw_remaining(timer_of('z'), 2) == 3);
     CHECK(tw_next_deadline(tw, &next) && next == 5);
+    CHECK(tw_drain(tw, NULL, NULL) == 1 && tw_count(tw) == 0);
+    RUN("state(z) = idle");
     tear_down();
 }
 
@@ -250,11 +252,14 @@ static void strerror_sentences(void)
 {
     static const int statuses[] = {TW_OK, TW_EINVAL, TW_ENOMEM, TW_EFULL,
                                    TW_EBUSY};
+    static const char *const words[] = {"Done", "destroyed", "No memory",
+                                        "cancel one", "tw_foreach"};
     static const int others[] = {1, -5, 42, INT_MAX, INT_MIN};
     for (int i = 0; i < 5; i++) {
         const char *text = tw_strerror(statuses[i]);
         CHECK(text[0] >= 'A' && text[strlen(text) - 1] == '.');
         CHECK(i == 0 || strlen(text) > 30); /* says what to do */
+        CHECK(strstr(text, words[i]) != NULL);
         for (int j = 0; j < i; j++)
             CHECK(strcmp(text, tw_strerror(statuses[j])) != 0);
         text = tw_strerror(others[i]);

@@ -1,5 +1,6 @@
 /* damage.c - tw_check returns false if a part of the structure is damaged. Each
- * row damages one field, calls tw_check, and repairs the field.
+ * row damages one field, calls tw_check, and repairs the field. The last cases
+ * look at what other functions do inside.
  *
  *     damage [CASE...]
  *
@@ -178,6 +179,83 @@ static void no_wheel(void)
     tw_destroy(&tw);
 }
 
+/* ------------------------------------------------------ other functions --- */
+
+static size_t marks(void)
+{
+    size_t marked = 0;
+    for (unsigned level = 0; level < 2; level++)
+        for (uint32_t i = 0; i <= tw.bucket_mask; i++)
+            marked += wheel_at(&tw, level)->marks[i / 64] >> i % 64 & 1;
+    return marked;
+}
+
+static void visit(tw_timer *timer, void *context)
+{
+    (void)timer, (void)context;
+}
+
+static bool match_any(const tw_timer *timer, void *context)
+{
+    (void)context;
+    return timer != NULL;
+}
+
+/* The marks of 39 emptied buckets. */
+static void emptied_buckets(void)
+{
+    tw_stats stats;
+    uint64_t next;
+    CHECK_EQUAL(tw_init(&tw, NULL), TW_OK);
+    for (uint64_t i = 0; i < 40; i++) {
+        tw_timer_init(&timers[i], NULL);
+        tw_start(&tw, &timers[i], 256 + i * (i < 20 ? 1 : 600));
+    }
+    for (uint64_t i = 0; i < 39; i++)
+        tw_cancel(&tw, &timers[i]);
+    size_t marked = marks();
+    CHECK(marked > 30);
+    CHECK(tw_next_deadline(&tw, &next) && tw_wait(&tw, 0, 9) == 9);
+    CHECK(tw_find(&tw, match_any, NULL) == &timers[39] && tw_check(&tw));
+    tw_get_stats(&tw, &stats);
+    CHECK_EQUAL(marks(), marked); /* these only read */
+    CHECK_EQUAL(tw_foreach(&tw, visit, NULL), 1);
+    CHECK_EQUAL(marks(), 1);
+    /* Without its mark, nobody looks at the last bucket. */
+    twi_wheel *wheel = wheel_at(&tw, 1);
+    uint32_t index = twi_index_of(&tw, wheel, timers[39].deadline);
+    twi_clear_mark(wheel, index);
+    tw_get_stats(&tw, &stats);
+    CHECK(stats.buckets == 0 && tw_foreach(&tw, visit, NULL) == 0);
+    CHECK(tw_find(&tw, match_any, NULL) == NULL);
+    wheel->marks[index / 64] |= UINT64_C(1) << index % 64;
+    CHECK(tw_find(&tw, match_any, NULL) == &timers[39]);
+    tw_destroy(&tw);
+}
+
+static void note_length(const char *line, void *longest)
+{
+    size_t length = strlen(line);
+    *(size_t *)longest =
+        length > *(size_t *)longest ? length : *(size_t *)longest;
+}
+
+/* With numbers of 20 digits. */
+static void longest_line(void)
+{
+    size_t longest = 0;
+    set_up();
+    timingwheel kept = tw;
+    tw.clock_time = tw.tick_length = tw.fired = tw.cascaded = UINT64_MAX;
+    tw.count = SIZE_MAX;
+    tw.clock_tick = UINT64_MAX;
+    wheel_at(&tw, 0)->quiet_tick = UINT64_MAX - 1;
+    tw_dump(&tw, note_length, &longest);
+    CHECK(longest > 80 && longest <= 100);
+    tw = kept;
+    tw_destroy(&tw);
+}
+
 static const tap_case cases[] = {
     {"tw_check: is false for a damaged counter", counters},
     {"tw_check: is false for a damaged timer or ring", pending_timers},
@@ -186,6 +264,9 @@ static const tap_case cases[] = {
     {"tw_check: is false for a key or next_time that misses a timer",
      idle_calls},
     {"tw_check: is false for a copy, NULL and a destroyed wheel", no_wheel},
+    {"visits look at marked buckets alone, and tw_foreach clears marks",
+     emptied_buckets},
+    {"tw_dump: no line is longer than 100 columns", longest_line},
 };
 
 TAP_MAIN(cases)

@@ -2,7 +2,8 @@
 # threads.sh - the mailbox under real threads. Prints TAP; run from the top of
 # the repository.
 #
-#     test/threads/threads.sh tsan [SEED]   stress.c under ThreadSanitizer
+#     test/threads/threads.sh tsan [SEED]   stress.c and readers.c under
+#                                           ThreadSanitizer
 #     test/threads/threads.sh asan [SEED]   under AddressSanitizer, UBSan
 #     test/threads/threads.sh litmus        one memory order weakened: stress.c
 #                                           must report a race
@@ -23,11 +24,16 @@ mkdir -p "$build"
 . test/lib/tap.sh
 export TSAN_OPTIONS='halt_on_error=1 exitcode=66'
 
-# build_stress COMPILER SANITIZER HEADER
-build_stress() {
-    "$1" -std=c11 -O1 -g -pthread -fno-omit-frame-pointer -fsanitize="$2" \
-        -fno-sanitize-recover=all -DHEADER="\"$PWD/$3\"" -o "$build/stress" \
-        test/threads/stress.c
+# build_program NAME COMPILER SANITIZER HEADER
+build_program() {
+    "$2" -std=c11 -O1 -g -pthread -fno-omit-frame-pointer -fsanitize="$3" \
+        -fno-sanitize-recover=all -DHEADER="\"$PWD/$4\"" -o "$build/$1" \
+        "test/threads/$1.c"
+}
+
+# readers HEADER
+readers() {
+    build_program readers gcc thread "$1" && "$build/readers"
 }
 
 stress() { # SANITIZER POSTS
@@ -37,7 +43,7 @@ stress() { # SANITIZER POSTS
             continue
         fi
         expect "stress, $compiler, $1, compiles" \
-            build_stress "$compiler" "$1" timingwheel.h
+            build_program stress "$compiler" "$1" timingwheel.h
         expect "stress, $compiler, $1, 4 producers of $2 posts" \
             "$build/stress" --posts "$2" --seed "$seed"
         sed -n 's/^#/#/p' "$build/said"
@@ -53,8 +59,8 @@ changed() {
 }
 
 races() {
-    changed "$1" "$2" && build_stress gcc thread "$build/timingwheel.h" ||
-        return
+    changed "$1" "$2" &&
+        build_program stress gcc thread "$build/timingwheel.h" || return
     "$build/stress" --posts 200000 >"$build/ran" 2>&1
     [ $? = 66 ] && grep -q 'WARNING: ThreadSanitizer: data race' "$build/ran"
 }
@@ -75,7 +81,14 @@ END
 }
 
 case $kind in
-tsan) stress thread 300000 ;;
+tsan)
+    stress thread 300000
+    if have gcc; then
+        expect 'readers, gcc' readers timingwheel.h
+    else
+        skip readers 'gcc is missing'
+    fi
+    ;;
 asan) stress address,undefined 600000 ;;
 litmus)
     if have gcc; then litmus; else skip litmus 'gcc is missing'; fi
