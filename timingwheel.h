@@ -394,6 +394,7 @@
 #endif
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wc99-extensions" /* bool, in C90 */
+#pragma clang diagnostic ignored "-Wc++98-compat"   /* noexcept */
 #endif
 #endif
 
@@ -1157,7 +1158,7 @@ enum twi_list {
  * Zero memory counts as destroyed, or never set up. */
 enum twi_activity {
     TWI_OPEN = 1,       /* starts are allowed; not in tw_foreach or TW_MALLOC */
-    TWI_ADVANCING = 2,  /* inside a call that fires */
+    TWI_ADVANCING = 2,  /* inside a call that fires, or tw_collect */
     TWI_DRAINING = 4,   /* inside tw_drain */
     TWI_VISITING = 8,   /* inside tw_foreach: starts return TW_EBUSY */
     TWI_ALLOCATING = 16 /* inside TW_MALLOC or TW_FREE: nothing changes */
@@ -2312,8 +2313,7 @@ twi_handle_coarse(timingwheel *tw, twi_wheel *wheel, twi_bucket *bucket)
     return (tw_timer *)(void *)first;
 }
 
-/* True if a bucket has one timer, which is due, or if its first two timers are,
- * and it is no crowd. */
+/* True if the first two timers of a bucket are due, or the only one. */
 static inline bool twi_are_due(const timingwheel *tw, const twi_bucket *bucket)
 {
     twi_link *first = bucket->ring.next;
@@ -2321,8 +2321,7 @@ static inline bool twi_are_due(const timingwheel *tw, const twi_bucket *bucket)
     twi_rule_link(tw->called, first);
     return twi_is_due(tw, twi_timer_of(first)) &&
            (first == bucket->ring.prev ||
-            (bucket->most < TWI_CROWD &&
-             twi_is_due(tw, twi_timer_of(first->next))));
+            twi_is_due(tw, twi_timer_of(first->next)));
 }
 
 /* Takes out and returns the first due timer of the bucket that has come up.
@@ -2334,7 +2333,9 @@ static inline tw_timer *twi_handle_bucket(timingwheel *tw, twi_wheel *wheel)
     twi_bucket *bucket = &wheel->buckets[index];
     tw_timer *timer = NULL;
     if (!twi_is_empty(bucket)) {
-        if (wheel->shift == 0 || twi_are_due(tw, bucket))
+        if (wheel->shift != 0 && bucket->most >= TWI_CROWD)
+            twi_move_down(tw, wheel, tw->clock_tick, UINT64_MAX);
+        else if (wheel->shift == 0 || twi_are_due(tw, bucket))
             timer = twi_handle_first(tw, bucket);
         else
             timer = twi_handle_coarse(tw, wheel, bucket);
@@ -2742,10 +2743,12 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
             twi_rule_link(__func__, link);
             next = link->next; /* the visitor may cancel and free the timer */
             visited++;
+            const twi_link *prev = link->prev;
+            size_t pending = tw->count;
             visit(twi_timer_of(link), context);
-            TWI_MISUSE(next != &bucket->ring &&
-                           twi_timer_of(next)->state == TW_CANCELLED,
-                       __func__, twi_timer_of(next),
+            /* prev->next tells whether the visited timer has left. */
+            TWI_MISUSE(pending - tw->count > (prev->next != link), __func__,
+                       NULL,
                        "the visitor has cancelled a timer that is not the "
                        "visited one: take tw_drain, whose visitor "
                        "may, or note the timer until tw_foreach has returned");
@@ -3171,6 +3174,8 @@ TW_DEF size_t tw_collect(tw_mailbox *box)
     tw_remote *oldest = NULL, *next;
     tw_remote *remote =
         atomic_exchange_explicit(&box->posted, (tw_remote *)NULL, TWI_ACQUIRE);
+    twi_begin_asking(box->tw);
+    TWI_ENTER(box->tw, TWI_ADVANCING);
     for (; remote != NULL; remote = next) {
         next = remote->next;
         remote->next = oldest;
@@ -3180,6 +3185,7 @@ TW_DEF size_t tw_collect(tw_mailbox *box)
         next = oldest->next; /* later a poster may push the remote again */
         twi_apply(box->tw, oldest);
     }
+    TWI_LEAVE();
     return 0;
 }
 
