@@ -1734,11 +1734,6 @@ static inline twi_bucket *twi_bucket_of(const timingwheel *tw,
     return &wheel->buckets[twi_index_of(tw, wheel, tick)];
 }
 
-static inline void twi_clear_mark(const twi_wheel *wheel, uint32_t index)
-{
-    wheel->marks[index / 64] &= ~(UINT64_C(1) << index % 64);
-}
-
 /* Returns the first bucket with timers, from the clock on; NULL without one.
  * With `clear`, clears the marks of emptied buckets on the way, each once. */
 static inline twi_bucket *twi_first_bucket(const timingwheel *tw,
@@ -2203,11 +2198,10 @@ TWI_NOINLINE void twi_place_waiting(timingwheel *tw)
         tw_timer *timer = twi_timer_of(ring->next);
         link = &timer->link;
         twi_unlink(tw, &timer->link);
-        if (twi_is_due(tw, timer)) {
+        if (twi_is_due(tw, timer))
             twi_insert(tw, timer, &tw->lists[TWI_THIS_CALL], false);
-            continue;
-        }
-        twi_place(tw, timer, twi_tick_of(tw, timer->deadline));
+        else
+            twi_place(tw, timer, twi_tick_of(tw, timer->deadline));
     }
 }
 
@@ -2341,7 +2335,7 @@ static inline tw_timer *twi_handle_bucket(timingwheel *tw, twi_wheel *wheel)
             timer = twi_handle_coarse(tw, wheel, bucket);
     }
     if (twi_is_empty(bucket)) {
-        twi_clear_mark(wheel, index);
+        wheel->marks[index / 64] &= ~(UINT64_C(1) << index % 64);
         twi_requeue(tw, wheel);
     }
     return timer;
@@ -2550,13 +2544,13 @@ TWI_WRAPS static tw_timer *twi_go_on(timingwheel *tw, bool one)
 TWI_WRAPS static inline tw_timer *twi_advance(timingwheel *tw, uint64_t now,
                                               uint64_t limit, bool one)
 {
-    tw_timer *timer = NULL;
     tw->spent_at = tw->fired + tw->cascaded + limit;
     twi_begin_asking(tw);
-    if (tw->unfinished)
-        timer = twi_go_on(tw, one);
-    if (timer != NULL || tw->unfinished)
-        return timer;
+    if (tw->unfinished) {
+        tw_timer *timer = twi_go_on(tw, one);
+        if (timer != NULL || tw->unfinished)
+            return timer;
+    }
     tw->target_time = now < tw->clock_time ? tw->clock_time : now;
     tw->next_time = 0;
     twi_append_ring(tw, &tw->lists[TWI_NEXT_CALL], &tw->lists[TWI_THIS_CALL]);
@@ -2720,7 +2714,7 @@ static twi_bucket *twi_next_bucket(const timingwheel *tw, twi_walk *at)
             if (!twi_is_empty(&at->wheel->buckets[index]))
                 return &at->wheel->buckets[index];
             if (at->clear)
-                twi_clear_mark(at->wheel, index);
+                at->wheel->marks[index / 64] &= ~(UINT64_C(1) << index % 64);
         }
         at->index = 0;
     }
