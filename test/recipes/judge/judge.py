@@ -191,23 +191,27 @@ def game(run):
 
 
 def alarms(run):
-    """An alarm in 2 s, two in half an hour. set_clock.h sets the clock back by
-    an hour after 200 ms, and two hours ahead after 3 s."""
+    """An alarm in 2 s, two in half an hour, one for ever. set_clock.h sets the
+    clock back by an hour after 200 ms, and two hours ahead after 3 s. Or until
+    200 ms the clock is days ahead, or the time zone is another one."""
     soon = int(time.time()) + 2
     earliest = run.now() + (soon - time.time()) * 1000
-    run.say('%d\n%d\n%d\n' % (soon + 1801, soon, soon + 1800))
+    passed = '%d\n' % (soon - 3600)
+    run.say('%d\n%d\n%d\n%d\n' % (soon + 1801, soon, soon + 1800, 2**64 - 1) +
+            passed[:5])  # half a line
     time.sleep(0.3)
     if 'set_clock' in run.how:
-        run.say('%d\n' % (soon - 3600))
+        run.say(passed[5:])
+    run.program.stdin.close()
     time.sleep(3.3)
     rung = [int(text) - soon for _, text in run.lines]
-    run.end(kill='set_clock' not in run.how)
+    run.end(kill=True)
     right = [-3600, 0, 1800, 1801] if 'set_clock' in run.how else [0]
     assert rung == right, 'it rings %s' % rung
     assert run.lines[0][0] >= earliest, 'early'
     west = time.gmtime().tm_hour - 12  # a zone where it is noon, and in which
     day = time.gmtime(time.time() - west * 3600 + 86400).tm_yday - 1
-    run = Run(run.folder, 'env TZ=AAA%dBBB,%d/3,%d %s' % (  # summer is near
+    run = Run(run.folder, 'env DAYS=0 TZ=AAA%dBBB,%d/3,%d %s' % (  # to summer
         west, day, (day + 99) % 365, run.command), run.how, None)
     soon = int(time.time()) + 2
     run.say(time.strftime('%T\n', time.gmtime(soon - west * 3600)))
@@ -215,6 +219,16 @@ def alarms(run):
     run.end(kill=True)
     assert run.text() == 'next %d\n%d\nnext %d' % (
         soon, soon, soon + 23 * 3600), 'early, or late: ' + run.text()
+    for changed, wrong in ('TZ=AAA0 DAYS=3', 3 * 86400), \
+            ('TZ=AAA1 ZONE=BBB0 DAYS=0', 3600):
+        if 'set_clock' in run.how:
+            run = Run(run.folder, 'env %s ./alarms' % changed, run.how, None)
+            soon = int(time.time()) + 2
+            run.say(time.strftime('%T\n', time.gmtime(soon)))
+            time.sleep(3.2)
+            run.end(kill=True)
+            assert run.text() == 'next %d\nnext %d\n%d\nnext %d' % (
+                soon + wrong, soon, soon, soon + 86400), changed + run.text()
 
 
 def cache(run):
@@ -427,7 +441,7 @@ def recipe(file, judge, patterns, also, slow, options):
     for a case that was skipped."""
     lines = len(open(HERE + file).readlines())
     most = {'server.c': 130, 'coroutine.cpp': 195, 'http.c': 135,
-            'condvar.c': 96}.get(file, 90)
+            'tickless.c': 135, 'workers.c': 130, 'rewind.c': 90}.get(file, 110)
     cases = [('at most %d lines' % most, '%d' % lines * (lines > most), '')]
     plans = []
     for how, flags in ('plain', ''), ('sanitized', SANITIZE), (also, also):
