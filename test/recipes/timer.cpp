@@ -43,7 +43,7 @@ class Timer : tw_timer
     template <class F>
     Timer(timingwheel &t, F f)
         : tw_timer TW_TIMER_INIT(fire), tw(&t), action(new F(std::move(f))),
-          call([](void *action) { (*static_cast<F *>(action))(); })
+          call([](void *f) { (*static_cast<F *>(f))(); })
     {
     }
     ~Timer()

@@ -307,7 +307,8 @@ def server(run):
 
 def save(run):
     """Any text, and a timer that never fires, outlive runs of 100 ms. The time
-    that the file lay there is taken off on demand. Half a file is refused."""
+    that the file lay there is taken off on demand. Files that are not whole, or
+    have another form, are refused."""
     def go(file, option=''):
         done = subprocess.run('./save ' + option, shell=True, cwd=run.folder,
                               input=file.encode(), capture_output=True)
@@ -318,7 +319,12 @@ def save(run):
     file = '5000000000 tea  pot\n0 now\n5000000000 \n%s6000000000  x\n' % never
     run.say('0\nend\n')
     run.end()
-    assert go('0\n' + file)[0] == 1, 'half a file is loaded'
+    longest = '5000000000 %s\n' % ('x' * 127)
+    for bad in '0\n' + file, '', '0\nend\n' + file, 'tea\nend\n', \
+            *('0\n%s\nend\n' % line for line in (
+                ' tea', '-5 tea', '5tea', '%d tea' % 2**64, 'x' + longest[:-1])):
+        assert go(bad)[0] == 1, 'it loads ' + bad
+    assert go('0\n%send\n' % longest)[0] == 0, 'a long text is refused'
     status, fired, file = go('0\n%send\n' % file)
     assert (status, fired) == (0, 'now\n'), 'early, or lost: ' + fired
     saved, rest = file.split('\n', 1)
