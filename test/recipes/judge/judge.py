@@ -239,6 +239,7 @@ def cache(run):
     run.wait(lambda: len(run.lines) > 2, 'the first answer')
     used = run.now()
     run.stop(1, lambda: run.now() < used + 150 and run.say('7\n'))
+    run.say('1')  # half a line
     run.wait(lambda: 'expired, 0 left' in run.text(), 'the last entry')
     run.end()
     answers = re.findall(r'^\d+: .*', run.text(), re.M)
