@@ -377,6 +377,7 @@ row('periodic.c', says, 'catch up +due at 1000', r'drift +due at 1[7-9]\d[^0]$',
     r'\A(?!(.|\n)*phase +due at 1000)', 'phase +due at 1600',
     r'\A(?!(.|\n)*slack +due at \d*([13579].|[02468][5-9])\d$)')
 row('simulation.c', says, r'^1000000 served; .* of (1\.0[01]|0\.9[89])')
+row('rewind.c', says, r'^frame 80000 .* \d\d units .* 10000 times, 0 wrong$')
 row('static.c', says, '^tick 100000: 49911 blinks of 1000 lamps',
     r'^2 wheels, \d+ bytes')
 row('lateness.c', says, r'^2\^12 us: .* long', r'ms: on_slow, offset 0x')
