@@ -384,6 +384,8 @@ row('lateness.c', says, r'^2\^12 us: .* long', r'ms: on_slow, offset 0x')
 row('save.c', save)
 row('retries.c', says, '^hello: peer 1 after [12] tries$', 'peer 2 is lost$')
 row('jobs.c', says, r'^\d+ answered, \d+ timed', also=' -g -fsanitize=thread')
+row('workers.c', says, r'^\d{4,} moves, \d{3,} timeouts, 0 wrong$', slow=None,
+    also=' -g -fsanitize=thread')
 # The loop is slow to see that four jobs have ended in time.
 row('threads.c', says, r'\A((in time|too late), \d left\n?){10}\Z', 'too late',
     r'(in time(.|\n)*){4}', also=' -g -fsanitize=thread',
