@@ -1,80 +1,123 @@
-/* adopt.c - timers for a program that exists, and keeps its handlers, its event
- * numbers, and a clock of 32 bits in milliseconds, which here soon wraps.
+/* adopt.c - the timer file of a program that exists: init, start, stop, how long
+ * to sleep, and three ways to call what is due.
  *     cc -std=gnu99 -Wall -Wextra adopt.c -o adopt && ./adopt
- * It deletes events by number, with a table. SPDX-License-Identifier: MIT */
+ * The unit is that of the program, here a microsecond. In its own header, define
+ * TW_TYPES_ONLY around the include. SPDX-License-Identifier: MIT */
+#define TW_STATIC
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "timingwheel.h"
-#include <poll.h>
 #include <stdio.h>
-#include <time.h>
-#define MS UINT64_C(1000000) /* in nanoseconds */
-static timingwheel timers;
-static struct event {
-    int number;
-    int (*handle)(struct event *); /* returns the ms to the next call, or -1 */
-    tw_timer timer;                /* new, in place of the links of a tree */
-} table[3]; /* from number to event (a hash table, if numbers only grow) */
-static uint32_t begin, turn = 1; /* of the loop */
+#include <sys/timerfd.h> /* and with it time.h */
+#include <unistd.h>
+struct host_loop {
+    timingwheel timers;
+    int64_t now, stepped; /* what a settable clock was set by */
+    uint64_t armed;       /* for this time the timerfd is set */
+    int timerfd;
+    bool is_running;
+    struct host_timer **tail; /* of what is collected, or NULL */
+};
+struct host_timer {
+    tw_timer timer;
+    struct host_timer *next;
+    void (*call)(struct host_timer *); /* may start and stop any timer */
+};
 
-static uint32_t counter_ms(void)
+/* A clock that was set back has not moved, and all timers go on. A program that
+ * hears of a step adds it to `stepped`, also one ahead. */
+static uint64_t host_now(struct host_loop *l)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint32_t)t.tv_sec * 1000 + (uint32_t)t.tv_nsec / 1000000 - begin;
+    clock_gettime(CLOCK_REALTIME, &t);
+    int64_t us = (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+    l->stepped = us - l->stepped < l->now ? us - l->now : l->stepped;
+    return (uint64_t)(l->now = us - l->stepped);
 }
 
-/* Widens the counter, if called once in 24 days. If it was set back, no time
- * has passed: delays go on. (Dates: see wall_clock.c.) Each result, in ns, is
- * above the last: polls of this turn do not reach timers of the next one. */
-static uint64_t later(void)
+static int64_t host_wait(struct host_loop *l) /* -1: until an event */
 {
-    static uint64_t ms, now;
-    static uint32_t last;
-    uint32_t count = counter_ms(), passed = count - last;
-    last = count;
-    ms += passed < UINT32_MAX / 2 ? passed : 0;
-    return now = ms * MS > now ? ms * MS : now + 1;
+    uint64_t wait = tw_wait(&l->timers, host_now(l), INT64_MAX);
+    return wait == INT64_MAX ? -1 : (int64_t)wait;
 }
 
-/* 0 is the next turn. Otherwise 1 ms more, because the reading was cut off. */
-static void start(struct event *e, int ms)
+static void host_arm(struct host_loop *l) /* 0 ns would disarm the timerfd */
 {
-    uint64_t now = later(), delay = ((uint64_t)ms + 1) * MS;
-    if (ms >= 0)
-        tw_start(&timers, &e->timer, ms > 0 ? now - now % MS + delay : now);
+    int64_t wait = host_wait(l), ns = wait % 1000000 * 1000 + 1;
+    struct itimerspec at = {{0, 0}, {wait / 1000000, wait < 0 ? 0 : ns}};
+    timerfd_settime(l->timerfd, 0, &at, NULL);
+    l->armed = wait < 0 ? UINT64_MAX : (uint64_t)(l->now + wait);
 }
 
-/* Handlers run between two polls, so they may run the whole loop. (If none
- * does, take tw_advance_clock, whose callbacks may also cancel and free.) */
-static void run_events(void)
+/* A negative delay is 0. Others are 1 longer, because the clock is cut off. */
+static void host_start(struct host_loop *l, struct host_timer *t, int64_t delay)
 {
-    static uint64_t now; /* a loop in a handler moves it on */
-    now = later();
-    for (tw_timer *timer; (timer = tw_poll(&timers, now)) != NULL;) {
-        struct event *e = TW_OWNER(timer, struct event, timer);
-        start(e, e->handle(e));
-    }
+    uint64_t longer = delay > 0 ? (uint64_t)delay + 1 : 0;
+    tw_postpone_after(&l->timers, &t->timer, host_now(l), longer);
+    if (tw_deadline(&t->timer) < l->armed)
+        host_arm(l);
 }
 
-static int on_time(struct event *e)
+static bool host_stop(struct host_loop *l, struct host_timer *t)
 {
-    printf("event %d at %u, turn %u\n", e->number, counter_ms(), turn);
-    if (e->number == 1) /* it deletes number 2, which is due as well */
-        tw_cancel(&timers, &table[2].timer);
-    return e->number != 0 ? -1 : turn < 3 ? 0 : 40;
+    return tw_cancel(&l->timers, &t->timer);
+}
+
+static void on_due(timingwheel *tw, tw_timer *timer)
+{
+    struct host_loop *l = TW_OWNER(tw, struct host_loop, timers);
+    struct host_timer *t = TW_OWNER(timer, struct host_timer, timer);
+    if (l->tail == NULL)
+        t->call(t);
+    else
+        *l->tail = t, l->tail = &t->next, t->next = NULL;
+}
+
+/* Keep one. DIRECTLY, a call may free timers. COLLECTED, a stop comes too late
+ * for what is due. ONE_BY_ONE, a call may free, stop the loop, or run it. */
+enum way { DIRECTLY, COLLECTED, ONE_BY_ONE };
+static void host_expire(struct host_loop *l, enum way way)
+{
+    struct host_timer *t, *due = NULL;
+    uint64_t now = host_now(l);
+    tw_timer *timer;
+    l->tail = way == COLLECTED ? &due : NULL;
+    if (way != ONE_BY_ONE)
+        tw_advance_clock(&l->timers, now);
+    for (; (t = due) != NULL; t->call(t))
+        due = t->next;
+    while (way == ONE_BY_ONE && l->is_running &&
+           (timer = tw_poll(&l->timers, now)) != NULL)
+        on_due(&l->timers, timer);
+    host_arm(l);
+}
+
+static struct host_loop loop = {.armed = UINT64_MAX};
+static struct host_timer t[4];
+
+static void on_time(struct host_timer *timer)
+{
+    printf("%d", (int)(timer - t));
+    if (timer == &t[0])
+        host_start(&loop, timer, 50000);
+    if (timer == &t[1]) /* 2 is due, too */
+        loop.is_running = false, host_stop(&loop, &t[2]);
 }
 
 int main(void)
 {
-    begin = counter_ms() + 100;
-    tw_init(&timers, &(tw_config){.start = later()});
-    for (int i = 0; i < 3; i++) {
-        table[i] = (struct event){.number = i, .handle = on_time};
-        start(&table[i], i > 0 ? 350 : 0);
+    static const int delays[] = {50000, 260000, 260000, -5};
+    tw_config config = {.start = host_now(&loop), .wheel_size = 16}; /* few */
+    tw_init(&loop.timers, &config);
+    loop.timerfd = timerfd_create(CLOCK_MONOTONIC, 0);
+    for (int way = DIRECTLY; way <= ONE_BY_ONE; way++) {
+        for (int i = 0; i < 4; i++) {
+            t[i] = (struct host_timer){TW_TIMER_INIT(on_due), NULL, on_time};
+            host_start(&loop, &t[i], delays[i]);
+        }
+        loop.is_running = true;
+        for (uint64_t n; loop.is_running && read(loop.timerfd, &n, 8) == 8;)
+            host_expire(&loop, way);
+        printf(", way %d, %d left\n", way, host_stop(&loop, &t[0]));
     }
-    for (; tw_count(&timers) > 1; turn++) { /* event 0 repeats for ever */
-        poll(NULL, 0, (int)(tw_wait(&timers, later(), 1000 * MS) / MS) + 1);
-        run_events();
-    }
-    tw_destroy(&timers);
+    tw_destroy(&loop.timers);
 }
