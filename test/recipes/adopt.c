@@ -116,7 +116,7 @@ int main(void)
         }
         loop.is_running = true;
         for (uint64_t n; loop.is_running && read(loop.timerfd, &n, 8) == 8;)
-            host_expire(&loop, way);
+            host_expire(&loop, (enum way)way);
         printf(", way %d, %d left\n", way, host_stop(&loop, &t[0]));
     }
     tw_destroy(&loop.timers);

@@ -336,6 +336,23 @@ def save(run):
     assert file.endswith('\n%send\n' % never), 'lost: ' + never
 
 
+def tickless(run):
+    """A blink each 0.5 s, a key each 0.25 s, 20 ms after its edge, and about two
+    sleeps for each key. A counter wraps after 2 s."""
+    run.wait(lambda: run.text().count('b') > 9, 'a blink')
+    run.end(kill=True)
+    blinks = [at for at, text in run.lines if text[0] == 'b']
+    late = [int(text[1:]) for _, text in run.lines if text[0] in 'bk']
+    wakes = int(re.findall(r'w(\d+)', run.text())[-1])
+    for number, at in enumerate(blinks, 1):
+        assert at >= 500 * number, 'blink %d: early, at %d ms' % (number, at)
+    assert max(late) < 99999, 'early'  # what is negative ends in 9xxxxx
+    assert blinks[-1] - blinks[0] < 500 * len(blinks), 'the blinks are slow'
+    assert 15 < len(late) - len(blinks) < 25, 'keys: %s' % run.text()
+    assert 25 < wakes < 60, '%d wake-ups' % wakes
+    return '%d wake-ups, at most %d us late' % (wakes, max(late) * 32)
+
+
 def condvar(run):
     """Each fifth of 400 jobs must time out, and most of them cannot. A thread
     that does not sleep would call futex without pause."""
@@ -366,6 +383,7 @@ row('epoll_timerfd.c', timerfd, also=' -DCLOCK=CLOCK_BOOTTIME')
 row('windows.c', silences, late=60, slow=None)
 row('browser.c', silences, late=60, slow=None, endless=True)
 row('superloop.c', silences, late=1000, slow=None, endless=True)
+row('tickless.c', tickless, slow=None)
 row('wall_clock.c', alarms, also=' -include set_clock.h')
 row('fixed_step.c', game)
 row('server.c', server, slow='-e inject=recvfrom:delay_exit=2000:when=1..21')
