@@ -1,8 +1,7 @@
-/* adopt.c - the timer file of a program that exists: init, start, stop, how long
- * to sleep, and three ways to call what is due.
+/* adopt.c - the timer file of a program that exists, with its own unit: 1 us.
  *     cc -std=gnu99 -Wall -Wextra adopt.c -o adopt && ./adopt
- * The unit is that of the program, here a microsecond. In its own header, define
- * TW_TYPES_ONLY around the include. SPDX-License-Identifier: MIT */
+ * In the header of the program, define TW_TYPES_ONLY around the include.
+ * SPDX-License-Identifier: MIT */
 #define TW_STATIC
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "timingwheel.h"
@@ -15,11 +14,10 @@ struct host_loop {
     uint64_t armed;       /* for this time the timerfd is set */
     int timerfd;
     bool is_running;
-    struct host_timer **tail; /* of what is collected, or NULL */
 };
 struct host_timer {
     tw_timer timer;
-    struct host_timer *next;
+    struct host_timer *next;           /* of the collected ones */
     void (*call)(struct host_timer *); /* may start and stop any timer */
 };
 
@@ -34,10 +32,9 @@ static uint64_t host_now(struct host_loop *l)
     return (uint64_t)(l->now = us - l->stepped);
 }
 
-static int64_t host_wait(struct host_loop *l) /* -1: until an event */
+static int64_t host_wait(struct host_loop *l) /* below 0: until an event */
 {
-    uint64_t wait = tw_wait(&l->timers, host_now(l), INT64_MAX);
-    return wait == INT64_MAX ? -1 : (int64_t)wait;
+    return (int64_t)tw_wait(&l->timers, host_now(l), UINT64_MAX);
 }
 
 static void host_arm(struct host_loop *l) /* 0 ns would disarm the timerfd */
@@ -45,7 +42,7 @@ static void host_arm(struct host_loop *l) /* 0 ns would disarm the timerfd */
     int64_t wait = host_wait(l), ns = wait % 1000000 * 1000 + 1;
     struct itimerspec at = {{0, 0}, {wait / 1000000, wait < 0 ? 0 : ns}};
     timerfd_settime(l->timerfd, 0, &at, NULL);
-    l->armed = wait < 0 ? UINT64_MAX : (uint64_t)(l->now + wait);
+    l->armed = wait < 0 ? UINT64_MAX : (uint64_t)l->now + (uint64_t)wait;
 }
 
 /* A negative delay is 0. Others are 1 longer, because the clock is cut off. */
@@ -62,43 +59,38 @@ static bool host_stop(struct host_loop *l, struct host_timer *t)
     return tw_cancel(&l->timers, &t->timer);
 }
 
-static void on_due(timingwheel *tw, tw_timer *timer)
+static void host_init(struct host_loop *l)
 {
-    struct host_loop *l = TW_OWNER(tw, struct host_loop, timers);
-    struct host_timer *t = TW_OWNER(timer, struct host_timer, timer);
-    if (l->tail == NULL)
-        t->call(t);
-    else
-        *l->tail = t, l->tail = &t->next, t->next = NULL;
+    *l = (struct host_loop){.is_running = true, .armed = UINT64_MAX};
+    l->timerfd = timerfd_create(CLOCK_MONOTONIC, 0);
+    tw_init(&l->timers, &(tw_config){.start = host_now(l), .wheel_size = 16});
 }
 
-/* Keep one. DIRECTLY, a call may free timers. COLLECTED, a stop comes too late
- * for what is due. ONE_BY_ONE, a call may free, stop the loop, or run it. */
-enum way { DIRECTLY, COLLECTED, ONE_BY_ONE };
-static void host_expire(struct host_loop *l, enum way way)
+/* Keep one way. One by one, a call may free any timer, stop the loop, and run it
+ * again, from host_arm on. With all collected first, a stop comes too late for
+ * what is due. (Or let tw_advance_clock call, which may then free, not run.) */
+static void host_expire(struct host_loop *l, bool are_collected)
 {
-    struct host_timer *t, *due = NULL;
+    struct host_timer *t, *due = NULL, **end = &due;
     uint64_t now = host_now(l);
     tw_timer *timer;
-    l->tail = way == COLLECTED ? &due : NULL;
-    if (way != ONE_BY_ONE)
-        tw_advance_clock(&l->timers, now);
+    while (l->is_running && (timer = tw_poll(&l->timers, now)) != NULL) {
+        t = TW_OWNER(timer, struct host_timer, timer);
+        if (are_collected)
+            *end = t, end = &t->next, t->next = NULL;
+        else
+            t->call(t);
+    }
     for (; (t = due) != NULL; t->call(t))
         due = t->next;
-    while (way == ONE_BY_ONE && l->is_running &&
-           (timer = tw_poll(&l->timers, now)) != NULL)
-        on_due(&l->timers, timer);
     host_arm(l);
 }
 
-static struct host_loop loop = {.armed = UINT64_MAX};
+static struct host_loop loop;
 static struct host_timer t[4];
-
 static void on_time(struct host_timer *timer)
 {
     printf("%d", (int)(timer - t));
-    if (timer == &t[0])
-        host_start(&loop, timer, 50000);
     if (timer == &t[1]) /* 2 is due, too */
         loop.is_running = false, host_stop(&loop, &t[2]);
 }
@@ -106,18 +98,13 @@ static void on_time(struct host_timer *timer)
 int main(void)
 {
     static const int delays[] = {50000, 260000, 260000, -5};
-    tw_config config = {.start = host_now(&loop), .wheel_size = 16}; /* few */
-    tw_init(&loop.timers, &config);
-    loop.timerfd = timerfd_create(CLOCK_MONOTONIC, 0);
-    for (int way = DIRECTLY; way <= ONE_BY_ONE; way++) {
-        for (int i = 0; i < 4; i++) {
-            t[i] = (struct host_timer){TW_TIMER_INIT(on_due), NULL, on_time};
-            host_start(&loop, &t[i], delays[i]);
-        }
-        loop.is_running = true;
+    for (int way = 0; way < 2; way++) {
+        host_init(&loop);
+        for (int i = 0; i < 4; i++)
+            t[i].call = on_time, host_start(&loop, &t[i], delays[i]);
         for (uint64_t n; loop.is_running && read(loop.timerfd, &n, 8) == 8;)
-            host_expire(&loop, (enum way)way);
-        printf(", way %d, %d left\n", way, host_stop(&loop, &t[0]));
+            host_expire(&loop, way > 0);
+        printf(", way %d, %d left\n", way, (int)tw_count(&loop.timers));
+        tw_destroy(&loop.timers), close(loop.timerfd);
     }
-    tw_destroy(&loop.timers);
 }

@@ -6,25 +6,20 @@
 #define TIMINGWHEEL_IMPLEMENTATION // one C++ file
 #include "timingwheel.h"
 #include <chrono>
-#include <condition_variable>
 #include <coroutine>
 #include <functional>
 #include <iostream>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <stdexcept>
+#include <poll.h>
 #include <stop_token>
+#include <sys/eventfd.h>
 #include <thread>
-#include <utility>
 using namespace std::chrono;
 using stop_callback = std::stop_callback<std::function<void()>>;
 static timingwheel timers;
 static tw_mailbox mailbox;
-static std::mutex mutex;
-static std::condition_variable wake;
-static bool is_woken;
 
 static uint64_t now()
 {
@@ -178,7 +173,7 @@ struct scope : std::suspend_always {
             stop.request_stop();
         }
         if (--running == 0) // the waiter may destroy the scope and `self`
-            self.promise->waiter = std::exchange(waiter, std::noop_coroutine());
+            std::swap(self.promise->waiter, waiter);
     }
     void spawn(task<> child) // begins at once
     {
@@ -232,77 +227,62 @@ auto with_timeout(F f, D delay, T token = {})
     co_return value;
 }
 
-static void run(scope &root)
+static void run(scope &root, int fd) // fd: the mailbox writes to it
 {
     while (root.running > 0) {
-        nanoseconds wait(tw_wait(&timers, now(), 999999999));
-        std::unique_lock lock(mutex);
-        wake.wait_for(lock, wait,
-                      [] { return std::exchange(is_woken, false); });
-        lock.unlock();
+        eventfd_t wait = tw_wait(&timers, now(), 999999999);
+        pollfd input = {fd, POLLIN, 0};
+        poll(&input, 1, int((wait + 999999) / 1000000));
+        eventfd_read(fd, &wait); // before tw_collect: later posts wake
         tw_advance_clock(&timers, now());
         tw_collect(&mailbox);
     }
     root.await_resume(); // throws what a task has thrown
 }
 
-static task<int> nap(nanoseconds time, std::stop_token stop)
+static task<> nap(nanoseconds time, std::stop_token stop, int &slept)
 {
-    if (time < 0ns)
-        throw std::invalid_argument("a nap of less than nothing");
-    bool slept = co_await sleep_for(time, stop);
-    co_return slept;
+    slept += co_await sleep_for(time, stop);
 }
 
-static task<> count(nanoseconds time, std::stop_token stop, int &slept)
+static task<> show(std::stop_token other)
 {
-    slept += co_await nap(time, stop);
-}
-
-static task<> show(std::stop_token other, scope &root, int &slept)
-{
-    auto naps = [](auto time) {
-        return [time](std::stop_token stop) { return nap(time, stop); };
+    auto work = [](std::stop_token stop) -> task<int> {
+        co_await sleep_for(20ms, stop);
+        co_return 42;
     };
-    auto quick = co_await with_timeout(naps(20ms), 50ms);
-    auto slow = co_await with_timeout(naps(1s), 1ms);
-    size_t first = co_await when_any({}, naps(1h), naps(5ms), naps(6ms));
+    auto quick = co_await with_timeout(work, 50ms);
+    auto slow = co_await with_timeout(work, 1ms);
     bool end = co_await sleep_until(steady_clock::time_point::max(), other);
-    std::cout << "in time: " << quick.has_value() << slow.has_value()
-              << ", first: " << first << ", slept for ever: " << end << "\n";
-    root.spawn(count(-1ms, {}, slept)); // throws, and stops the others
+    std::cout << "in time: " << quick.value_or(0)
+              << ", too late: " << slow.value_or(0) << ", for ever: " << end
+              << std::endl;
+    throw std::runtime_error("thrown"); // stops the others
 }
 
 int main(int argc, char **argv)
 {
     int slept = 0, naps = argc > 1 ? std::stoi(argv[1]) : 1000;
+    int fd = eventfd(0, EFD_NONBLOCK);
     tw_config config = {1000000, now(), 0, 0, nullptr}; // tick, start
+    auto wake = [](void *to) { eventfd_write(*static_cast<int *>(to), 1); };
     tw_init(&timers, &config);
-    tw_mailbox_init(
-        &mailbox, &timers,
-        [](void *) {
-            std::lock_guard lock(mutex);
-            is_woken = true;
-            wake.notify_one();
-        },
-        nullptr);
+    tw_mailbox_init(&mailbox, &timers, wake, &fd);
     std::stop_source other;
-    {
+    std::jthread thread([&] {
+        std::this_thread::sleep_for(2s);
+        other.request_stop();
+    });
+    try {
         scope root;
         for (int i = 0; i < naps; i++)
-            root.spawn(count(1ms * (i % 1000), root.stop.get_token(), slept));
-        std::jthread thread([&] {
-            std::this_thread::sleep_for(1100ms);
-            other.request_stop(); // from another thread
-        });
-        root.spawn(count(1h, root.stop.get_token(), slept));
-        root.spawn(show(other.get_token(), root, slept));
-        try {
-            run(root);
-        } catch (const std::invalid_argument &e) {
-            std::cout << "thrown: " << e.what() << std::endl;
-        }
+            root.spawn(nap(1ms * (i % 1000), root.stop.get_token(), slept));
+        root.spawn(nap(1h, root.stop.get_token(), slept));
+        root.spawn(show(other.get_token()));
+        run(root, fd);
+    } catch (const std::exception &e) {
+        std::cout << e.what() << ", " << slept << " slept, "
+                  << tw_count(&timers) << " pending" << std::endl;
     }
-    std::cout << slept << " slept, " << tw_count(&timers) << " pending\n";
     tw_destroy(&timers);
 }
