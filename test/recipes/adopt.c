@@ -66,7 +66,7 @@ static void host_init(struct host_loop *l)
     tw_init(&l->timers, &(tw_config){.start = host_now(l), .wheel_size = 16});
 }
 
-/* Keep one way. One by one, a call may free any timer, stop the loop, and run it
+/* Keep one way. One by one, a call may free any timer, stop the loop, or run it
  * again, from host_arm on. With all collected first, a stop comes too late for
  * what is due. (Or let tw_advance_clock call, which may then free, not run.) */
 static void host_expire(struct host_loop *l, bool are_collected)

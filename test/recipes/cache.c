@@ -55,7 +55,7 @@ static const char *look_up(unsigned number, uint64_t to_live)
     return is_hit ? "hit" : "miss";
 }
 
-/* So few bytes hold at most LOOK_UPS lines. Half a line waits for its other half
+/* These bytes hold at most LOOK_UPS lines. Half a line waits for the rest
  * while the loop goes on. False: the input has ended. */
 static bool read_numbers(uint64_t to_live)
 {

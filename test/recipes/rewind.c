@@ -1,4 +1,4 @@
-/* rewind.c - a game that goes back in time, as rollback netcode and a search do.
+/* rewind.c - a game that goes back in time, as rollback netcode or a search do.
  *     cc -std=c99 -O2 -Wall -Wextra rewind.c -o rewind && ./rewind
  * All that changes lies in one block: the timingwheel, its wheels, the timers
  * and the game. No pointer leads out of the block. So a copy of its bytes, put

@@ -1,6 +1,6 @@
 /* workers.c - worker threads, each with a timingwheel; connections move between
  * them with a pending timer, while another thread posts timeouts for them.
- *     cc -std=gnu11 -O2 -Wall -Wextra -pthread workers.c -o workers && ./workers
+ *     cc -std=gnu11 -Wall -Wextra -pthread workers.c -o workers && ./workers
  * SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_THREADS
 #define TIMINGWHEEL_IMPLEMENTATION
@@ -65,7 +65,7 @@ static void wake(void *fd) /* called in the thread that posts */
     eventfd_write(*(int *)fd, 1);
 }
 
-/* When all have stopped, nobody gives away, so tw_collect finds what is left. */
+/* When all have stopped, nobody gives away: tw_collect finds what is left. */
 static void *work(void *argument)
 {
     struct worker *w = argument;

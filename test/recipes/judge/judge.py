@@ -320,12 +320,12 @@ def save(run):
     file = '5000000000 tea  pot\n0 now\n5000000000 \n%s6000000000  x\n' % never
     run.say('0\nend\n')
     run.end()
-    longest = '5000000000 %s\n' % ('x' * 127)
+    longest = '5000000000 %s' % ('x' * 127)
     for bad in '0\n' + file, '', '0\nend\n' + file, 'tea\nend\n', \
             *('0\n%s\nend\n' % line for line in (
-                ' tea', '-5 tea', '5tea', '%d tea' % 2**64, 'x' + longest[:-1])):
+                ' tea', '-5 tea', '5tea', '%d tea' % 2**64, longest + 'x')):
         assert go(bad)[0] == 1, 'it loads ' + bad
-    assert go('0\n%send\n' % longest)[0] == 0, 'a long text is refused'
+    assert go('0\n%s\nend\n' % longest)[0] == 0, 'a long text is refused'
     status, fired, file = go('0\n%send\n' % file)
     assert (status, fired) == (0, 'now\n'), 'early, or lost: ' + fired
     saved, rest = file.split('\n', 1)
@@ -337,8 +337,8 @@ def save(run):
 
 
 def tickless(run):
-    """A blink each 0.5 s, a key each 0.25 s, 20 ms after its edge, and about two
-    sleeps for each key. A counter wraps after 2 s."""
+    """A blink each 0.5 s, a key each 0.25 s, 20 ms after its edge. Each needs a
+    sleep or two. The counter wraps after 2 s."""
     run.wait(lambda: run.text().count('b') > 9, 'a blink')
     run.end(kill=True)
     blinks = [at for at, text in run.lines if text[0] == 'b']
