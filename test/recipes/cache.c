@@ -9,7 +9,9 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 #define MS UINT64_C(1000000) /* in nanoseconds */
 /* A look-up costs up to 5 units of the limit: its timer moves, cascades up to 3
  * times (49 days), and fires. So look-ups without a pause are no more than a
@@ -53,25 +55,39 @@ static const char *look_up(unsigned number, uint64_t to_live)
     return is_hit ? "hit" : "miss";
 }
 
+/* These bytes hold at most LOOK_UPS lines. Half a line waits for the rest
+ * while the loop goes on. False: the input has ended. */
+static bool read_numbers(uint64_t to_live)
+{
+    static char text[LOOK_UPS];
+    static size_t typed;
+    ssize_t more = read(0, text + typed, sizeof(text) - typed);
+    char *line = text, *end;
+    typed += more > 0 ? (size_t)more : 0;
+    while ((end = memchr(line, '\n', typed)) != NULL) {
+        unsigned number = (unsigned)strtoul(line, NULL, 10) % 10000;
+        printf("%u: %s\n", number, look_up(number, to_live));
+        typed -= (size_t)(end + 1 - line);
+        line = end + 1;
+    }
+    typed %= sizeof(text); /* no line is as long */
+    memmove(text, line, typed);
+    return more > 0;
+}
+
 int main(int argc, char **argv)
 {
     uint64_t to_live = (argc > 1 ? strtoull(argv[1], NULL, 10) : 3000) * MS;
     struct pollfd input = {.fd = 0, .events = POLLIN};
-    char line[16] = "";
-    setvbuf(stdin, NULL, _IONBF, 0); /* a buffer would hide lines from poll */
+    bool is_open = true;
     setlinebuf(stdout);
     tw_init(&timers, &(tw_config){.tick = MS, .start = clock_ns()});
     for (unsigned number = 0; number < 1000; number++)
         look_up(number, to_live);
-    while (!feof(stdin) && !ferror(stdin)) {
+    while (is_open) {
         uint64_t wait = tw_wait(&timers, clock_ns(), 1000 * MS);
-        poll(&input, 1, (int)((wait + MS - 1) / MS)); /* rounded up */
-        for (int i = 0; i < LOOK_UPS && poll(&input, 1, 0) > 0; i++) {
-            if (fgets(line, sizeof(line), stdin) == NULL) /* of whole lines */
-                break;
-            unsigned number = (unsigned)strtoul(line, NULL, 10) % 10000;
-            printf("%u: %s\n", number, look_up(number, to_live));
-        }
+        if (poll(&input, 1, (int)((wait + MS - 1) / MS)) > 0) /* rounded up */
+            is_open = read_numbers(to_live);
         size_t expired = tw_advance_clock_limit(&timers, clock_ns(), LIMIT);
         if (expired > 0)
             printf("%zu expired, %zu left\n", expired, tw_count(&timers));

@@ -4,9 +4,12 @@
  *     (date +%s%N; echo 250000000 tea; echo end) | ./save | ./save | ./save
  * They keep the time that was left, rounded up to a tick, and their order (but
  * postponed ones any order in a tick). `./save passed` takes off the time that
- * the file lay there, by the wall clock. SPDX-License-Identifier: MIT */
+ * the file lay there, by the wall clock. It saves at an orderly end alone: what
+ * must outlive a crash needs a log of starts. SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "timingwheel.h"
+#include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,20 +59,31 @@ static bool save(timingwheel *tw, FILE *file)
     return fputs("end\n", file) >= 0 && fflush(file) == 0 && !ferror(file);
 }
 
-/* Starts the timers in the order of the file. False: it is not whole. */
+static bool read_number(const char *line, char **rest, uint64_t *number)
+{
+    errno = 0; /* no sign, no space, no overflow */
+    *number = strtoull(line, rest, 10);
+    return isdigit((unsigned char)line[0]) && errno == 0;
+}
+
+/* Starts the timers in the order of the file. False: it is not whole, or has
+ * another form; then some may have started. */
 static bool load(timingwheel *tw, FILE *file, struct reminder *all, int most)
 {
-    uint64_t now = clock_ns(), wall = read_clock(CLOCK_REALTIME), saved = wall;
+    uint64_t now = clock_ns(), wall = read_clock(CLOCK_REALTIME), saved, left;
     char line[160], *text;
     tw_init(tw, &(tw_config){.tick = MS, .start = now});
-    if (fgets(line, sizeof(line), file) != NULL && has_passed)
-        saved = strtoull(line, NULL, 10);
+    if (fgets(line, sizeof(line), file) == NULL ||
+        !read_number(line, &text, &saved) || strcmp(text, "\n") != 0)
+        return false;
     for (int i = 0; fgets(line, sizeof(line), file) != NULL; i++) {
-        uint64_t left = strtoull(line, &text, 10);
-        if (*text != ' ' || strlen(text) >= sizeof(all->text) || i == most)
-            return strcmp(line, "end\n") == 0;
+        if (strcmp(line, "end\n") == 0)
+            return fgetc(file) == EOF;
+        if (i == most || !read_number(line, &text, &left) || *text != ' ' ||
+            strlen(text) > sizeof(all->text) + 1 || strchr(text, '\n') == NULL)
+            return false;
         sprintf(all[i].text, "%.*s", (int)strcspn(text, "\n") - 1, text + 1);
-        if (left != UINT64_MAX && saved < wall) /* never stays never */
+        if (has_passed && left != UINT64_MAX && saved < wall) /* not never */
             left -= left < wall - saved ? left : wall - saved;
         tw_timer_init(&all[i].timer, on_reminder);
         tw_start(tw, &all[i].timer, tw_after(now, left));

@@ -1,10 +1,10 @@
-/* timer.cpp - a Timer for C++17 that moves; std::function, chrono, exceptions.
+/* timer.cpp - a Timer for C++17 that moves, with anything that can be called,
+ * also if it only moves; with chrono and exceptions.
  *     c++ -std=c++17 -O2 -Wall -Wextra timer.cpp -o timer && ./timer
  * SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_IMPLEMENTATION // in one C++ file: exceptions cannot cross C
 #include "timingwheel.h"
 #include <chrono>
-#include <functional>
 #include <iostream>
 #include <memory>
 #include <thread>
@@ -14,16 +14,19 @@ inline uint64_t now()
 {
     return uint64_t(steady_clock::now().time_since_epoch() / 1ns);
 }
-// Any duration in nanoseconds: 0 if negative, UINT64_MAX (never) if too long.
+// Any duration in nanoseconds, rounded up. A negative one is 0, a very long one
+// UINT64_MAX, which means never.
 template <class R, class P> uint64_t to_ns(duration<R, P> d)
 {
-    auto ns = duration<long double, std::nano>(d).count();
-    return ns < 0 ? 0 : ns < 0x1p64L ? uint64_t(ns) : UINT64_MAX;
+    if (!(d < duration<long double, std::nano>(0x1p64L)))
+        return UINT64_MAX;
+    return d > d.zero() ? ceil<duration<uint64_t, std::nano>>(d).count() : 0;
 }
 class Timer : tw_timer
 {
     timingwheel *tw;
-    std::shared_ptr<std::function<void()>> action;
+    std::shared_ptr<void> action; // null after a move
+    void (*call)(void *action);
     uint64_t period = 0;
     static void fire(timingwheel *tw, tw_timer *timer)
     {
@@ -32,12 +35,15 @@ class Timer : tw_timer
         uint64_t last = tw_deadline(timer);
         if (self->period > 0) // without drift
             tw_start(tw, self, tw_next_period(last, self->period, now(), 0));
-        (*copy)();
+        if (copy)
+            self->call(copy.get());
     }
 
   public: // TW_TIMER_INIT is {...}, which initialises the base class
-    Timer(timingwheel &t, std::function<void()> f)
-        : tw_timer TW_TIMER_INIT(fire), tw(&t), action(new auto(std::move(f)))
+    template <class F>
+    Timer(timingwheel &t, F f)
+        : tw_timer TW_TIMER_INIT(fire), tw(&t), action(new F(std::move(f))),
+          call([](void *f) { (*static_cast<F *>(f))(); })
     {
     }
     ~Timer()
@@ -48,12 +54,13 @@ class Timer : tw_timer
     {
         *this = std::move(other);
     }
-    Timer &operator=(Timer &&other) noexcept // `other` may start again
+    Timer &operator=(Timer &&other) noexcept
     {
         if (this != &other) {
             tw_cancel(tw, this);
             tw_move(other.tw, &other, this);
-            tw = other.tw, action = other.action, period = other.period;
+            tw = other.tw, call = other.call, period = other.period;
+            action = std::move(other.action);
         }
         return *this;
     }
@@ -74,11 +81,15 @@ int main()
     tw_init(&tw, &config);
     std::vector<Timer> all;
     for (int i = 1; i <= 5; i++)
-        all.emplace_back(tw, [=] { std::cout << "timer " << i << std::endl; })
+        all.emplace_back(tw,
+                         [number = std::make_unique<int>(i)] {
+                             std::cout << "timer " << *number << std::endl;
+                         })
             .start(200ms * i);
     all.emplace_back(tw, [] { throw std::logic_error("thrown"); })
         .start(700ms, hours::max()); // never again
     all.erase(all.begin());          // timer 1 is cancelled, the others move
+    Timer moved = std::move(all[0]); // timer 2
     while (tw_count(&tw) > 1)        // all but the one that throws
         try {
             std::this_thread::sleep_for(1ns * tw_wait(&tw, now(), 999999999));

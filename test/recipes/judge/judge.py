@@ -191,23 +191,27 @@ def game(run):
 
 
 def alarms(run):
-    """An alarm in 2 s, two in half an hour. set_clock.h sets the clock back by
-    an hour after 200 ms, and two hours ahead after 3 s."""
+    """An alarm in 2 s, two in half an hour, one for ever. set_clock.h sets the
+    clock back by an hour after 200 ms, and two hours ahead after 3 s. Or until
+    200 ms the clock is days ahead, or the time zone is another one."""
     soon = int(time.time()) + 2
     earliest = run.now() + (soon - time.time()) * 1000
-    run.say('%d\n%d\n%d\n' % (soon + 1801, soon, soon + 1800))
+    passed = '%d\n' % (soon - 3600)
+    run.say('%d\n%d\n%d\n%d\n' % (soon + 1801, soon, soon + 1800, 2**64 - 1) +
+            passed[:5])  # half a line
     time.sleep(0.3)
     if 'set_clock' in run.how:
-        run.say('%d\n' % (soon - 3600))
+        run.say(passed[5:])
+    run.program.stdin.close()
     time.sleep(3.3)
     rung = [int(text) - soon for _, text in run.lines]
-    run.end(kill='set_clock' not in run.how)
+    run.end(kill=True)
     right = [-3600, 0, 1800, 1801] if 'set_clock' in run.how else [0]
     assert rung == right, 'it rings %s' % rung
     assert run.lines[0][0] >= earliest, 'early'
     west = time.gmtime().tm_hour - 12  # a zone where it is noon, and in which
     day = time.gmtime(time.time() - west * 3600 + 86400).tm_yday - 1
-    run = Run(run.folder, 'env TZ=AAA%dBBB,%d/3,%d %s' % (  # summer is near
+    run = Run(run.folder, 'env DAYS=0 TZ=AAA%dBBB,%d/3,%d %s' % (  # to summer
         west, day, (day + 99) % 365, run.command), run.how, None)
     soon = int(time.time()) + 2
     run.say(time.strftime('%T\n', time.gmtime(soon - west * 3600)))
@@ -215,6 +219,16 @@ def alarms(run):
     run.end(kill=True)
     assert run.text() == 'next %d\n%d\nnext %d' % (
         soon, soon, soon + 23 * 3600), 'early, or late: ' + run.text()
+    for changed, wrong in ('TZ=AAA0 DAYS=3', 3 * 86400), \
+            ('TZ=AAA1 ZONE=BBB0 DAYS=0', 3600):
+        if 'set_clock' in run.how:
+            run = Run(run.folder, 'env %s ./alarms' % changed, run.how, None)
+            soon = int(time.time()) + 2
+            run.say(time.strftime('%T\n', time.gmtime(soon)))
+            time.sleep(3.2)
+            run.end(kill=True)
+            assert run.text() == 'next %d\nnext %d\n%d\nnext %d' % (
+                soon + wrong, soon, soon, soon + 86400), changed + run.text()
 
 
 def cache(run):
@@ -225,6 +239,7 @@ def cache(run):
     run.wait(lambda: len(run.lines) > 2, 'the first answer')
     used = run.now()
     run.stop(1, lambda: run.now() < used + 150 and run.say('7\n'))
+    run.say('1')  # half a line
     run.wait(lambda: 'expired, 0 left' in run.text(), 'the last entry')
     run.end()
     answers = re.findall(r'^\d+: .*', run.text(), re.M)
@@ -293,7 +308,8 @@ def server(run):
 
 def save(run):
     """Any text, and a timer that never fires, outlive runs of 100 ms. The time
-    that the file lay there is taken off on demand. Half a file is refused."""
+    that the file lay there is taken off on demand. Files that are not whole, or
+    have another form, are refused."""
     def go(file, option=''):
         done = subprocess.run('./save ' + option, shell=True, cwd=run.folder,
                               input=file.encode(), capture_output=True)
@@ -304,7 +320,12 @@ def save(run):
     file = '5000000000 tea  pot\n0 now\n5000000000 \n%s6000000000  x\n' % never
     run.say('0\nend\n')
     run.end()
-    assert go('0\n' + file)[0] == 1, 'half a file is loaded'
+    longest = '5000000000 %s' % ('x' * 127)
+    for bad in '0\n' + file, '', '0\nend\n' + file, 'tea\nend\n', \
+            *('0\n%s\nend\n' % line for line in (
+                ' tea', '-5 tea', '5tea', '%d tea' % 2**64, longest + 'x')):
+        assert go(bad)[0] == 1, 'it loads ' + bad
+    assert go('0\n%s\nend\n' % longest)[0] == 0, 'a long text is refused'
     status, fired, file = go('0\n%send\n' % file)
     assert (status, fired) == (0, 'now\n'), 'early, or lost: ' + fired
     saved, rest = file.split('\n', 1)
@@ -313,6 +334,23 @@ def save(run):
     _, fired, file = go('0\n' + rest, 'passed')  # since 1970
     assert fired == 'tea  pot\n\n x\n', 'lost, or not in order: ' + fired
     assert file.endswith('\n%send\n' % never), 'lost: ' + never
+
+
+def tickless(run):
+    """A blink each 0.5 s, a key each 0.25 s, 20 ms after its edge. Each needs a
+    sleep or two. The counter wraps after 2 s."""
+    run.wait(lambda: run.text().count('b') > 9, 'a blink')
+    run.end(kill=True)
+    blinks = [at for at, text in run.lines if text[0] == 'b']
+    late = [int(text[1:]) for _, text in run.lines if text[0] in 'bk']
+    wakes = int(re.findall(r'w(\d+)', run.text())[-1])
+    for number, at in enumerate(blinks, 1):
+        assert at >= 500 * number, 'blink %d: early, at %d ms' % (number, at)
+    assert max(late) < 99999, 'early'  # what is negative ends in 9xxxxx
+    assert blinks[-1] - blinks[0] < 500 * len(blinks), 'the blinks are slow'
+    assert 15 < len(late) - len(blinks) < 25, 'keys: %s' % run.text()
+    assert 25 < wakes < 60, '%d wake-ups' % wakes
+    return '%d wake-ups, at most %d us late' % (wakes, max(late) * 32)
 
 
 def condvar(run):
@@ -345,6 +383,7 @@ row('epoll_timerfd.c', timerfd, also=' -DCLOCK=CLOCK_BOOTTIME')
 row('windows.c', silences, late=60, slow=None)
 row('browser.c', silences, late=60, slow=None, endless=True)
 row('superloop.c', silences, late=1000, slow=None, endless=True)
+row('tickless.c', tickless, slow=None)
 row('wall_clock.c', alarms, also=' -include set_clock.h')
 row('fixed_step.c', game)
 row('server.c', server, slow='-e inject=recvfrom:delay_exit=2000:when=1..21')
@@ -356,12 +395,15 @@ row('periodic.c', says, 'catch up +due at 1000', r'drift +due at 1[7-9]\d[^0]$',
     r'\A(?!(.|\n)*phase +due at 1000)', 'phase +due at 1600',
     r'\A(?!(.|\n)*slack +due at \d*([13579].|[02468][5-9])\d$)')
 row('simulation.c', says, r'^1000000 served; .* of (1\.0[01]|0\.9[89])')
+row('rewind.c', says, r'^frame 80000 .* \d\d units .* 10000 times, 0 wrong$')
 row('static.c', says, '^tick 100000: 49911 blinks of 1000 lamps',
     r'^2 wheels, \d+ bytes')
 row('lateness.c', says, r'^2\^12 us: .* long', r'ms: on_slow, offset 0x')
 row('save.c', save)
 row('retries.c', says, '^hello: peer 1 after [12] tries$', 'peer 2 is lost$')
 row('jobs.c', says, r'^\d+ answered, \d+ timed', also=' -g -fsanitize=thread')
+row('workers.c', says, r'^\d{4,} moves, \d{3,} timeouts, 0 wrong$', slow=None,
+    also=' -g -fsanitize=thread')
 # The loop is slow to see that four jobs have ended in time.
 row('threads.c', says, r'\A((in time|too late), \d left\n?){10}\Z', 'too late',
     r'(in time(.|\n)*){4}', also=' -g -fsanitize=thread',
@@ -371,13 +413,10 @@ row('condvar.c', condvar, also=' -g -fsanitize=thread',
 row('timer.cpp', says, r'\Atimer 2\ntimer 3\nthrown\ntimer 4\ntimer 5\Z',
     times=[('timer 2', 400), ('thrown', 700), ('timer 5', 1000)])
 row('scheduler.cpp', says, r'\Athrown: 5, [3-6]\Z')
-row('coroutine.cpp', says, '^in time: 110$', '^slept for ever: 0$',
-    '^thrown: a nap', '^100002 slept, 0 pending$',
-    slow='-e trace=clock_nanosleep '
-    '-e inject=clock_nanosleep:delay_exit=60000')
-row('adopt.c', says, r'\A(?!(.|\n)*event 2)(.*, turn [123]\n){3}.*, turn 4\n',
-    r'^event 0 at 4294967\d+(.*\n)*event 0 at \d\d?,', times=[('event 1', 350)],
-    also=' -include set_clock.h')
+row('coroutine.cpp', says, '^in time: 42, too late: 0, for ever: 0$',
+    '^thrown, 1000 slept, 0 pending$', slow=None, also=' -g -fsanitize=thread')
+row('adopt.c', says, r'\A301, way 0, 0 left\n3012, way 1, 0 left\Z',
+    times=[('3', 520)], also=' -include set_clock.h')
 row('watch.c', says, r'\[[.0-9+#]{32}\] holds \d')
 
 
@@ -426,8 +465,8 @@ def recipe(file, judge, patterns, also, slow, options):
     """Returns the cases of a recipe: (name, fault, sentence). The fault is None
     for a case that was skipped."""
     lines = len(open(HERE + file).readlines())
-    most = {'server.c': 130, 'coroutine.cpp': 195, 'http.c': 135,
-            'condvar.c': 96}.get(file, 90)
+    most = {'server.c': 130, 'coroutine.cpp': 288, 'http.c': 135,
+            'tickless.c': 135, 'workers.c': 130, 'rewind.c': 90}.get(file, 110)
     cases = [('at most %d lines' % most, '%d' % lines * (lines > most), '')]
     plans = []
     for how, flags in ('plain', ''), ('sanitized', SANITIZE), (also, also):
