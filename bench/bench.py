@@ -28,6 +28,7 @@ import report  # noqa: E402
 TIMERS = '.build/bench/timers'
 WORK = '.build/bench'
 LEAST_RUNS = 5  # where a table is published
+MOST_SECONDS = 300  # of a run: an engine that loses a timer may never end
 MOST_LOAD = 0.7  # of the last minute, in which this program was compiled
 ALL_CORES = getattr(os, 'sched_getaffinity', lambda _: set())(0)
 ONE_CORE = set(sorted(ALL_CORES)[-1:])
@@ -81,10 +82,11 @@ def grid(args, engines):
 
 def timers(arguments):
     """The figures of one run."""
-    done = subprocess.run([TIMERS] + arguments, text=True,
-                          stdout=subprocess.PIPE)
-    if done.returncode != 0:
-        report.fail('%s %s failed' % (TIMERS, ' '.join(arguments)))
+    try:
+        done = subprocess.run([TIMERS] + arguments, text=True, check=True,
+                              stdout=subprocess.PIPE, timeout=MOST_SECONDS)
+    except subprocess.SubprocessError as error:
+        report.fail(str(error))
     found = re.findall(r'^  (\S.*?) {2,}(\S+)', done.stdout, re.M)
     return {label: value if label == 'checksum' else float(value)
             for label, value in found}
