@@ -69,7 +69,7 @@
         "the same with timeouts of 5 min that packets postpone") \
     row(CALLS_REQUESTS, "calls-requests", workload_calls, 20000, 20000, \
         400, 540, "the same as requests") \
-    row(CALLS_HOUR, "calls-hour", workload_calls, 3600000, 3600000, \
+    row(CALLS_HOUR, "calls-hour", workload_calls, 1200000, 1200000, \
         1, 3600000, "as calls-minute, delays up to an hour") \
     row(CALLS_10_MINUTES, "calls-10-minutes", workload_calls, 660000, 660000, \
         600000, 660000, "the same with delays of 10 to 11 minutes")
@@ -88,6 +88,8 @@ typedef enum bench_workload {
     BENCH_PLAIN(BENCH_CONSTANT) BENCH_POST(BENCH_CONSTANT) BENCH_WORKLOADS
 } bench_workload;
 
+#define BENCH_CALLS_ROUND 10000u /* calls of a round */
+#define BENCH_COLD_ROUND 1000u   /* timers that fire in a round */
 #define BENCH_NS_PER_MS 1000000u
 #define BENCH_MS_PER_S 1000u
 
@@ -115,7 +117,7 @@ typedef struct bench_job {
     bench_workload workload;
     size_t n;        /* timers; post-*: threads that post */
     uint64_t seed;   /* seed of all random numbers */
-    uint64_t rounds; /* a round is n operations; calls-*: `longest` calls */
+    uint64_t rounds; /* a round is n operations but in calls-* and cold */
     const bench_trace *trace;
     uint64_t tick;      /* units of the clock per tick of the engine */
     uint64_t unit;      /* units of the clock per unit of a delay */

@@ -91,7 +91,7 @@ TABLES = {
          for w, size in (('calls-idle', 100000), ('calls-hour', 1000000),
                          ('calls-10-minutes', 1000000))
          for figure, suffix in ((P999, ', p99.9'), (MAX, ', max'))], []),
-             THREE + ['flat-wheel']),
+             THREE),
     'bursts': ('ns', lines(['burst'], [1000, 100000, 1000000]) +
                lines(['burst-random'], [1000, 100000, 1000000]), RIVALS),
     'ticks': ('ns', lines(['hold-ns', 'hold-tick-1'], [1000, 100000]),

@@ -246,8 +246,7 @@ static uint64_t packets_of(bench_workload workload, uint64_t n)
     }
 }
 
-/* With a trace, n is the number of its timers, and a round is all calls. In
- * calls-* a round is the longest delay, and in cold it does not depend on n. */
+/* With a trace, n is the number of its timers, and a round is all its calls. */
 static bench_job make_job(const options *o, const bench_trace *trace)
 {
     uint64_t size = trace != NULL ? trace->count : o->n;
@@ -262,9 +261,9 @@ static bench_job make_job(const options *o, const bench_trace *trace)
     job.longest = workloads[o->workload].longest;
     job.packets = packets_of(o->workload, o->n);
     if (strncmp(workloads[o->workload].name, "calls-", 6) == 0)
-        size = job.longest;
+        size = BENCH_CALLS_ROUND;
     if (o->workload == BENCH_COLD)
-        size = 1000;
+        size = BENCH_COLD_ROUND;
     job.rounds = o->rounds ? o->rounds : default_rounds(o->workload, size);
     job.trace = trace;
     job.in_flight = o->workload == BENCH_POST_64 ? 64 : 1024;

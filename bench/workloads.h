@@ -570,11 +570,9 @@ static void workload_hold_units(const bench_job *job, bench_result *result)
 }
 
 /* cold: as hold, with other work before each call, which the time leaves out.
- * The other work writes to COLD_BYTES of memory, a word of each cache line. A
- * round is COLD_ROUND timers. The time is that of the wall clock, and contains
- * the reading of it. */
+ * The other work writes to COLD_BYTES of memory, a word of each cache line. The
+ * time is that of the wall clock, and contains the reading of it. */
 #define COLD_BYTES 4194304u
-#define COLD_ROUND 1000u
 
 static void workload_cold(const bench_job *job, bench_result *result)
 {
@@ -588,7 +586,7 @@ static void workload_cold(const bench_job *job, bench_result *result)
     fill(result, start_all);
     hold_for(run.n);
     begin();
-    while (run.fired < COLD_ROUND * job->rounds && more) {
+    while (run.fired < BENCH_COLD_ROUND * job->rounds && more) {
         uint64_t began;
         size_t i;
 
@@ -764,10 +762,10 @@ static void make_calls(void (*packets)(uint64_t), size_t count,
     }
 }
 
-/* Later rounds than the first have the same distribution of deadlines. */
+/* Before the calls that count the deadlines get their final distribution. */
 static void workload_calls(const bench_job *job, bench_result *result)
 {
-    size_t total = (size_t)(job->longest * job->rounds), pass;
+    size_t total = (size_t)(BENCH_CALLS_ROUND * job->rounds), pass;
     uint32_t *samples = bench_alloc(total * sizeof(*samples));
     bool is_idle = job->workload == BENCH_CALLS_IDLE;
     void (*packets)(uint64_t) =
@@ -779,7 +777,10 @@ static void workload_calls(const bench_job *job, bench_result *result)
         build(job, result);
         build_items(job->seed, is_idle ? on_put_off : on_rearm);
         fill(result, start_all);
-        make_calls(packets, (size_t)job->longest, NULL);
+        if (packets != NULL)
+            make_calls(packets, (size_t)job->longest, NULL);
+        else
+            hold_for(run.n);
         begin();
         make_calls(packets, total, samples);
         end(result, total);
