@@ -12,30 +12,86 @@
 #include <stdint.h>
 #include <time.h>
 
-#define BENCH_NS_PER_TICK 1000000u /* in hold-ns */
+/* The workloads, a row each, in the order in which they are listed:
+ *
+ *   row(CONSTANT, name, function, few, many, shortest, longest, what)
+ *
+ * About how many operations a run makes with up to 100 k timers, and with more;
+ * the shortest and the longest delay in units of the job; what an operation is.
+ * To add a workload: a row here, its function in workloads.h (or a function
+ * that is there), a line in a table of report.py, and a row in README.md. What
+ * differs by workload alone stands in make_job of timers.c. */
+// clang-format off
+#define BENCH_PLAIN(row) \
+    row(HOLD, "hold", workload_hold, 2000000, 1000000, 1, 60000, \
+        "a timer fires and starts again") \
+    row(HOLD_NS, "hold-ns", workload_hold_units, 2000000, 1000000, 2, 60000, \
+        "as hold, the clock in ns, ticks of 1 ms") \
+    row(HOLD_TICK_1, "hold-tick-1", workload_hold_units, 2000000, 1000000, \
+        2, 60000, "as hold-ns, ticks of 1 ns") \
+    row(COLD, "cold", workload_cold, 4000, 4000, 1, 60000, \
+        "as hold, with 4 MB of other work before each call") \
+    row(LOOPS, "loops", workload_loops, 2000000, 2000000, 1, 60000, \
+        "as hold, twenty timers to an engine") \
+    row(STORE, "store", workload_hold_units, 2000000, 1000000, 2, 1000, \
+        "as hold, lives of 1 to 1,000 s") \
+    row(SPARSE, "sparse", workload_sparse, 2000000, 1000000, 1, 60000, \
+        "as hold, ticks of 1 ns, delays from 1 us to 1 h") \
+    row(EXPIRE, "expire", workload_expire, 2000000, 1000000, 1, 60000, \
+        "a timer starts and fires, in random memory order") \
+    row(BURST, "burst", workload_burst, 4000000, 1000000, 1, 60000, \
+        "a timer starts and fires, all in one tick") \
+    row(BURST_RANDOM, "burst-random", workload_burst_random, 4000000, 1000000, \
+        1, 60000, "the same in random memory order") \
+    row(RESTART, "restart", workload_restart, 2000000, 1000000, 1, 60000, \
+        "cancel a random timer and start it again") \
+    row(RESTART_64, "restart-64", workload_restart, 2000000, 1000000, \
+        1, 60000, "the same, the clock moves every 64 operations") \
+    row(KEEPALIVE, "keepalive", workload_restart, 2000000, 1000000, \
+        90000, 90000, "as restart, every delay 90 s") \
+    row(KEEPALIVE_64, "keepalive-64", workload_restart, 2000000, 1000000, \
+        90000, 90000, "the same, the clock moves every 64 operations") \
+    row(REQUESTS, "requests", workload_restart, 2000000, 1000000, 400, 540, \
+        "a request starts, and ends before its timeout 99 times of 100") \
+    row(POSTPONE, "postpone", workload_postpone, 4000000, 1000000, 1, 60000, \
+        "postpone a random timer") \
+    row(CANCEL, "cancel", workload_cancel, 2000000, 1000000, 1, 60000, \
+        "cancel a random timer") \
+    row(STARTSTOP, "startstop", workload_startstop, 2000000, 1000000, \
+        1, 60000, "start and cancel one more timer") \
+    row(IDLE, "idle", workload_idle, 2000000, 1000000, 1, 60000, \
+        "a turn of the loop, no timer is due") \
+    row(TRACE, "trace", workload_trace, 5000000, 5000000, 1, 60000, \
+        "a call of a recorded program") \
+    row(CALLS_MINUTE, "calls-minute", workload_calls, 60000, 60000, 1, 60000, \
+        "a wait, and a call that moves the clock by 1 ms, as hold") \
+    row(CALLS_IDLE, "calls-idle", workload_calls, 300000, 300000, 1, 300000, \
+        "the same with timeouts of 5 min that packets postpone") \
+    row(CALLS_REQUESTS, "calls-requests", workload_calls, 20000, 20000, \
+        400, 540, "the same as requests") \
+    row(CALLS_HOUR, "calls-hour", workload_calls, 1200000, 1200000, \
+        1, 3600000, "as calls-minute, delays up to an hour") \
+    row(CALLS_10_MINUTES, "calls-10-minutes", workload_calls, 660000, 660000, \
+        600000, 660000, "the same with delays of 10 to 11 minutes")
 
-/* The workloads, in the order in which they are listed. */
+#define BENCH_POST(row) /* the functions are in engines/post.c */ \
+    row(POST_64, "post-64", NULL, 1, 1, 1, 60000, \
+        "a start or cancel by one of N threads, 64 requests at once") \
+    row(POST_1024, "post-1024", NULL, 1, 1, 1, 60000, \
+        "the same with 1,024 requests at once")
+
+// clang-format on
+
+#define BENCH_CONSTANT(constant, ...) BENCH_##constant,
+
 typedef enum bench_workload {
-    BENCH_HOLD,
-    BENCH_HOLD_NS,
-    BENCH_EXPIRE,
-    BENCH_RESTART,
-    BENCH_KEEPALIVE,
-    BENCH_POSTPONE,
-    BENCH_CANCEL,
-    BENCH_STARTSTOP,
-    BENCH_BURST,
-    BENCH_SPARSE,
-    BENCH_IDLE,
-    BENCH_TRACE,
-    BENCH_POST_64,
-    BENCH_POST_1024,
-    BENCH_CALLS_MINUTE,
-    BENCH_CALLS_IDLE,
-    BENCH_CALLS_HOUR,
-    BENCH_CALLS_10_MINUTES,
-    BENCH_WORKLOADS
+    BENCH_PLAIN(BENCH_CONSTANT) BENCH_POST(BENCH_CONSTANT) BENCH_WORKLOADS
 } bench_workload;
+
+#define BENCH_CALLS_ROUND 10000u /* calls of a round */
+#define BENCH_COLD_ROUND 1000u   /* timers that fire in a round */
+#define BENCH_NS_PER_MS 1000000u
+#define BENCH_MS_PER_S 1000u
 
 /* One call of a recorded program: start or cancel a timer. */
 typedef struct bench_call {
@@ -58,41 +114,32 @@ typedef struct bench_trace {
 
 /* The description of a run. */
 typedef struct bench_job {
+    bench_workload workload;
     size_t n;        /* timers; post-*: threads that post */
     uint64_t seed;   /* seed of all random numbers */
-    uint64_t rounds; /* a round is n operations; calls-*: `longest` ticks */
+    uint64_t rounds; /* a round is n operations but in calls-* and cold */
     const bench_trace *trace;
-    uint64_t tick;      /* units of the clock per tick */
-    uint64_t shortest;  /* ticks, the shortest delay of a timer */
-    uint64_t longest;   /* ticks, the longest delay */
-    uint64_t pace;      /* calls-*: ticks by which a call moves the clock */
-    uint64_t packets;   /* calls-idle: packets per tick; 0 in the others */
+    uint64_t tick;      /* units of the clock per tick of the engine */
+    uint64_t unit;      /* units of the clock per unit of a delay */
+    uint64_t shortest;  /* the shortest delay of a timer */
+    uint64_t longest;   /* the longest delay */
+    uint64_t packets;   /* operations between two ticks */
     uint64_t in_flight; /* post-*: requests of a thread at once */
 } bench_job;
 
-/* A part of a run. Phases that do not count prepare the others. */
-typedef struct bench_phase {
-    const char *name;
-    uint64_t operations;
-    double ns; /* process time of all operations */
-    bool counted;
-} bench_phase;
-
-#define BENCH_PHASES 4
 #define BENCH_QUANTILES 4 /* half, 99 %, 99.9 %, all */
 
 /* The result of a run. */
 typedef struct bench_result {
-    bench_phase phases[BENCH_PHASES];
-    size_t phase_count;
-    uint64_t operations; /* in the phases that count */
-    double ns;           /* process time of the phases that count */
-    uint64_t fired;      /* in the phases that count */
-    uint64_t wakeups;    /* in the phases that count */
-    uint64_t checksum;   /* sum of tick * key, over all fired timers */
-    size_t bytes;        /* held with all timers pending; 0 = unknown */
+    uint64_t operations;
+    double ns;         /* process time of all operations */
+    double loop_ns;    /* post-*: thread time of the loop, otherwise 0 */
+    uint64_t fired;    /* while time was taken */
+    uint64_t wakeups;  /* while time was taken */
+    uint64_t checksum; /* sum of tick * key, over all fired timers */
+    size_t bytes;      /* held with all timers pending; 0 = unknown */
     size_t timer_size;
-    uint64_t calls;                    /* calls-* and post-*: calls measured */
+    uint64_t calls;                    /* calls-*: calls measured */
     double quantiles[BENCH_QUANTILES]; /* ns of the calls */
     const char *failure;               /* NULL, or a message */
 } bench_result;
@@ -101,22 +148,12 @@ typedef struct bench_result {
  * NULL in the table of an engine: the engine cannot run the workload. */
 typedef void bench_function(const bench_job *job, bench_result *result);
 
-/* The workloads calls-*, in parts: engines in one process take turns, in
- * several passes. */
-typedef struct bench_calls {
-    void (*begin)(const bench_job *job, bench_result *result);
-    bool (*slice)(void); /* some calls; false after the last call of a pass */
-    void (*end)(bench_result *result);
-    void (*report)(bench_result *result); /* after the last pass */
-} bench_calls;
-
 typedef struct bench_engine {
     const char *name;
     const char *what;
     const char *version; /* of its library; empty: part of the bench */
-    size_t (*most)(bench_workload workload);    /* see workloads.h */
-    bench_function *workloads[BENCH_WORKLOADS]; /* all except calls-* */
-    const bench_calls *calls;
+    size_t (*most)(bench_workload workload); /* see workloads.h */
+    bench_function *workloads[BENCH_WORKLOADS];
     struct bench_engine *next; /* in the list of all engines */
 } bench_engine;
 
@@ -174,9 +211,6 @@ static inline uint64_t bench_below(uint64_t random, uint64_t limit)
     return ((random >> 32) * limit) >> 32;
 }
 
-/* The clock of the engine's event loop, in milliseconds, or NULL (loop.c). */
-extern uint64_t *bench_loop_clock;
-
 /* Returns process time in nanoseconds. */
 static inline double bench_process_time(void)
 {
@@ -187,7 +221,7 @@ static inline double bench_process_time(void)
 }
 
 #ifdef CLOCK_MONOTONIC_RAW
-#define BENCH_WALL_CLOCK CLOCK_MONOTONIC_RAW /* see loop.c */
+#define BENCH_WALL_CLOCK CLOCK_MONOTONIC_RAW
 #else
 #define BENCH_WALL_CLOCK CLOCK_MONOTONIC
 #endif

@@ -4,10 +4,10 @@
 engine, in turns. Prints a row per cell: the medians of the runs, and * at the
 fastest and at all within its spread, the quartiles of the runs.
 
-Without an option: a choice of cells in four minutes, written to .build/bench.
-With --publish: all cells of the pages in a quarter of an hour, written to
+Without an option: a choice of cells in five minutes, written to .build/bench.
+With --publish: all cells of the pages in twenty minutes, written to
 .build/bench, then copied to bench/results; report.py then makes the tables and
-plots of the pages.
+the plot of the pages.
 `make bench` and `make bench-publish` build the bench and call this program."""
 
 import argparse
@@ -20,7 +20,6 @@ import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.dont_write_bytecode = True  # nothing is written beside the sources
@@ -29,30 +28,25 @@ import report  # noqa: E402
 TIMERS = '.build/bench/timers'
 WORK = '.build/bench'
 LEAST_RUNS = 5  # where a table is published
+MOST_SECONDS = 600  # of a run: an engine that loses a timer may never end
 MOST_LOAD = 0.7  # of the last minute, in which this program was compiled
 ALL_CORES = getattr(os, 'sched_getaffinity', lambda _: set())(0)
 ONE_CORE = set(sorted(ALL_CORES)[-1:])
 
-PACED_TIMERS = 1000000  # of calls-hour and calls-10-minutes
-
-# The cells of a run without --publish, on every engine.
+# The cells of a run without --publish, a choice from the tables of report.py.
 QUICK = {
-    'hold': [100, 1000, 100000, 1000000], 'hold-ns': [1000],
-    'restart': [1000, 1000000], 'postpone': [1000, 100000], 'burst': [1000],
-    'sparse': [1000], 'idle': [1000], 'trace': ['asyncio-http', 'http-proxy'],
-    'calls-minute': [100000]}
+    'hold': [100, 1000, 20000, 100000, 1000000], 'hold-ns': [1000],
+    'hold-tick-1': [100000], 'cold': [1000, 100000], 'loops': [20000],
+    'store': [100000], 'sparse': [100], 'burst': [1000],
+    'burst-random': [100000], 'requests': [10000], 'restart': [1000],
+    'restart-64': [1000000], 'postpone': [1000], 'idle': [1000],
+    'trace': ['asyncio-http', 'http-proxy'], 'calls-minute': [20000, 100000],
+    'calls-requests': [10000]}
 
 # The figures of cells.tsv, as the program `timers` prints them.
-FIGURES = [report.NS, 'ns, start', 'ns, expire', 'ns, cancel', 'ns, pass',
-           'ns, loop', 'ns, wall', 'fired', 'wake-ups', 'bytes per timer',
+FIGURES = [report.NS, 'ns, loop', 'fired', 'wake-ups', report.BYTES,
            'bytes in the timer'] + ['call, ' + q for q in report.QUANTILES]
 COLUMNS = ['workload', 'input', 'engine', 'checksum']
-
-# What hyperfine compares, with so many rounds that the set-up is small.
-PROCESSES = ['hold 100000 --rounds 200', 'hold 1000 --rounds 20000',
-             'restart 10000 --rounds 4000', 'cancel 10000 --rounds 4000',
-             'trace bench/traces/http-proxy.txt.gz --rounds 2000']
-HYPERFINE = ['hyperfine', '-N', '--warmup', '1', '--runs', '5']
 
 
 def pin(cores):
@@ -62,22 +56,16 @@ def pin(cores):
 
 # ----------------------------------------------------------------- cells ---
 
-def listed(option):
-    done = subprocess.run([TIMERS, option], check=True, text=True,
-                          stdout=subprocess.PIPE)
-    return [line.split('\t') for line in done.stdout.splitlines()]
-
-
 def can(engine, workload, size):
-    timers = PACED_TIMERS if report.is_paced(workload) else \
-        int(size) if size.isdigit() else 1
-    return int(engine[workload]) >= timers
+    return int(engine[workload]) >= (int(size) if size.isdigit() else 1)
 
 
 def grid(args, engines):
     """The cells: workload, input, and the engines that can run it."""
-    wanted = report.cells() if args.publish or args.workloads else {
-        (w, str(size)): list(engines) for w in QUICK for size in QUICK[w]}
+    wanted = report.cells()
+    if not args.publish and not args.workloads:
+        wanted = {(w, str(size)): wanted[w, str(size)]
+                  for w in QUICK for size in QUICK[w]}
     if args.workloads and args.sizes:
         wanted = {(w, size): list(engines)
                   for w in args.workloads for size in args.sizes}
@@ -93,37 +81,28 @@ def grid(args, engines):
 # ------------------------------------------------------------------ runs ---
 
 def timers(arguments):
-    """One run: the figures of each engine."""
-    done = subprocess.run([TIMERS] + arguments, text=True,
-                          stdout=subprocess.PIPE)
-    if done.returncode != 0:
-        report.fail('%s %s failed' % (TIMERS, ' '.join(arguments)))
-    runs, figures = {}, {}
-    for line in done.stdout.splitlines():
-        if line[0] != ' ':
-            figures = runs[line.split()[0]] = {}
-            continue
-        label, value = re.match(r'  (\S.*?) {2,}(\S+)', line).groups()
-        figures[label] = value if label == 'checksum' else float(value)
-    return runs
+    """The figures of one run."""
+    try:
+        done = subprocess.run([TIMERS] + arguments, text=True, check=True,
+                              stdout=subprocess.PIPE, timeout=MOST_SECONDS)
+    except subprocess.SubprocessError as error:
+        report.fail(str(error))
+    found = re.findall(r'^  (\S.*?) {2,}(\S+)', done.stdout, re.M)
+    return {label: value if label == 'checksum' else float(value)
+            for label, value in found}
 
 
 def measure(cell, args):
     """All runs of a cell, the engines in turns: rows of cells.tsv."""
     workload, size, engines = cell
     pin(ALL_CORES if workload.startswith('post-') else ONE_CORE)
-    options = ['--seed', str(args.seed)]
-    if args.rounds:
-        options += ['--rounds', str(args.rounds)]
     what = 'bench/traces/%s.txt.gz' % size if workload == 'trace' else size
-    together = report.is_calls(workload)  # the engines of one process
-    runs = {}
-    for _ in range(report.runs_of(workload, args.runs)):
-        for some in [','.join(engines)] if together else engines:
-            for engine, figures in timers([some, workload, what] +
-                                          options).items():
-                runs.setdefault(engine, []).append(figures)
-    sums = {run.get('checksum') for of in runs.values() for run in of} - {None}
+    runs = {engine: [] for engine in engines}
+    for _ in range(report.runs_of(workload, size, args.runs)):
+        for engine in engines:
+            runs[engine].append(timers([engine, workload, what, '--seed',
+                                        str(args.seed)]))
+    sums = {run.get('checksum') for of in runs.values() for run in of}
     if len(sums) > 1:
         report.fail('%s %s: the engines did not fire the same timers' %
                     (workload, size))
@@ -157,20 +136,6 @@ def save(rows, path):
         writer.writeheader()
         writer.writerows({k: field(v) for k, v in row.items()
                           if v is not None} for row in rows)
-
-
-def processes():
-    """hyperfine compares the timingwheel with the heap."""
-    pin(ONE_CORE)
-    cells = []
-    for arguments in PROCESSES:
-        commands = ['%s %s %s' % (TIMERS, engine, arguments)
-                    for engine in (report.OURS, 'heap')]
-        with tempfile.NamedTemporaryFile() as export:
-            subprocess.run(HYPERFINE + ['--style', 'none', '--export-json',
-                                        export.name] + commands, check=True)
-            cells.append(json.load(export))
-    return {'hyperfine': ' '.join(HYPERFINE), 'cells': cells}
 
 
 # --------------------------------------------------------------- machine ---
@@ -216,12 +181,10 @@ def machine(args, engines):
         'version': engines.get(report.OURS, {}).get('version', 'left out'),
         'engines': {name: {'version': engine['version']}
                     for name, engine in engines.items()},
-        'cannot': ['%s %s %s' % (w, size, e)
-                   for (w, size), names in report.cells().items()
-                   for e in names
-                   if e in engines and not can(engines[e], w, size)],
         'date': time.strftime('%Y-%m-%d %H:%M'),
-        'load': '%.2f' % args.load, 'seed': args.seed, 'runs': args.runs}
+        'load': '%.2f' % args.load,
+        'load after': '%.2f' % os.getloadavg()[0],
+        'seed': args.seed, 'runs': args.runs}
 
 
 def folder_of(processor):
@@ -232,52 +195,29 @@ def folder_of(processor):
 
 # ------------------------------------------------------------------ main ---
 
-def warn_of_load(args):
-    """Before a run, and again where its last figures are read."""
-    if args.load > MOST_LOAD:
-        print('bench: the machine was busy (a load of %.1f) when the run '
-              'began: the figures are too high, and differ from run to run' %
-              args.load, file=sys.stderr)
+def check_load(args):
+    """A busy machine makes figures that are too high, and differ from run to
+    run."""
+    args.load = os.getloadavg()[0]
+    if args.load <= MOST_LOAD:
+        return
+    message = 'the machine is busy: a load of %.2f in the last minute' % \
+        args.load
+    if args.publish and not args.busy:
+        report.fail(message + "; wait until it is below %.1f, or say "
+                    "BENCH_OPTIONS=--busy" % MOST_LOAD)
+    print('bench: ' + message + ': the figures are too high',
+          file=sys.stderr)
 
 
-class Table:
-    """Prints a row per cell while the bench runs."""
-
-    def __init__(self, about):
-        self.about = about
-        self.workload = None
-
-    def head(self, workload, engines):
-        if workload == self.workload:
-            return
-        self.workload = workload
-        unit = 'us of the calls' if report.is_calls(workload) else 'ns'
-        print('\n%s: %s (%s)' % (workload, self.about[workload], unit))
-        print(' ' * 12 + ''.join(' %*s' % (self.width(e), e)
-                                 for e in engines))
-        self.engines = engines
-
-    def width(self, engine):
-        return max(len(engine), 5)
-
-    def row(self, size, rows):
-        figures = [(report.NS, '', 1)]
-        if report.is_calls(self.workload):
-            figures = [('call, ' + q, ' ' + q, 1e-3)
-                       for q in report.QUANTILES[1:]
-                       if q == 'max' or not report.is_paced(self.workload)]
-        for name, suffix, scale in figures:
-            found = {row['engine']: row[name] for row in rows if name in row}
-            best = report.leaders(found, report.clock_of(name))
-            paces = report.PACES if report.is_paced(self.workload) else {}
-            line = '%-12s' % (paces.get(size, report.short(size)) + suffix)
-            for e in self.engines:
-                shown = ''
-                if e in found:
-                    shown = report.text(found[e][0] * scale).replace(',', '')
-                    shown += '*' * (e in best)
-                line += ' %*s' % (self.width(e), shown)
-            print(line.rstrip(), flush=True)
+def show(cell, rows):
+    """A line: the figure of each engine, and * at the fastest."""
+    figure = report.P999 if report.is_calls(cell[0]) else report.NS
+    found = {r['engine']: r[figure] for r in rows}
+    best = report.leaders(found, report.clock_of(figure))
+    print('%-14s %-12s %s' % (cell[0], report.short(cell[1]), '  '.join(
+        '%s %s%s' % (e, report.text(f[0]), '*' * (e in best))
+        for e, f in found.items())), flush=True)
 
 
 def run(args, engines):
@@ -285,15 +225,11 @@ def run(args, engines):
     folder = os.path.join(WORK, 'publish' if args.publish else 'quick')
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
-    about = dict(listed('--workloads'))
-    table, rows, spreads = Table(about), [], {}
-    cells = list(grid(args, engines))
-    for done, cell in enumerate(cells):
-        everyone = [e for e in engines if any(
-            e in other[2] for other in cells if other[0] == cell[0])]
-        table.head(cell[0], everyone)
+    rows, spreads = [], {}
+    print('ns per operation; of calls-*, p99.9 of the calls')
+    for cell in grid(args, engines):
         of_cell = measure(cell, args)
-        table.row(cell[1], of_cell)
+        show(cell, of_cell)
         rows += of_cell
         spreads.update({'%s %s, %s' % (cell[0], report.short(cell[1]),
                                        row['engine']): row[report.NS]
@@ -302,12 +238,11 @@ def run(args, engines):
     with open(os.path.join(folder, 'machine.json'), 'w') as out:
         json.dump(machine(args, engines), out, indent=1)
         out.write('\n')
-    print('\nMedians of %d runs (calls-*: %d); * the fastest, and all within '
-          'its spread.\n%s\nThe figures: %s/cells.tsv; how to read them: '
-          'bench/README.md' %
-          (args.runs, report.runs_of('calls-', args.runs),
+    print('\nMedians of %d runs (calls-* and 1 M: %d); * the fastest, and all '
+          'within its spread.\n%s\nThe figures: %s/cells.tsv; how to read '
+          'them: bench/README.md' %
+          (args.runs, report.runs_of('calls-', '', args.runs),
            report.spread_of(spreads), folder))
-    warn_of_load(args)
     return folder
 
 
@@ -315,13 +250,6 @@ def publish(folder, root):
     """Replaces the files of this machine, all of them complete."""
     results = report.Results(folder)
     report.check(results)
-    if shutil.which('hyperfine'):
-        with open(os.path.join(folder, 'processes.json'), 'w') as out:
-            json.dump(processes(), out, indent=1)
-            out.write('\n')
-    else:
-        print('bench: no whole processes, because hyperfine is missing',
-              file=sys.stderr)
     place = os.path.join(root, folder_of(results.machine['processor']))
     os.makedirs(place, exist_ok=True)
     for name in os.listdir(folder):
@@ -339,24 +267,32 @@ def main():
     add('--publish', action='store_true', help='all cells, to bench/results')
     add('--runs', type=int, help='default: 3, and %d to publish' % LEAST_RUNS)
     add('--seed', type=int, default=1)
-    add('--rounds', type=int, help='other rounds than the default')
     add('--workloads', nargs='+')
     add('--sizes', nargs='+', help='of --workloads, on every engine')
     add('--engines', nargs='+')
+    add('--busy', action='store_true', help='publish from a busy machine')
     add('--results', metavar='FOLDER', default=report.RESULTS,
         help='publish there, which changes no page')
     args = parser.parse_args()
     args.runs = args.runs or (LEAST_RUNS if args.publish else 3)
     os.chdir(report.TOP)
     if args.publish and args.results == report.RESULTS and (
-            args.runs < LEAST_RUNS or args.rounds or args.sizes or
-            args.workloads or args.engines):
+            args.runs < LEAST_RUNS or args.sizes or args.workloads or
+            args.engines):
         report.fail('what is published is complete: use --results FOLDER')
     engines = {}
-    for name, version, *most in listed('--engines'):
+    listed = subprocess.run([TIMERS, '--engines'], check=True, text=True,
+                            stdout=subprocess.PIPE).stdout
+    for line in listed.splitlines():
+        name, version, *most = line.split('\t')
         if not args.engines or name in args.engines:
             engines[name] = dict(each.split('=') for each in most)
             engines[name]['version'] = version
+    missing = {e for names in report.cells().values()
+               for e in names} - set(engines)
+    if missing and not args.engines:
+        print('bench: left out: %s (make deps-bench)' %
+              ', '.join(sorted(missing)), file=sys.stderr)
     # This library stands first.
     engines = dict(sorted(engines.items(), key=lambda e: e[0] != report.OURS))
     if args.publish and args.results == report.RESULTS:
@@ -364,8 +300,7 @@ def main():
             os.nice(-20)
         except OSError:
             print('bench: no right to nice -n -20', file=sys.stderr)
-    args.load = os.getloadavg()[0]
-    warn_of_load(args)
+    check_load(args)
     try:
         folder = run(args, engines)
         if args.publish:

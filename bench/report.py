@@ -1,45 +1,45 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes the tables and plots from bench/results, where bench.py puts a folder
-per machine. Without an option: draws the plots again, and writes the blocks of
-README.md and bench/README.md between <!-- begin NAME --> and <!-- end NAME -->,
-from the machine that ran last."""
+"""Makes the tables and the plot from bench/results, with a folder per machine.
+Without an option: draws the plot again, and writes the blocks of README.md and
+bench/README.md between <!-- begin NAME --> and <!-- end NAME -->, from the
+machine that ran last. Says which sentences of the pages are no longer true."""
 
 import argparse
 import csv
 import json
+import math
 import os
 import re
-import shutil
 import statistics
-import subprocess
 import sys
-import tempfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RESULTS = 'bench/results'
 PAGES = ['README.md', 'bench/README.md']
 QUANTILES = ['p50', 'p99', 'p99.9', 'max']
-NS, MAX = 'ns per operation', 'call, max'
+NS, P999, MAX = 'ns per operation', 'call, p99.9', 'call, max'
+BYTES = 'bytes per timer'
 CLOCK_NS = 50  # what the clock of calls-* cannot tell apart
-PACES = {'1': '1 ms', '1000': '1 s', '60000': '1 min'}
 TRACES = {'asyncio-http': '90', 'http-proxy': '192'}  # timers at most
 OURS = 'timingwheel.h'
-SIZES = [100, 1000, 10000, 100000, 1000000]  # of the plot
+OURS_16, OURS_1024 = OURS + '-16', OURS + '-1024'
+HEAPS = 'heaps'  # the better of the engines heap and heap8
+POSTS = ['post-64', 'post-1024']
+THREE = [OURS, 'heap', 'heap8']
+RIVALS = THREE + ['flat-wheel', 'radix-heap', 'tree']
+SIZES = [100, 1000, 3000, 10000, 20000, 100000, 1000000]  # of the plot
 
 
 def is_calls(workload):
     return workload.startswith('calls-')
 
 
-def is_paced(workload):
-    """The input is the pace of the loop, with a million timers."""
-    return workload in ('calls-hour', 'calls-10-minutes')
-
-
-def runs_of(workload, runs):
-    """Single calls are timed in two passes, and in fewer runs."""
-    return (runs + 1) // 2 if is_calls(workload) else runs
+def runs_of(workload, size, runs):
+    """Single calls are timed in two passes, and in fewer runs, as is what takes
+    long."""
+    large = size.isdigit() and int(size) >= 1000000
+    return (runs + 1) // 2 if large or is_calls(workload) else runs
 
 
 def lines(workloads, sizes, figure=NS, suffix=''):
@@ -63,52 +63,91 @@ TABLES = {
         task('a timer fires and starts again', 'hold', '10000', '1000000') +
         task('a timer is cancelled and starts again', 'restart', '1000',
              '1000000') +
+        task('a request starts, and is answered', 'requests', '10000') +
         task('a packet postpones a timer', 'postpone', '1000', '1000000') +
         task('a call each ms: 99.9 % are shorter than',
              'calls-minute', '100000', '1000000', figure='call, p99.9') +
         task('a timer starts and fires, all in one tick', 'burst', '1000',
-             '100000') + traces('recorded traffic, '),
-        [OURS, 'heap', 'tree']),
-    'many': ('ns', lines(['hold', 'hold-ns'], [10000]) +
-             lines(['hold'], [1000000]) + lines(['expire'], [100000]),
-             [OURS, 'heap', 'tree', 'libuv', 'timeout.c', 'radix-heap']),
-    'few': ('ns', lines(['hold'], [100, 1000]) + lines(['hold-ns'], [100]) +
-            lines(['sparse'], [100, 10000]) +
-            lines(['startstop', 'burst', 'idle'], [1000]) + traces('trace, '),
-            [OURS, 'heap', 'tree', 'radix-heap']),
-    'restarts': ('ns', lines(['restart', 'keepalive', 'cancel', 'postpone'],
-                             [1000, 1000000]),
-                 [OURS, 'heap', 'tree', 'libuv', 'timeout.c', 'radix-heap',
-                  'hashed-wheel']),
+             '1000000') + traces('recorded traffic, '),
+        [OURS, HEAPS, 'tree']),
+    'many': ('ns', lines(['hold'], SIZES[3:]) + lines(['expire'], [100000]),
+             RIVALS + ['timeout.c']),
+    'few': ('ns', lines(['hold'], SIZES[:3]) + lines(['sparse'], [100, 10000]) +
+            lines(['startstop', 'idle'], [1000]) + traces('trace, '), RIVALS),
+    'requests': ('ns', lines(['requests'], [100, 10000, 100000]) +
+                 lines(['calls-requests'], [100, 10000, 100000], P999,
+                       ', p99.9'),
+                 [OURS, OURS_1024] + RIVALS[1:5] + ['timeout.c']),
+    'restarts': ('ns', lines(['restart', 'keepalive'], [1000, 1000000]) +
+                 lines(['restart-64', 'keepalive-64'], [1000000]) +
+                 lines(['cancel', 'postpone'], [1000, 1000000]),
+                 RIVALS + ['timeout.c']),
     'calls': ('us',
-              lines(['calls-minute'], [1000, 10000, 100000], 'call, p99.9',
-                    ', p99.9') + sum(
-                  [lines([w], [1000000], 'call, ' + q, ', ' + q)
-                   for w in ('calls-minute', 'calls-idle')
-                   for q in QUANTILES[1:]], []),
-              [OURS, 'heap', 'plain-heap', 'timeout.c', 'radix-heap']),
-    'pace': ('us',
-             lines(['calls-hour'], ['1'], 'call, p99.9',
-                   ', p99.9, a call each 1 ms') + sum(
-                 [lines([w], [p], 'call, max', ', max, a call each ' + each)
-                  for w in ('calls-hour', 'calls-10-minutes')
-                  for p, each in PACES.items()], []),
-             [OURS, 'heap']),
-    'memory': ('bytes per timer',
-               lines(['hold'], SIZES, 'bytes per timer'),
-               [OURS, 'heap', 'timeout.c'])}
-PLOT = (lines(['hold'], SIZES),
-        [OURS, 'heap', 'timeout.c', 'libuv'])
-THREADS = (lines(['post-64', 'post-1024'], [2, 4]), ['mailbox', 'mutex'])
+              lines(['calls-minute'], SIZES[1:], P999, ', p99.9') +
+              lines(['calls-minute'], [1000000], MAX, ', max'),
+              THREE + ['radix-heap', 'flat-wheel', 'timeout.c']),
+    'long': ('us', sum(
+        [lines([w], [size], figure, suffix)
+         for w, size in (('calls-idle', 100000), ('calls-hour', 1000000),
+                         ('calls-10-minutes', 1000000))
+         for figure, suffix in ((P999, ', p99.9'), (MAX, ', max'))], []),
+             THREE),
+    'bursts': ('ns', lines(['burst'], [1000, 100000, 1000000]) +
+               lines(['burst-random'], [1000, 100000, 1000000]), RIVALS),
+    'ticks': ('ns', lines(['hold-ns', 'hold-tick-1'], [1000, 100000]),
+              THREE + ['tree', 'radix-heap']),
+    'cold': ('ns', [row for size in (1000, 10000, 100000)
+                    for row in lines(['hold', 'cold'], [size])],
+             THREE + ['tree', 'flat-wheel']),
+    'loops': ('ns', lines(['loops'], [20000]) +
+              [('loops, bytes per timer', 'loops', '20000', BYTES)],
+              [OURS, OURS_16, 'heap', 'heap8', 'tree']),
+    'store': ('ns', lines(['store'], [100000, 10000000]),
+              [OURS, OURS_1024, 'seconds', 'heap', 'heap8']),
+    'memory': ('bytes per timer', lines(['hold'], SIZES[:2] + SIZES[5:], BYTES),
+               THREE + ['flat-wheel', 'timeout.c']),
+    'threads': ('ns', lines(POSTS, [2, 4]) +
+                lines(POSTS, [2, 4], 'ns, loop', ', the loop'),
+                ['mailbox', 'mutex'])}
+PLOT = (lines(['hold'], SIZES), [OURS, HEAPS, 'timeout.c', 'tree'])
+
+# What the pages say in words: in each of these cells the first engine is faster
+# than the second.
+CLAIMS = [
+    (w, size, figure, first, second)
+    for figure, first, second, claimed in (
+        (NS, OURS, HEAPS, 'hold 100, hold 1000, hold 3000, hold 10000, hold '
+         '20000, hold 100000, hold 1000000, expire 100000, sparse 10000, '
+         'trace http-proxy, hold-tick-1 100000, cold 100000, cancel 1000000'),
+        (NS, HEAPS, OURS, 'trace asyncio-http, burst 1000, burst-random '
+         '1000000, cold 1000, loops 20000'),
+        (NS, 'flat-wheel', OURS, 'requests 10000, restart 1000, restart '
+         '1000000, keepalive 1000'),
+        (NS, 'radix-heap', OURS, 'startstop 1000, restart 1000'),
+        (NS, OURS, 'radix-heap', 'restart-64 1000000'),
+        (NS, 'seconds', OURS_1024, 'store 100000, store 10000000'),
+        (NS, OURS_1024, OURS, 'store 10000000, requests 100000'),
+        (NS, OURS_16, OURS, 'loops 20000'),
+        (NS, 'mailbox', 'mutex', 'post-64 2, post-1024 4'),
+        (P999, OURS, HEAPS, 'calls-minute 20000, calls-minute 100000, '
+         'calls-minute 1000000'),
+        (P999, HEAPS, OURS, 'calls-hour 1000000, calls-requests 100000'),
+        (P999, OURS_1024, HEAPS, 'calls-requests 100000'))
+    for w, size in (cell.split() for cell in claimed.split(', '))]
+
+
+def forms_of(engine):
+    return ['heap', 'heap8'] if engine == HEAPS else [engine]
 
 
 def cells():
     """What is measured: the engines of each workload and input."""
     wanted = {}
-    for part in [PLOT, THREADS] + [t[1:] for t in TABLES.values()]:
+    for part in [PLOT] + [t[1:] for t in TABLES.values()]:
         for _, workload, size, _ in part[0]:
             found = wanted.setdefault((workload, size), [])
-            found += [e for e in part[1] if e not in found]
+            found += [e for name in part[1] for e in forms_of(name)
+                      if e not in found]
     return wanted
 
 
@@ -136,7 +175,9 @@ class Results:
             self.machine = json.load(text_of)
 
     def figure(self, workload, size, engine, name=NS):
-        return self.rows.get((workload, size, engine), {}).get(name)
+        found = [self.rows.get((workload, size, e), {}).get(name)
+                 for e in forms_of(engine)]
+        return min((f for f in found if f), default=None)
 
 
 def all_machines(root):
@@ -177,14 +218,19 @@ def text(value):
         else format(value if value < 10000 else float('%.3g' % value), ',.0f')
 
 
-def timers(workload, size):
+def timers(size):
     """How many timers a cell has."""
-    return '1 M' if is_paced(workload) else TRACES.get(size) or short(size)
+    return TRACES.get(size) or short(size)
 
 
 def called(engine):
-    return engine if '.' in engine or engine == 'libuv' else \
-        'the ' + engine.replace('-', ' ')
+    return engine if '.' in engine else 'the ' + engine.replace('-', ' ')
+
+
+def titled(engine):
+    """The head of a column."""
+    return {HEAPS: 'heap', 'tree': 'tree (libbsd)', OURS_16: 'wheel_size 16',
+            OURS_1024: 'wheel_size 1,024'}.get(engine, engine)
 
 
 def listed(parts):
@@ -214,27 +260,20 @@ def spread_of(figures):
 
 class Report:
     """Each method without an underscore is a block of a page, and so is each
-    name in TABLES; first_NAME says who is first in table NAME."""
+    name in TABLES."""
 
     def __init__(self, results):
         self._results = results
 
-    def _note(self, workloads, sentence):
-        runs = {runs_of(w, self._results.machine['runs']) for w in workloads}
+    def _note(self, of, sentence):
+        runs = {runs_of(w, size, self._results.machine['runs'])
+                for _, w, size, _ in of}
         return ['', '*Medians of %s runs. %s*' % (
             ' to '.join(str(r) for r in sorted(runs)), sentence)]
 
     def _engines(self, of, engines):
         return [e for e in engines
                 if any(self._results.figure(w, s, e, f) for _, w, s, f in of)]
-
-    def _missing(self, workload, size, engine):
-        """What stands in a cell without a figure."""
-        cell = '%s %s %s' % (workload, size, engine)
-        if cell in self._results.machine.get('cannot', []):
-            return 'cannot'
-        print('bench: not measured: ' + cell, file=sys.stderr)
-        return ''
 
     def _value(self, workload, size, engine, figure=NS, scale=1):
         found = self._results.figure(workload, size, engine, figure)
@@ -254,84 +293,25 @@ class Report:
             best = leaders(found, clock_of(figure))
             scale = 1e-3 if unit == 'us' else 1
             shown = [text(found[e][0] * scale) if e in found else
-                     self._missing(workload, size, e) for e in engines]
-            rows.append([label, timers(workload, size)] +
+                     'cannot' for e in engines]
+            rows.append([label, timers(size)] +
                         ['**%s**' % t if e in best else t
                          for e, t in zip(engines, shown)])
-            seen.update({'%s %s, %s' % (label, timers(workload, size), e): f
+            seen.update({'%s %s, %s' % (label, timers(size), e): f
                          for e, f in found.items()})
-        return table([unit, 'timers'] + engines, rows) + self._note(
-            [w for _, w, _, _ in of], spread_of(seen))
-
-    def _first(self, name):
-        """Counts the rows of a table in which an engine is bold."""
-        _, of, engines = TABLES[name]
-        rows = [{e: f for e in engines
-                 for f in [self._results.figure(w, size, e, figure)] if f}
-                for _, w, size, figure in of]
-        best = [leaders(found, clock_of(row[3]))
-                for found, row in zip(rows, of) if found]
-        won = {e: sum(e in b for b in best) for e in self._engines(of, engines)}
-        others = ['%s in %d' % (called(e), won[e])
-                  for e in sorted(won, key=won.get, reverse=True)
-                  if e != OURS and won[e]]
-        heap = [found[OURS][0] < found['heap'][0] for found in rows
-                if OURS in found and 'heap' in found]
-        return ['This library is the fastest in %d of %d rows of the table '
-                'below%s. The heap is slower than this library in %d.%s' %
-                (won[OURS], len(best),
-                 ', ' * bool(others) + listed(others), sum(heap),
-                 ' Several are the fastest where quartiles overlap.' *
-                 (sum(won.values()) > len(best)))]
-
-    def answers(self):
-        """What bench/README.md says first."""
-        def both(workload, size, *more):
-            return tuple(self._value(workload, size, e)
-                         for e in (OURS, 'heap') + more)
-
-        longest = tuple(self._value('calls-minute', '1000000', e, MAX, 1e-3)
-                        for e in (OURS, 'heap', 'radix-heap'))
-        return [
-            '- **Many timers.** A timer among ten thousand fires and starts '
-            'again in %s ns, and in a heap in %s ns. Among a million, the '
-            'figures are %s and %s ns. [Many timers](#many-timers)' %
-            (both('hold', '10000') + both('hold', '1000000')),
-            '- **Few timers.** A timer among a hundred takes %s ns here and %s '
-            'ns in a heap. If delays reach from 1 us to 1 h, it takes %s ns '
-            'here and %s ns in a heap. [Few timers]'
-            '(#few-timers-and-recorded-traffic)' %
-            (both('hold', '100') + both('sparse', '100')),
-            '- **Timers that hardly ever fire.** A timer among a million '
-            'restarts in %s ns, in a heap in %s ns, and in a radix heap in %s '
-            'ns. [Restarts](#restarts-and-postpones)' %
-            both('restart', '1000000', 'radix-heap'),
-            '- **The longest call.** With a million timers, in a loop that '
-            'wakes each millisecond, the longest call took %s us, that of a '
-            'heap %s us, and that of a radix heap %s us. [The longest call]'
-            '(#the-longest-call)' % longest]
+        counted = 'threads' if name == 'threads' else 'timers'
+        return table([unit, counted] + [titled(e) for e in engines], rows) + \
+            self._note(of, spread_of(seen))
 
     def figures(self):
-        """The table of README.md, and what stands below it."""
-        m, value = self._results.machine, self._value
-        made = self._compare('figures')
-        made[0] = made[0].replace('| tree |', '| tree (libbsd) |')
-        made[-1] = '*timingwheel.h %s, %s, %s %s. Bold is the fastest, or ' \
-            'all whose quartiles overlap.*' % (
+        """The table of README.md."""
+        m = self._results.machine
+        return self._compare('figures')[:-1] + [
+            '*timingwheel.h %s, %s, %s %s. Bold is the fastest, or all whose '
+            'quartiles overlap. The heap is the better of two forms.*' % (
                 m['version'], m['processor'].split(' (')[0],
                 re.sub(r'^.*\) (\d+)\..*', r'gcc \1', m['compiler']),
-                m['flags'])
-        return made + [
-            '', 'A radix heap, as in Seastar, restarts one of a million timers '
-            'in %s ns, but needs %s ns until one has fired and started again. '
-            'With a hundred timers all are close: this library needs %s ns '
-            'for that, and the heap %s ns. If delays reach from 1 us to 1 h, '
-            'they need %s and %s ns.' %
-            (value('restart', '1000000', 'radix-heap'),
-             value('hold', '1000000', 'radix-heap'),
-             value('hold', '100', OURS), value('hold', '100', 'heap'),
-             value('sparse', '100', OURS), value('sparse', '100', 'heap')),
-            ''] + self.sample()
+                m['flags'])]
 
     def million(self):
         """The figure of the first screen of README.md."""
@@ -339,28 +319,34 @@ class Report:
                 'of processor time. With a heap in an array this takes %s ns, '
                 'and with a tree like that of nginx %s ns.' %
                 tuple(self._value('hold', '1000000', e)
-                      for e in (OURS, 'heap', 'tree'))]
+                      for e in (OURS, HEAPS, 'tree'))]
 
-    def sample(self):
+    def counts(self):
         """Who is first, over all cells but those of threads."""
         of_cell, first = {}, {}
         for (workload, size, engine), row in self._results.rows.items():
-            if engine not in THREADS[1]:
-                of_cell.setdefault((workload, size), {})[engine] = row[NS][0]
+            if engine not in TABLES['threads'][2] + [OURS_16, OURS_1024]:
+                figure = P999 if is_calls(workload) else NS
+                of_cell.setdefault((workload, size), {})[engine] = \
+                    row[figure][0]
         for found in of_cell.values():
             best = min(found, key=found.get)
+            best = 'heap' if best in forms_of(HEAPS) else best
             first[best] = first.get(best, 0) + 1
         others = ['%s in %d' % (called(e), first[e])
                   for e in sorted(first, key=first.get, reverse=True)
                   if e != OURS]
-        won = {e: [found[OURS] < found[e] for found in of_cell.values()
-                   if e in found] for e in ('heap', 'tree')}
-        return ['By the median time per operation or call, this library is '
-                'first in %d of the %d measurements of the bench (a workload '
-                'at one size), %s. It is faster than the heap in %d of %d, '
-                'and than the tree in %d of %d.' %
+        won = {name: [found[OURS] < min(found[e] for e in forms)
+                      for found in of_cell.values()
+                      for forms in [[e for e in forms_of(name) if e in found]]
+                      if forms] for name in (HEAPS, 'tree')}
+        return ['This library is first in %d of the %d measurements of the '
+                'bench, %s. A measurement is a workload with one number of '
+                'timers; the median decides, of calls-* that of p99.9. This '
+                'library is faster than the better heap in %d of %d, and than '
+                'the tree in %d of %d.' %
                 (first.get(OURS, 0), len(of_cell), listed(others),
-                 sum(won['heap']), len(won['heap']),
+                 sum(won[HEAPS]), len(won[HEAPS]),
                  sum(won['tree']), len(won['tree']))]
 
     def machine(self):
@@ -370,61 +356,17 @@ class Report:
             ' of a virtual machine' * m['virtual'], m['caches']),
                  m['system'], '%s, %s' % (m['compiler'], m['flags']),
                  'timingwheel.h ' + m['version'],
-                 '%s, seed %d, a load of %s' % (m['date'], m['seed'],
-                                                m.get('load', 'unknown'))]
+                 '%s, seed %d, a load of %s before the run and %s after it' % (
+                     m['date'], m['seed'], m['load'], m['load after'])]
         engines = ['%s %s' % (e, engine['version'])
                    for e, engine in m['engines'].items() if engine['version']
-                   and e not in (OURS, 'mailbox', 'mutex')]
+                   and engine['version'] != m['version']]
         return ['; '.join(parts) + '. Also: %s.' % ', '.join(engines)]
-
-    def threads(self):
-        rows, seen = [], {}
-        columns = [(e, n) for n in ('2', '4') for e in THREADS[1]]
-        for what, figure in (('a post', NS), ('the loop, per post', 'ns, loop'),
-                             ('p99.9 of a turn', 'call, p99.9'),
-                             ('longest turn', 'call, max')):
-            for workload in 'post-64', 'post-1024':
-                found = {c: self._results.figure(workload, c[1], c[0], figure)
-                         for c in columns}
-                rows.append(['%s, %s' % (what, workload)] + [
-                    text(f[0]) if f else '' for f in found.values()])
-                seen.update({'%s, %s %s, %s' % (what, workload, c[1], c[0]): f
-                             for c, f in found.items() if f})
-        reach = [' to '.join(text(v) for v in (min(of), max(of)))
-                 for name in (NS, 'ns, loop') for e in THREADS[1]
-                 for of in [[f[0] for w in ('post-64', 'post-1024')
-                             for n in ('2', '4')
-                             for f in [self._results.figure(w, n, e, name)]
-                             if f]] if of]
-        return ['A post takes a thread %s ns by the mailbox '
-                '(`TIMINGWHEEL_THREADS`), and %s ns by a mutex around a '
-                'timingwheel. The loop then takes %s ns and %s ns for each '
-                'post.' % tuple(reach or ['?'] * 4), ''] + table(
-                    ['ns'] + ['%s, %s threads' % c for c in columns],
-                    rows) + self._note(
-                        ['post-64'], 'The threads and the loop share %d '
-                        'processors. %s' % (self._results.machine[
-                            'processors'], spread_of(seen)))
-
-    def processes(self):
-        path = os.path.join(self._results.folder, 'processes.json')
-        if not os.path.exists(path):
-            return []
-        with open(path) as measured_by:
-            measured = json.load(measured_by)
-        ratios = ['%.2f times with `%s`' % (
-            heap['mean'] / ours['mean'], ours['command'].split(None, 2)[2])
-                  for ours, heap in (c['results'] for c in measured['cells'])]
-        return ['Timed as whole processes, by `%s`, the heap takes %s.' % (
-            measured['hyperfine'], listed(ratios).replace(
-                'times', 'times as long as this library', 1))]
 
     def _block(self, name):
         """The lines of a block, or None."""
         if name in TABLES and not hasattr(self, name):
             return self._compare(name)
-        if name.startswith('first_'):
-            return self._first(name[len('first_'):])
         return None if name.startswith('_') else getattr(
             self, name, lambda: None)()
 
@@ -449,29 +391,57 @@ def write(report, path):
         os.replace(path + '.new', path)
 
 
+INK = {'ink': '#1f2328 #e6edf3', 'rule': '#d1d9e0 #30363d',
+       'e0': '#d01c7d #ff6ac1', 'e1': '#0b5cad #6cb6ff',
+       'e2': '#b54708 #f0883e', 'e3': '#0f7b6c #56d4bc'}  # light and dark
+
+
+def style():
+    """Both colours of a class, of which the viewer selects one."""
+    rules = [''.join('.%s{stroke:%s}text.%s{fill:%s;stroke:none}' % (
+        name, ink.split()[dark], name, ink.split()[dark])
+                     for name, ink in INK.items()) for dark in (0, 1)]
+    return ('<style>text{font:14px sans-serif}path{fill:none}.paper{fill:#fff}'
+            '%s@media(prefers-color-scheme:dark){.paper{fill:#0d1117}%s}'
+            '</style>' % tuple(rules))
+
+
 def plot(results, folder):
-    """Draws hold-light.svg and hold-dark.svg, with the engines that ran."""
-    if not shutil.which('gnuplot'):
-        print('bench: no plots, because gnuplot is missing', file=sys.stderr)
-        return
-    engines = [e for e in PLOT[1] if any(
-        results.figure(w, s, e) for _, w, s, _ in PLOT[0])]
-    if not engines:
-        return
-    with tempfile.NamedTemporaryFile('w') as data:
-        for _, workload, size, _ in PLOT[0]:
-            values = [results.figure(workload, size, e) for e in engines]
-            print(size, *[v[0] if v else 'NaN' for v in values], file=data)
-        data.flush()
-        for theme in 'light', 'dark':
-            path = os.path.join(folder, 'hold-%s.svg' % theme)
-            done = subprocess.run(
-                ['gnuplot', '-c', 'bench/plot.gp', data.name, path + '.new',
-                 theme, ' '.join(engines)])
-            if done.returncode != 0:
-                print('bench: gnuplot failed', file=sys.stderr)
-                return
-            os.replace(path + '.new', path)
+    """Draws hold.svg, with the engines that ran. Both axes are logarithmic."""
+    def x_of(n):
+        return 60 + 125 * (math.log10(n) - 2)
+
+    def y_of(ns):
+        return 330 - 130 * (math.log10(ns) - math.log10(20))
+
+    def label(x, y, shown, name, more=''):
+        made.append('<text x="%.0f" y="%.0f" class="%s"%s>%s</text>' % (
+            x, y + 5, name, more, shown))
+
+    def path(points, name, width):
+        made.append('<path class="%s" stroke-width="%s" d="M%s"/>' % (
+            name, width, ' '.join('%.1f,%.1f' % p for p in points)))
+
+    made = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 380">',
+            '<title>Nanoseconds until a timer has fired and started again'
+            '</title>', style(),
+            '<rect class="paper" width="720" height="380"/>']
+    label(60, 25, 'Nanoseconds until a timer has fired and started again',
+          'ink')
+    for ns in 20, 50, 100, 200, 500, 1000, 2000:
+        path([(60, y_of(ns)), (560, y_of(ns))], 'rule', 1)
+        label(52, y_of(ns), format(ns, ','), 'ink', ' text-anchor="end"')
+    for n in 100, 1000, 10000, 100000, 1000000:
+        label(x_of(n), 350, short(str(n)), 'ink', ' text-anchor="middle"')
+    label(310, 370, 'timers pending', 'ink', ' text-anchor="middle"')
+    for i, engine in enumerate(PLOT[1]):
+        points = [(x_of(int(size)), y_of(found[0])) for _, w, size, _ in PLOT[0]
+                  for found in [results.figure(w, size, engine)] if found]
+        if points:
+            path(points, 'e%d' % i, 3 if engine == OURS else 1.7)
+            label(points[-1][0] + 8, points[-1][1], titled(engine), 'e%d' % i)
+    with open(os.path.join(folder, 'hold.svg'), 'w') as out:
+        out.write('\n'.join(made + ['</svg>', '']))
 
 
 def check(results):
@@ -479,10 +449,22 @@ def check(results):
     for workload, size in cells():
         ours = results.figure(workload, size, OURS, 'wake-ups')
         heap = results.figure(workload, size, 'heap', 'wake-ups')
-        if workload in ('hold', 'hold-ns', 'expire', 'burst', 'sparse') and \
+        if workload in ('hold', 'hold-ns', 'hold-tick-1', 'store',
+                        'expire', 'burst', 'burst-random', 'sparse') and \
                 ours and heap and ours[0] > heap[0]:
             fail('%s %s: the wheel wakes its loop more often' %
                  (workload, size))
+
+
+def doubts(results):
+    """The claims that are false on this machine."""
+    for workload, size, figure, first, second in CLAIMS:
+        a, b = (results.figure(workload, size, e, figure)
+                for e in (first, second))
+        if a and b and a[0] >= b[0]:
+            print('bench: a page says that %s is faster than %s: %s %s, %s' %
+                  (first, second, workload, short(size), figure),
+                  file=sys.stderr)
 
 
 def publish(root):
@@ -494,21 +476,16 @@ def publish(root):
     if root == RESULTS:
         for page in PAGES:
             write(Report(machines[0]), page)
+        doubts(machines[0])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     add = parser.add_argument
-    add('--print', metavar='BLOCK', nargs='+', help='print these blocks')
     add('--results', default=RESULTS, help='default: ' + RESULTS)
     args = parser.parse_args()
     os.chdir(TOP)
-    if not args.print:
-        publish(args.results)
-        return
-    for name in args.print:
-        print(*Report(all_machines(args.results)[0])._block(name) or
-              fail('no block is called ' + name), sep='\n')
+    publish(args.results)
 
 
 if __name__ == '__main__':

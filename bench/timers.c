@@ -6,8 +6,6 @@
  *
  *     timers ENGINE WORKLOAD N [OPTION...]
  *     timers ENGINE trace FILE [OPTION...]
- *     timers ENGINE[,ENGINE...] calls-... N [OPTION...]
- *     timers ENGINE[,ENGINE...] calls-hour|calls-10-minutes PACE [OPTION...]
  *     timers mailbox|mutex post-... THREADS [OPTION...]
  */
 #define _POSIX_C_SOURCE 200809L
@@ -20,64 +18,19 @@
 
 #include "bench.h"
 
-/* The workloads: about how many operations a run makes with up to 100 k timers,
- * and with more; the shortest and the longest delay in ticks; what an operation
- * is. */
-// clang-format off
 static const struct {
     const char *name;
-    uint64_t few, many, shortest, longest;
+    uint64_t few, many, shortest, longest; /* see bench.h */
     const char *what;
 } workloads[BENCH_WORKLOADS] = {
-    [BENCH_HOLD] = {"hold", 2000000, 1000000, 1, 60000,
-        "a timer fires and starts again"},
-    [BENCH_HOLD_NS] = {"hold-ns", 2000000, 1000000, 1, 60000,
-        "as hold, the clock in ns, ticks of 1 ms"},
-    [BENCH_EXPIRE] = {"expire", 2000000, 1000000, 1, 60000,
-        "a timer starts and fires, in random memory order"},
-    [BENCH_RESTART] = {"restart", 2000000, 1000000, 1, 60000,
-        "cancel a random timer and start it again"},
-    [BENCH_KEEPALIVE] = {"keepalive", 2000000, 1000000, 90000, 90000,
-        "as restart, every delay 90 s"},
-    [BENCH_POSTPONE] = {"postpone", 4000000, 1000000, 1, 60000,
-        "postpone a random timer"},
-    [BENCH_CANCEL] = {"cancel", 2000000, 1000000, 1, 60000,
-        "cancel a random timer"},
-    [BENCH_STARTSTOP] = {"startstop", 2000000, 1000000, 1, 60000,
-        "start and cancel one more timer"},
-    [BENCH_BURST] = {"burst", 4000000, 1000000, 1, 60000,
-        "a timer starts and fires, all in one tick"},
-    [BENCH_SPARSE] = {"sparse", 2000000, 1000000, 1, 60000,
-        "as hold, ticks of 1 ns, delays from 1 us to 1 h"},
-    [BENCH_IDLE] = {"idle", 2000000, 1000000, 1, 60000,
-        "a turn of the loop, no timer is due"},
-    [BENCH_TRACE] = {"trace", 5000000, 5000000, 1, 60000,
-        "a call of a recorded program"},
-    [BENCH_POST_64] = {"post-64", 1, 1, 1, 60000,
-        "a start or cancel by one of N threads, 64 requests at once"},
-    [BENCH_POST_1024] = {"post-1024", 1, 1, 1, 60000,
-        "the same with 1,024 requests at once"},
-    [BENCH_CALLS_MINUTE] = {"calls-minute", 60000, 60000, 1, 60000,
-        "a call moves the clock by 1 ms, delays up to a minute"},
-    [BENCH_CALLS_IDLE] = {"calls-idle", 300000, 300000, 1, 300000,
-        "the same with timeouts of 5 min that packets postpone"},
-    [BENCH_CALLS_HOUR] = {"calls-hour", 3600000, 3600000, 1, 3600000,
-        "a million timers, delays up to an hour, a call each N ms"},
-    [BENCH_CALLS_10_MINUTES] = {"calls-10-minutes", 3600000, 3600000, 600000,
-        660000, "the same with delays of 10 to 11 minutes"},
-};
-// clang-format on
-
-#define MOST_ENGINES 32
-#define CALLS_PASSES 2
-#define PACED_TIMERS 1000000 /* where N is the pace of the loop */
+#define ROW(constant, name, function, ...) {name, __VA_ARGS__},
+    BENCH_PLAIN(ROW) BENCH_POST(ROW)};
 
 typedef struct options {
-    const bench_engine *engines[MOST_ENGINES];
-    size_t engine_count; /* above 1 in the workloads calls-* only */
+    const bench_engine *engine;
     bench_workload workload;
     const char *input; /* N, or the file of a trace */
-    uint64_t n; /* timers, threads, or ticks by which a call moves the clock */
+    uint64_t n;        /* timers, or threads */
     uint64_t seed;
     uint64_t rounds;
 } options;
@@ -91,10 +44,8 @@ static void usage(FILE *out)
 
     fputs("usage: timers ENGINE WORKLOAD N [OPTION...]\n"
           "       timers ENGINE trace FILE [OPTION...]\n"
-          "       timers ENGINE[,ENGINE...] calls-... N [OPTION...]\n"
-          "       timers ENGINE[,ENGINE...] calls-hour|calls-10-minutes PACE\n"
           "       timers mailbox|mutex post-... THREADS [OPTION...]\n"
-          "       timers --engines|--workloads\n\n"
+          "       timers --engines\n\n"
           "options:\n"
           "  --seed S      other random numbers\n"
           "  --rounds R    a round is N operations\n\n"
@@ -107,23 +58,10 @@ static void usage(FILE *out)
         fprintf(out, "  %-16s %s\n", workloads[i].name, workloads[i].what);
 }
 
-static bool is_calls(bench_workload workload)
-{
-    return workload >= BENCH_CALLS_MINUTE;
-}
-
-static bool is_paced(bench_workload workload)
-{
-    return workload >= BENCH_CALLS_HOUR;
-}
-
 /* The most timers with which an engine runs a workload; 0: it cannot. */
 static size_t most_of(const bench_engine *engine, bench_workload workload)
 {
-    bool has_it = is_calls(workload) ? engine->calls != NULL
-                                     : engine->workloads[workload] != NULL;
-
-    return has_it ? engine->most(workload) : 0;
+    return engine->workloads[workload] != NULL ? engine->most(workload) : 0;
 }
 
 /* Prints a line per engine, for bench.py: name and version, and the most timers
@@ -142,15 +80,6 @@ static void list_engines(void)
     }
 }
 
-/* Prints a line per workload, for bench.py: the name, and an operation. */
-static void list_workloads(void)
-{
-    size_t i;
-
-    for (i = 0; i < BENCH_WORKLOADS; i++)
-        printf("%s\t%s\n", workloads[i].name, workloads[i].what);
-}
-
 static void refuse(const char *what, const char *which)
 {
     fprintf(stderr, "timers: %s: %s (see --help)\n", what, which);
@@ -166,38 +95,6 @@ static const bench_engine *engine_named(const char *name)
             return engine;
     refuse("no such engine here", name);
     return NULL;
-}
-
-/* Engine names with commas between them. An engine can be named once. */
-static void parse_engines(options *o, char *names)
-{
-    char *name;
-    size_t i;
-
-    for (name = strtok(names, ","); name != NULL; name = strtok(NULL, ",")) {
-        const bench_engine *engine = engine_named(name);
-
-        for (i = 0; i < o->engine_count; i++)
-            if (o->engines[i] == engine)
-                refuse("named twice", name);
-        if (o->engine_count == MOST_ENGINES)
-            refuse("too many engines", name);
-        o->engines[o->engine_count++] = engine;
-    }
-    if (o->engine_count == 0)
-        refuse("no engine", names);
-}
-
-/* Ends the program if an engine cannot run the workload. */
-static void check_engines(const options *o)
-{
-    size_t i;
-
-    if (o->engine_count > 1 && !is_calls(o->workload))
-        refuse("several engines run only calls-*", o->engines[1]->name);
-    for (i = 0; i < o->engine_count; i++)
-        if (most_of(o->engines[i], o->workload) == 0)
-            refuse("this engine cannot run the workload", o->engines[i]->name);
 }
 
 static bench_workload workload_named(const char *name)
@@ -224,17 +121,12 @@ static uint64_t number(const char *text, uint64_t least, uint64_t most)
     return value;
 }
 
-static void parse_option(options *o, int *i, int argc, char **argv)
+static void parse_option(options *o, const char *name, const char *value)
 {
-    const char *name = argv[*i];
-
-    if (*i + 1 >= argc)
-        refuse("unknown option, or the value is missing", name);
-    *i += 1;
     if (strcmp(name, "--seed") == 0)
-        o->seed = number(argv[*i], 0, UINT64_MAX);
+        o->seed = number(value, 0, UINT64_MAX);
     else if (strcmp(name, "--rounds") == 0)
-        o->rounds = number(argv[*i], 1, UINT32_MAX);
+        o->rounds = number(value, 1, UINT32_MAX);
     else
         refuse("unknown option", name);
 }
@@ -250,10 +142,6 @@ static void parse_alone(int argc, char **argv)
         list_engines();
         exit(0);
     }
-    if (argc == 2 && strcmp(argv[1], "--workloads") == 0) {
-        list_workloads();
-        exit(0);
-    }
     if (argc < 4) {
         usage(stderr);
         exit(2);
@@ -267,16 +155,17 @@ static options parse(int argc, char **argv)
 
     o.seed = 1;
     parse_alone(argc, argv);
-    parse_engines(&o, argv[1]);
+    o.engine = engine_named(argv[1]);
     o.workload = workload_named(argv[2]);
-    check_engines(&o);
+    if (most_of(o.engine, o.workload) == 0)
+        refuse("this engine cannot run the workload", argv[1]);
     o.input = argv[3];
     if (o.workload != BENCH_TRACE)
         o.n = number(argv[3], 1, UINT32_MAX - 1);
-    if (is_paced(o.workload) && o.n > workloads[o.workload].longest)
-        refuse("the pace is above the longest delay", argv[3]);
-    for (i = 4; i < argc; i++)
-        parse_option(&o, &i, argc, argv);
+    for (i = 4; i + 1 < argc; i += 2)
+        parse_option(&o, argv[i], argv[i + 1]);
+    if (i < argc)
+        refuse("unknown option, or the value is missing", argv[i]);
     return o;
 }
 
@@ -285,18 +174,6 @@ static options parse(int argc, char **argv)
 static double per(double sum, uint64_t count)
 {
     return count == 0 ? 0.0 : sum / (double)count;
-}
-
-static void print_phases(const bench_result *r)
-{
-    size_t i;
-
-    printf("  operations          %12" PRIu64 "\n", r->operations);
-    printf("  ns per operation    %12.2f\n", per(r->ns, r->operations));
-    for (i = 0; i < r->phase_count; i++)
-        printf("  ns, %-15s %12.2f%s\n", r->phases[i].name,
-               per(r->phases[i].ns, r->phases[i].operations),
-               r->phases[i].counted ? "" : "  (not counted)");
 }
 
 static void print_quantiles(const double *quantiles)
@@ -310,12 +187,16 @@ static void print_quantiles(const double *quantiles)
 }
 
 /* Returns true if the run was in order. */
-static bool report(const options *o, const bench_engine *engine,
-                   const bench_job *job, const bench_result *r)
+static bool report(const options *o, const bench_job *job,
+                   const bench_result *r)
 {
-    printf("%s %s %s, seed %" PRIu64 ", %" PRIu64 " rounds\n", engine->name,
+    printf("%s %s %s, seed %" PRIu64 ", %" PRIu64 " rounds\n", o->engine->name,
            workloads[o->workload].name, o->input, job->seed, job->rounds);
-    print_phases(r);
+    printf("  operations          %12" PRIu64 "\n", r->operations);
+    printf("  ns per operation    %12.2f\n", per(r->ns, r->operations));
+    if (r->loop_ns > 0)
+        printf("  ns, loop            %12.2f\n",
+               per(r->loop_ns, r->operations));
     if (r->fired > 0) {
         printf("  fired               %12" PRIu64 "\n", r->fired);
         printf("  wake-ups            %12" PRIu64 "\n", r->wakeups);
@@ -330,7 +211,7 @@ static bool report(const options *o, const bench_engine *engine,
     if (r->checksum != 0)
         printf("  checksum        %016" PRIx64 "\n", r->checksum);
     if (r->failure != NULL)
-        fprintf(stderr, "timers: %s: %s\n", engine->name, r->failure);
+        fprintf(stderr, "timers: %s: %s\n", o->engine->name, r->failure);
     return r->failure == NULL;
 }
 
@@ -346,78 +227,61 @@ static uint64_t default_rounds(bench_workload workload, uint64_t size)
     return wanted > size ? wanted / size : 1;
 }
 
-/* With a trace, n is the number of its timers, and a round is all calls. In
- * calls-* a round is the longest delay, however fast the clock moves. In
- * calls-idle every timer is postponed once in 10,000 ticks on average. */
+/* Operations between two ticks. If timers are many, each is the subject of one
+ * every 100 ticks (requests), 600 (restart, postpone) or 10,000 (calls-idle),
+ * on average. */
+static uint64_t packets_of(bench_workload workload, uint64_t n)
+{
+    switch (workload) {
+    case BENCH_RESTART_64:
+    case BENCH_KEEPALIVE_64:
+        return 64;
+    case BENCH_REQUESTS:
+    case BENCH_CALLS_REQUESTS:
+        return n > 100 ? n / 100 : 1;
+    case BENCH_CALLS_IDLE:
+        return n > 10000 ? n / 10000 : 1;
+    default:
+        return n / 600 > 64 ? n / 600 : 64;
+    }
+}
+
+/* With a trace, n is the number of its timers, and a round is all its calls. */
 static bench_job make_job(const options *o, const bench_trace *trace)
 {
     uint64_t size = trace != NULL ? trace->count : o->n;
-    bench_job job;
+    bench_job job = {0};
 
+    job.workload = o->workload;
     job.n = trace != NULL ? trace->timers : (size_t)o->n;
     job.seed = o->seed;
-    job.tick = o->workload == BENCH_HOLD_NS ? BENCH_NS_PER_TICK : 1;
+    job.tick = o->workload == BENCH_HOLD_NS ? BENCH_NS_PER_MS : 1;
+    job.unit = o->workload == BENCH_STORE ? BENCH_MS_PER_S : BENCH_NS_PER_MS;
     job.shortest = workloads[o->workload].shortest;
     job.longest = workloads[o->workload].longest;
-    job.pace = 1;
-    if (is_paced(o->workload)) {
-        job.n = PACED_TIMERS;
-        job.pace = o->n;
-    }
-    if (is_calls(o->workload))
-        size = job.longest;
-    job.packets = 0;
-    if (o->workload == BENCH_CALLS_IDLE)
-        job.packets = o->n > 10000 ? o->n / 10000 : 1;
+    job.packets = packets_of(o->workload, o->n);
+    if (strncmp(workloads[o->workload].name, "calls-", 6) == 0)
+        size = BENCH_CALLS_ROUND;
+    if (o->workload == BENCH_COLD)
+        size = BENCH_COLD_ROUND;
     job.rounds = o->rounds ? o->rounds : default_rounds(o->workload, size);
     job.trace = trace;
     job.in_flight = o->workload == BENCH_POST_64 ? 64 : 1024;
     return job;
 }
 
-/* The engines take turns, so noise of the machine meets all engines. */
-static void run_calls(const options *o, const bench_job *job,
-                      bench_result *results)
-{
-    bool more = false;
-    size_t i, pass;
-
-    for (pass = 0; pass < CALLS_PASSES; pass++) {
-        for (i = 0; i < o->engine_count; i++)
-            o->engines[i]->calls->begin(job, &results[i]);
-        do
-            for (i = 0; i < o->engine_count; i++)
-                more = o->engines[i]->calls->slice();
-        while (more);
-        for (i = 0; i < o->engine_count; i++)
-            o->engines[i]->calls->end(&results[i]);
-    }
-    for (i = 0; i < o->engine_count; i++) {
-        o->engines[i]->calls->report(&results[i]);
-        if (results[i].checksum != results[0].checksum)
-            results[i].failure = "other timers fired than in the first engine";
-    }
-}
-
 int main(int argc, char **argv)
 {
     options o = parse(argc, argv);
     bench_trace *trace = NULL;
-    bench_result results[MOST_ENGINES];
-    bool failed = false;
+    bench_result result = {0};
     bench_job job;
-    size_t i;
 
     if (o.workload == BENCH_TRACE &&
         (trace = bench_trace_read(o.input, o.seed)) == NULL)
         return 1;
     job = make_job(&o, trace);
-    if (is_calls(o.workload))
-        run_calls(&o, &job, results);
-    else
-        o.engines[0]->workloads[o.workload](&job, &results[0]);
+    o.engine->workloads[o.workload](&job, &result);
     bench_trace_free(trace);
-    for (i = 0; i < o.engine_count; i++)
-        failed |= !report(&o, o.engines[i], &job, &results[i]);
-    return failed;
+    return report(&o, &job, &result) ? 0 : 1;
 }

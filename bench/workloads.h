@@ -5,12 +5,14 @@
  * functions of each engine alike, and no table stands between a workload and
  * its engine.
  *
- * An engine provides:
+ * To add an engine, copy engines/tree.c, the shortest: make compiles every file
+ * in engines/. An engine provides:
  *
  *   ENGINE_NAME, ENGINE_WHAT          the name, and a line of description
  *   types engine and node             all timers, and one timer
  *   engine_init                       `tick`: units of the clock per tick, for
- *                                     engines that count in ticks
+ *                                     engines that count in ticks; a process
+ *                                     may have several engines
  *   engine_destroy, node_init
  *   engine_start, engine_cancel, engine_postpone
  *   engine_next                       when is the next timer due?
@@ -24,13 +26,12 @@
  *                     can have, or that do not take minutes; 0: the engine
  *                     cannot run the workload
  *   ENGINE_HAS_WAIT   engine_wait(e, now, longest) exists: how long to sleep?
- *   ENGINE_HAS_LOOP   the engine is an event loop. Its clock is run.now (see
- *                     loop.c), and its memory is unknown: there is no
- *                     engine_bytes.
  *
  * All engines see the same timers, calls and random numbers. Each timer has
  * random numbers of its own, and the checksum is a sum. So the result does not
- * depend on the order in which the timers of one tick fire.
+ * depend on the order in which the timers of one tick fire. bench.py compares
+ * the checksums of all engines in each cell. For a new engine, first compare
+ * that of `timers NAME hold 1000` with timingwheel.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,13 +51,15 @@ static struct {
     uint32_t *order; /* the items in random memory order, or NULL */
     size_t n;
     uint64_t random;   /* random numbers of the program */
-    uint64_t shortest; /* ticks, the shortest delay */
-    uint64_t longest;  /* ticks, the longest delay */
+    uint64_t unit;     /* units of the clock per unit of a delay */
+    uint64_t shortest; /* the shortest delay */
+    uint64_t longest;  /* the longest delay */
+    uint64_t packets;  /* operations between two ticks */
     uint64_t now;      /* virtual time */
     uint64_t fired;
     uint64_t wakeups;
     uint64_t checksum;
-    double began; /* process time at the beginning of the phase */
+    double began; /* process time at the beginning of what is measured */
 } run;
 
 /* ------------------------------------------------------------- building --- */
@@ -71,17 +74,15 @@ static inline item *item_at(size_t i)
     return (item *)(void *)(run.items + i * run.stride);
 }
 
+/* The i-th item in the order of this run. */
+static inline size_t nth(size_t i)
+{
+    return run.order != NULL ? run.order[i] : i;
+}
+
 static inline uint64_t random_delay(uint64_t random)
 {
     return run.shortest + bench_below(random, run.longest - run.shortest + 1);
-}
-
-/* The loop of an engine reads its time from run.now. */
-static inline void set_loop_clock(void)
-{
-#ifdef ENGINE_HAS_LOOP
-    bench_loop_clock = &run.now;
-#endif
 }
 
 /* Prepares a run with n items, all memory touched once. */
@@ -91,6 +92,8 @@ static void build(const bench_job *job, bench_result *result)
     memset(&run, 0, sizeof(run));
     run.n = job->n;
     run.random = job->seed;
+    run.unit = job->unit;
+    run.packets = job->packets;
     run.shortest = job->shortest;
     run.longest = job->longest;
     run.stride = 64;
@@ -99,7 +102,6 @@ static void build(const bench_job *job, bench_result *result)
     run.stride = (run.stride + 7) / 8 * 8;
     run.items = bench_alloc((run.n + 1) * run.stride);
     memset(run.items, 0, (run.n + 1) * run.stride);
-    set_loop_clock();
     engine_init(&run.engine, job->tick);
 }
 
@@ -113,41 +115,28 @@ static void build_items(uint64_t seed, void (*callback)(engine *, node *))
     }
 }
 
-/* --------------------------------------------------------------- phases --- */
+/* ----------------------------------------------------------- measuring --- */
 
-static void phase_begin(void)
+static void begin(void)
 {
     run.fired = 0;
     run.wakeups = 0;
     run.began = bench_process_time();
 }
 
-static void phase_end(bench_result *result, const char *name,
-                      uint64_t operations, bool counted)
+static void end(bench_result *result, uint64_t operations)
 {
-    bench_phase *phase = &result->phases[result->phase_count++];
-
-    phase->name = name;
-    phase->operations = operations;
-    phase->ns = bench_process_time() - run.began;
-    phase->counted = counted;
-    if (counted) {
-        result->ns += phase->ns;
-        result->operations += operations;
-        result->fired += run.fired;
-        result->wakeups += run.wakeups;
-    }
+    result->ns = bench_process_time() - run.began;
+    result->operations = operations;
+    result->fired = run.fired;
+    result->wakeups = run.wakeups;
 }
 
-/* Notes the memory of the engine, while all n timers are pending. */
-static void note_bytes(bench_result *result)
+/* Notes the memory of an engine, while all n timers are pending. */
+static void note_bytes(bench_result *result, const engine *e)
 {
-#ifdef ENGINE_HAS_LOOP
-    (void)result; /* the memory of a library is unknown */
-#else
-    result->bytes = engine_bytes(&run.engine);
+    result->bytes += engine_bytes(e);
     result->timer_size = sizeof(node);
-#endif
 }
 
 static void finish(bench_result *result)
@@ -173,39 +162,45 @@ static void on_once(engine *e, node *t)
     note_fired(item_of(t));
 }
 
-/* Starts all n timers at random deadlines, in memory order. */
-static void fill(bench_result *result)
+static void shuffle(uint32_t *order, size_t n, uint64_t *random)
 {
     size_t i;
 
-    phase_begin();
+    for (i = 0; i < n; i++)
+        order[i] = (uint32_t)i;
+    for (i = n; i > 1; i--) {
+        size_t other = (size_t)bench_below(bench_random(random), i);
+        uint32_t kept = order[i - 1];
+
+        order[i - 1] = order[other];
+        order[other] = kept;
+    }
+}
+
+/* Makes a random order of the items. */
+static void build_order(void)
+{
+    run.order = bench_alloc(run.n * sizeof(*run.order));
+    shuffle(run.order, run.n, &run.random);
+}
+
+/* Starts all n timers at random deadlines, in the order of the items. */
+static void start_all(void)
+{
+    size_t i;
+
     for (i = 0; i < run.n; i++)
-        engine_start(&run.engine, &item_at(i)->timer,
+        engine_start(&run.engine, &item_at(nth(i))->timer,
                      run.now + random_delay(bench_random(&run.random)));
-    phase_end(result, "fill", run.n, false);
-    note_bytes(result);
+}
+
+static void fill(bench_result *result, void (*start)(void))
+{
+    start();
+    note_bytes(result, &run.engine);
 }
 
 /* ----------------------------------------------------------- operations --- */
-
-/* Returns the number of packets per tick, in restart and postpone. */
-static uint64_t packets_per_tick(void)
-{
-    return run.n / 600 > 64 ? run.n / 600 : 64;
-}
-
-/* Runs operations, one per packet, and `tick` after each tick. */
-static void pass(uint64_t operations, void (*operate)(uint64_t),
-                 void (*tick)(void))
-{
-    uint64_t per_tick = packets_per_tick();
-
-    for (; operations >= per_tick; operations -= per_tick) {
-        operate(per_tick);
-        tick();
-    }
-    operate(operations);
-}
 
 static inline node *random_timer(uint64_t random)
 {
@@ -268,29 +263,35 @@ static inline uint64_t engine_wait(engine *e, uint64_t now, uint64_t longest)
 
 /* Sleeps to the next deadline and fires the due timers. Returns false if no
  * timer is pending. */
-static inline bool sleep_to_next(void)
+static inline bool sleep_to_next(engine *e)
 {
     uint64_t deadline;
 
-    if (!engine_next(&run.engine, &deadline))
+    if (!engine_next(e, &deadline))
         return false;
     if (deadline > run.now)
         run.now = deadline;
     run.wakeups++;
-    engine_advance(&run.engine, run.now);
+    engine_advance(e, run.now);
     return true;
 }
 
-/* Moves the clock by one tick, because packets keep the loop awake. Counts a
- * wake-up if a timer is due. */
-static inline void move_one_tick(void)
+/* A turn of a loop that wakes at each tick: asks how long it may sleep, then
+ * moves the clock by one tick. Counts a wake-up if a timer is due. */
+static inline void turn(void)
 {
-    uint64_t deadline;
+    run.wakeups += engine_wait(&run.engine, run.now, run.longest) <= 1;
+    engine_advance(&run.engine, ++run.now);
+}
 
-    run.now++;
-    if (engine_next(&run.engine, &deadline) && deadline <= run.now)
-        run.wakeups++;
-    engine_advance(&run.engine, run.now);
+/* Runs operations, and makes a turn after as many as a tick has packets. */
+static void pass(uint64_t operations, void (*operate)(uint64_t))
+{
+    for (; operations >= run.packets; operations -= run.packets) {
+        operate(run.packets);
+        turn();
+    }
+    operate(operations);
 }
 
 static void on_rearm(engine *e, node *t)
@@ -309,7 +310,7 @@ static void on_put_off(engine *e, node *t)
 
 static void fire_all(void)
 {
-    while (sleep_to_next())
+    while (sleep_to_next(&run.engine))
         continue;
 }
 
@@ -320,10 +321,10 @@ static void workload_startstop(const bench_job *job, bench_result *result)
 {
     build(job, result);
     build_items(job->seed, on_once);
-    fill(result);
-    phase_begin();
+    fill(result, start_all);
+    begin();
     startstop_for(run.n * job->rounds);
-    phase_end(result, "startstop", run.n * job->rounds, true);
+    end(result, run.n * job->rounds);
     fire_all();
     if (result->fired != 0 || run.fired != run.n)
         result->failure = "a timer fired, or was lost, while the clock stood";
@@ -341,12 +342,10 @@ static void workload_idle(const bench_job *job, bench_result *result)
     for (i = 0; i < run.n; i++)
         engine_start(&run.engine, &item_at(i)->timer,
                      2 * turns + random_delay(bench_random(&run.random)));
-    phase_begin();
-    for (i = 0; i < turns; i++) {
-        run.wakeups += engine_wait(&run.engine, run.now, run.longest) == 0;
-        engine_advance(&run.engine, ++run.now);
-    }
-    phase_end(result, "idle", turns, true);
+    begin();
+    for (i = 0; i < turns; i++)
+        turn();
+    end(result, turns);
     if (result->fired != 0)
         result->failure = "a timer fired before its deadline";
     fire_all();
@@ -356,53 +355,28 @@ static void workload_idle(const bench_job *job, bench_result *result)
 /* hold: every timer that fires starts again; the loop sleeps. */
 static void hold_for(uint64_t operations)
 {
-    while (run.fired < operations && sleep_to_next())
+    while (run.fired < operations && sleep_to_next(&run.engine))
         continue;
+}
+
+/* All of hold: a round of firings settles the timers, then time is taken. */
+static void hold(const bench_job *job, bench_result *result,
+                 void (*callback)(engine *, node *), void (*start)(void),
+                 void (*operate)(uint64_t))
+{
+    build(job, result);
+    build_items(job->seed, callback);
+    fill(result, start);
+    operate(run.n);
+    begin();
+    operate(run.n * job->rounds);
+    end(result, run.fired);
+    finish(result);
 }
 
 static void workload_hold(const bench_job *job, bench_result *result)
 {
-    build(job, result);
-    build_items(job->seed, on_rearm);
-    fill(result);
-    phase_begin();
-    hold_for(run.n);
-    phase_end(result, "settle", run.fired, false);
-    phase_begin();
-    hold_for(run.n * job->rounds);
-    phase_end(result, "hold", run.fired, true);
-    finish(result);
-}
-
-static void shuffle(uint32_t *order, size_t n, uint64_t *random)
-{
-    size_t i;
-
-    for (i = 0; i < n; i++)
-        order[i] = (uint32_t)i;
-    for (i = n; i > 1; i--) {
-        size_t other = (size_t)bench_below(bench_random(random), i);
-        uint32_t kept = order[i - 1];
-
-        order[i - 1] = order[other];
-        order[other] = kept;
-    }
-}
-
-/* Makes a random order of the items. */
-static void build_order(void)
-{
-    run.order = bench_alloc(run.n * sizeof(*run.order));
-    shuffle(run.order, run.n, &run.random);
-}
-
-static void start_all_in_order(void)
-{
-    size_t i;
-
-    for (i = 0; i < run.n; i++)
-        engine_start(&run.engine, &item_at(run.order[i])->timer,
-                     run.now + random_delay(bench_random(&run.random)));
+    hold(job, result, on_rearm, start_all, hold_for);
 }
 
 static void start_all_at_once(void)
@@ -411,46 +385,23 @@ static void start_all_at_once(void)
     size_t i;
 
     for (i = 0; i < run.n; i++)
-        engine_start(&run.engine, &item_at(i)->timer, deadline);
+        engine_start(&run.engine, &item_at(nth(i))->timer, deadline);
 }
 
-/* Starts all timers and lets all fire, in rounds. With few timers, a round is
- * too short to read the clock: then only 1 round in 32 is split into two
- * phases. */
+/* Starts all timers and lets all fire, in rounds. */
 static void rounds_of(const bench_job *job, bench_result *result,
-                      void (*start_all)(void))
+                      void (*start)(void))
 {
-    uint64_t stride = run.n < 10000 ? 32 : 1, split = 0, starting = 0;
-    uint64_t expiring = 0, t0 = 0, t1 = 0;
-    double all, share;
     uint64_t i;
 
-    phase_begin();
+    build_items(job->seed, on_once);
+    begin();
     for (i = 0; i < job->rounds; i++) {
-        bool timed = i % stride == 0;
-
-        if (timed)
-            t0 = bench_wall_time();
-        start_all();
-        if (i == 0)
-            note_bytes(result);
-        if (timed)
-            t1 = bench_wall_time();
+        start();
         fire_all();
-        if (timed) {
-            starting += t1 - t0;
-            expiring += bench_wall_time() - t1;
-            split++;
-        }
     }
-    phase_end(result, "start", run.n * job->rounds, true);
-    all = result->phases[0].ns;
-    share = (double)starting / (double)(starting + expiring + (split == 0));
-    result->phases[1] = result->phases[0];
-    result->phases[0].ns = all * share;
-    result->phases[1].ns = all - all * share;
-    result->phases[1].name = "expire";
-    result->phase_count = 2;
+    end(result, run.n * job->rounds);
+    finish(result);
 }
 
 /* expire: starts n timers in random memory order, and lets all fire. */
@@ -458,18 +409,22 @@ static void workload_expire(const bench_job *job, bench_result *result)
 {
     build(job, result);
     build_order();
-    build_items(job->seed, on_once);
-    rounds_of(job, result, start_all_in_order);
-    finish(result);
+    rounds_of(job, result, start_all);
 }
 
-/* burst: starts n timers for the same tick, and lets all fire. */
+/* burst, burst-random: starts n timers for the same tick, in memory order or in
+ * random memory order, and lets all fire. */
 static void workload_burst(const bench_job *job, bench_result *result)
 {
     build(job, result);
-    build_items(job->seed, on_once);
     rounds_of(job, result, start_all_at_once);
-    finish(result);
+}
+
+static void workload_burst_random(const bench_job *job, bench_result *result)
+{
+    build(job, result);
+    build_order();
+    rounds_of(job, result, start_all_at_once);
 }
 
 /* The timers that fire for the checksum where no other does: one in 16, because
@@ -479,19 +434,24 @@ static size_t for_the_checksum(void)
     return (run.n + 15) / 16;
 }
 
-/* restart, keepalive: the clock moves, and due timers start again. The delays
- * of keepalive are all 90 s, which is one to two steps of a wheel whose buckets
- * span 2^16 ms. If no timer was due, some fire in the end. */
+/* restart, keepalive, requests: the clock moves, and due timers start again.
+ * The delays of keepalive are all 90 s, which is one to two steps of a wheel
+ * whose buckets span 2^16 ms. If no timer was due, some fire in the end.
+ *
+ * In requests a restart is a request that is answered, and the next one. With
+ * n / 100 answers per tick a request waits 100 ticks on average, and e^-4 to
+ * e^-5.4 of all requests wait longer than their timeout of 400 to 540 ticks:
+ * one in 100. */
 static void workload_restart(const bench_job *job, bench_result *result)
 {
     size_t i;
 
     build(job, result);
     build_items(job->seed, on_rearm);
-    fill(result);
-    phase_begin();
-    pass(run.n * job->rounds, restart_for, move_one_tick);
-    phase_end(result, "restart", run.n * job->rounds, true);
+    fill(result, start_all);
+    begin();
+    pass(run.n * job->rounds, restart_for);
+    end(result, run.n * job->rounds);
     if (run.fired == 0) {
         for (i = for_the_checksum(); i < run.n; i++)
             engine_cancel(&run.engine, &item_at(i)->timer);
@@ -505,55 +465,20 @@ static void workload_postpone(const bench_job *job, bench_result *result)
 {
     build(job, result);
     build_items(job->seed, on_put_off);
-    fill(result);
-    phase_begin();
-    pass(run.n * job->rounds, postpone_for, move_one_tick);
-    phase_end(result, "postpone", run.n * job->rounds, true);
+    fill(result, start_all);
+    begin();
+    pass(run.n * job->rounds, postpone_for);
+    end(result, run.n * job->rounds);
     finish(result);
 }
 
-/* sparse: as hold, with ticks of 1 ns and delays from 1 us to 1 h. There are as
- * many delays from 1 to 2 us as from 30 to 60 minutes. SPARSE_STEPS powers are
- * computed before, with straight lines between two powers. */
-#define SPARSE_STEPS 1024u
-#define SPARSE_SHORTEST 1e3
-#define SPARSE_LONGEST 3.6e12
-
-static uint64_t sparse_delays[SPARSE_STEPS + 1];
-
-/* Returns x to the power of 1 / 1024: ten square roots, without libm. */
-static double root_1024(double x)
-{
-    int i, k;
-
-    for (i = 0; i < 10; i++) {
-        double root = x > 1.0 ? x : 1.0;
-
-        for (k = 0; k < 60; k++)
-            root = (root + x / root) / 2.0;
-        x = root;
-    }
-    return x;
-}
-
-static void build_sparse_delays(void)
-{
-    double step = root_1024(SPARSE_LONGEST / SPARSE_SHORTEST);
-    double delay = SPARSE_SHORTEST;
-    size_t i;
-
-    for (i = 0; i <= SPARSE_STEPS; i++) {
-        sparse_delays[i] = (uint64_t)delay;
-        delay *= step;
-    }
-}
-
+/* sparse: as hold, with ticks of 1 ns and delays from 1 us to 71 minutes, as
+ * many in each of the 32 powers of two. */
 static inline uint64_t sparse_delay(uint64_t random)
 {
-    size_t step = (size_t)(random % SPARSE_STEPS);
-    uint64_t from = sparse_delays[step], width = sparse_delays[step + 1] - from;
+    uint64_t from = UINT64_C(1000) << random % 32;
 
-    return from + (((random >> 44) * width) >> 20);
+    return from + (((random >> 44) * from) >> 20);
 }
 
 static void on_sparse(engine *e, node *t)
@@ -564,23 +489,18 @@ static void on_sparse(engine *e, node *t)
     engine_start(e, t, run.now + sparse_delay(bench_next(&it->random)));
 }
 
-static void workload_sparse(const bench_job *job, bench_result *result)
+static void start_all_sparse(void)
 {
     size_t i;
 
-    build(job, result);
-    build_items(job->seed, on_sparse);
-    build_sparse_delays();
-    phase_begin();
     for (i = 0; i < run.n; i++)
         engine_start(&run.engine, &item_at(i)->timer,
                      sparse_delay(bench_random(&run.random)));
-    phase_end(result, "fill", run.n, false);
-    note_bytes(result);
-    phase_begin();
-    hold_for(run.n * job->rounds);
-    phase_end(result, "sparse", run.fired, true);
-    finish(result);
+}
+
+static void workload_sparse(const bench_job *job, bench_result *result)
+{
+    hold(job, result, on_sparse, start_all_sparse, hold_for);
 }
 
 /* Fires the timers due up to a moment, each at its time. Then moves the clock
@@ -590,66 +510,147 @@ static inline void move_to(uint64_t moment)
     uint64_t deadline;
 
     while (engine_next(&run.engine, &deadline) && deadline <= moment)
-        sleep_to_next();
+        sleep_to_next(&run.engine);
     if (moment > run.now) {
         run.now = moment;
         engine_advance(&run.engine, moment);
     }
 }
 
-/* hold-ns: as hold, with a clock in nanoseconds and ticks of 1 ms. An engine
- * that counts in ticks rounds each deadline up; the others fire at the exact
- * nanosecond. To see the same timers in all engines, a timer counts, and starts
- * again, at the end of the tick in which it fires. */
-static inline uint64_t end_of_tick(void)
+/* hold-ns, hold-tick-1, store: as hold, with delays that are random to the unit
+ * of the clock: to a nanosecond in a millisecond, or in store to a millisecond
+ * in a second. An engine may round deadlines up to whole milliseconds, or to
+ * seconds; the others fire at the exact time. To see the same timers in all
+ * engines, a timer counts, and starts again, at the end of the millisecond, or
+ * second, in which it fires. */
+static inline uint64_t end_of_unit(void)
 {
-    uint64_t ticks = run.now / BENCH_NS_PER_TICK;
-
-    return (ticks + (run.now % BENCH_NS_PER_TICK > 0)) * BENCH_NS_PER_TICK;
+    /* Divisions by constants are products. */
+    if (run.unit == BENCH_MS_PER_S)
+        return (run.now + BENCH_MS_PER_S - 1) / BENCH_MS_PER_S * BENCH_MS_PER_S;
+    return (run.now + BENCH_NS_PER_MS - 1) / BENCH_NS_PER_MS * BENCH_NS_PER_MS;
 }
 
-/* The upper half of a random number selects the tick, the lower half the
- * nanosecond in it. */
-static inline uint64_t random_delay_ns(uint64_t random)
+/* The upper half of a random number selects the unit, the lower half the moment
+ * in it. */
+static inline uint64_t random_units(uint64_t random)
 {
-    return random_delay(random) * BENCH_NS_PER_TICK -
-           bench_below(random << 32, BENCH_NS_PER_TICK);
+    return random_delay(random) * run.unit -
+           bench_below(random << 32, run.unit);
 }
 
-static void on_hold_ns(engine *e, node *t)
+static void on_hold_units(engine *e, node *t)
 {
     item *it = item_of(t);
-    uint64_t now = end_of_tick();
+    uint64_t now = end_of_unit();
 
     run.fired++;
     run.checksum += now * it->random;
-    engine_start(e, t, now + random_delay_ns(bench_next(&it->random)));
+    engine_start(e, t, now + random_units(bench_next(&it->random)));
 }
 
-static void hold_ns_for(uint64_t operations)
-{
-    hold_for(operations);
-    move_to(end_of_tick());
-}
-
-static void workload_hold_ns(const bench_job *job, bench_result *result)
+static void start_all_units(void)
 {
     size_t i;
 
-    build(job, result);
-    build_items(job->seed, on_hold_ns);
-    phase_begin();
     for (i = 0; i < run.n; i++)
         engine_start(&run.engine, &item_at(i)->timer,
-                     random_delay_ns(bench_random(&run.random)));
-    phase_end(result, "fill", run.n, false);
-    note_bytes(result);
-    phase_begin();
-    hold_ns_for(run.n);
-    phase_end(result, "settle", run.fired, false);
-    phase_begin();
-    hold_ns_for(run.n * job->rounds);
-    phase_end(result, "hold-ns", run.fired, true);
+                     random_units(bench_random(&run.random)));
+}
+
+static void hold_units_for(uint64_t operations)
+{
+    hold_for(operations);
+    move_to(end_of_unit());
+}
+
+static void workload_hold_units(const bench_job *job, bench_result *result)
+{
+    hold(job, result, on_hold_units, start_all_units, hold_units_for);
+}
+
+/* cold: as hold, with other work before each call, which the time leaves out.
+ * The other work writes to COLD_BYTES of memory, a word of each cache line. The
+ * time is that of the wall clock, and contains the reading of it. */
+#define COLD_BYTES 4194304u
+
+static void workload_cold(const bench_job *job, bench_result *result)
+{
+    uint64_t *memory = bench_alloc(COLD_BYTES), ns = 0;
+    volatile uint64_t *other = memory; /* so that the other work is done */
+    bool more = true;
+
+    memset(memory, 0, COLD_BYTES);
+    build(job, result);
+    build_items(job->seed, on_rearm);
+    fill(result, start_all);
+    hold_for(run.n);
+    begin();
+    while (run.fired < BENCH_COLD_ROUND * job->rounds && more) {
+        uint64_t began;
+        size_t i;
+
+        for (i = 0; i < COLD_BYTES / sizeof(*memory); i += 64 / sizeof(*memory))
+            other[i] += run.fired + i;
+        began = bench_wall_time();
+        more = sleep_to_next(&run.engine);
+        ns += bench_wall_time() - began;
+    }
+    end(result, run.fired);
+    result->ns = (double)ns;
+    free(memory);
+    finish(result);
+}
+
+/* loops: as hold, with LOOP_TIMERS timers to an engine, and each engine with a
+ * clock of its own. The engines take turns, and a turn ends when a timer has
+ * fired. */
+#define LOOP_TIMERS 20u
+
+static void fire_one(engine *e)
+{
+    uint64_t fired = run.fired;
+
+    while (run.fired == fired && sleep_to_next(e))
+        continue;
+}
+
+static void loops_for(engine *engines, uint64_t *clocks, uint64_t operations)
+{
+    size_t i;
+
+    while (run.fired < operations)
+        for (i = 0; i < run.n / LOOP_TIMERS; i++) {
+            run.now = clocks[i];
+            fire_one(&engines[i]);
+            clocks[i] = run.now;
+        }
+}
+
+static void workload_loops(const bench_job *job, bench_result *result)
+{
+    size_t count = job->n / LOOP_TIMERS, i;
+    engine *engines = bench_alloc(count * sizeof(*engines));
+    uint64_t *clocks = calloc(count + 1, sizeof(*clocks));
+
+    build(job, result);
+    run.n = count * LOOP_TIMERS;
+    for (i = 0; i < count; i++)
+        engine_init(&engines[i], job->tick);
+    build_items(job->seed, on_rearm);
+    for (i = 0; i < run.n; i++)
+        engine_start(&engines[i / LOOP_TIMERS], &item_at(i)->timer,
+                     random_delay(bench_random(&run.random)));
+    for (i = 0; i < count; i++)
+        note_bytes(result, &engines[i]);
+    loops_for(engines, clocks, run.n);
+    begin();
+    loops_for(engines, clocks, run.n * job->rounds);
+    end(result, run.fired);
+    for (i = 0; i < count; i++)
+        engine_destroy(&engines[i]);
+    free(engines);
+    free(clocks);
     finish(result);
 }
 
@@ -681,15 +682,13 @@ static void workload_trace(const bench_job *job, bench_result *result)
 
     build(job, result);
     build_items(job->seed, on_once);
-    phase_begin();
+    begin();
     for (i = 0; i < job->rounds; i++) {
         expected += run.now * trace->key_sum + trace->when_sum;
         replay(trace);
-        if (i == 0)
-            note_bytes(result);
         fire_all();
     }
-    phase_end(result, "trace", trace->count * job->rounds, true);
+    end(result, trace->count * job->rounds);
     if (result->fired != trace->fires * job->rounds || run.checksum != expected)
         result->failure = "the replay fired something else than the trace says";
     finish(result);
@@ -700,41 +699,29 @@ static void workload_trace(const bench_job *job, bench_result *result)
  * counts, because some engines leave work of a cancel to that moment. */
 static void workload_cancel(const bench_job *job, bench_result *result)
 {
-    static const char *const names[] = {"start", "cancel", "pass"};
-    double ns[3] = {0, 0, 0};
     uint32_t *order = bench_alloc(job->n * sizeof(*order));
-    uint64_t operations = job->n * job->rounds, round, i;
-    size_t k;
+    uint64_t round, i;
+    double ns = 0;
 
     build(job, result);
     build_items(job->seed, on_once);
     build_order();
     shuffle(order, run.n, &run.random);
+    begin();
     for (round = 0; round < job->rounds; round++) {
-        double t[4];
-
-        t[0] = bench_process_time();
-        start_all_in_order();
-        t[1] = bench_process_time();
+        start_all();
+        ns -= bench_process_time();
         for (i = 0; i < run.n; i++)
             engine_cancel(&run.engine, &item_at(order[i])->timer);
-        t[2] = bench_process_time();
         run.now += 2 * run.longest;
         engine_advance(&run.engine, run.now);
-        t[3] = bench_process_time();
-        for (k = 0; k < 3; k++)
-            ns[k] += t[k + 1] - t[k];
+        ns += bench_process_time();
     }
-    for (k = 0; k < 3; k++) {
-        bench_phase phase = {names[k], operations, ns[k], k > 0};
-
-        result->phases[result->phase_count++] = phase;
-    }
-    result->operations = operations;
-    result->ns = ns[1] + ns[2];
     if (run.fired > 0)
         result->failure = "a cancelled timer fired";
-    start_all_in_order();
+    run.began = bench_process_time() - ns;
+    end(result, run.n * job->rounds);
+    start_all();
     for (i = for_the_checksum(); i < run.n; i++)
         engine_cancel(&run.engine, &item_at(order[i])->timer);
     fire_all();
@@ -742,7 +729,67 @@ static void workload_cancel(const bench_job *job, bench_result *result)
     finish(result);
 }
 
-#include "calls.h"
+/* calls-*: single calls. A call is a turn of a loop that wakes at each tick: it
+ * asks how long it may sleep, then moves the clock by one tick. Both are timed
+ * together, by the wall clock. A timer that fires starts again. Between two
+ * calls, packets postpone random timers to the longest delay (calls-idle), so
+ * hardly any timer fires, or requests are answered (calls-requests). Packets
+ * are not timed.
+ *
+ * A run makes the same calls in CALLS_PASSES passes, and the time of a call is
+ * the least of its times. So what interrupts the program now and then, such as
+ * the ticks of the system, does not count as time of a call. The percentiles of
+ * a run are those of all its calls; bench.py takes the median over the runs. */
+#define CALLS_PASSES 2
+
+/* Makes `count` calls. Each sample becomes the time of its call, if the call is
+ * shorter; no samples: NULL. */
+static void make_calls(void (*packets)(uint64_t), size_t count,
+                       uint32_t *samples)
+{
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        uint64_t ns;
+
+        if (packets != NULL)
+            packets(run.packets);
+        ns = bench_wall_time();
+        turn();
+        ns = bench_wall_time() - ns;
+        if (samples != NULL && ns < samples[i])
+            samples[i] = (uint32_t)ns;
+    }
+}
+
+/* Before the calls that count the deadlines get their final distribution. */
+static void workload_calls(const bench_job *job, bench_result *result)
+{
+    size_t total = (size_t)(BENCH_CALLS_ROUND * job->rounds), pass;
+    uint32_t *samples = bench_alloc(total * sizeof(*samples));
+    bool is_idle = job->workload == BENCH_CALLS_IDLE;
+    void (*packets)(uint64_t) =
+        is_idle ? postpone_for
+                : (job->workload == BENCH_CALLS_REQUESTS ? restart_for : NULL);
+
+    memset(samples, 0xff, total * sizeof(*samples));
+    for (pass = 0; pass < CALLS_PASSES; pass++) {
+        build(job, result);
+        build_items(job->seed, is_idle ? on_put_off : on_rearm);
+        fill(result, start_all);
+        if (packets != NULL)
+            make_calls(packets, (size_t)job->longest, NULL);
+        else
+            hold_for(run.n);
+        begin();
+        make_calls(packets, total, samples);
+        end(result, total);
+        finish(result);
+    }
+    bench_quantiles(samples, total, result->quantiles);
+    result->calls = total;
+    free(samples);
+}
 
 /* ---------------------------------------------------------------- table --- */
 
@@ -760,26 +807,13 @@ static size_t engine_most(bench_workload workload)
 
 #endif
 
+#define ENGINE_ROW(constant, name, function, ...) [BENCH_##constant] = function,
+
 static bench_engine bench_this_engine = {
     .name = ENGINE_NAME,
     .what = ENGINE_WHAT,
     .most = engine_most,
-    .calls = &calls_table,
-    .workloads =
-        {
-            [BENCH_HOLD] = workload_hold,
-            [BENCH_HOLD_NS] = workload_hold_ns,
-            [BENCH_EXPIRE] = workload_expire,
-            [BENCH_RESTART] = workload_restart,
-            [BENCH_KEEPALIVE] = workload_restart,
-            [BENCH_POSTPONE] = workload_postpone,
-            [BENCH_CANCEL] = workload_cancel,
-            [BENCH_STARTSTOP] = workload_startstop,
-            [BENCH_BURST] = workload_burst,
-            [BENCH_SPARSE] = workload_sparse,
-            [BENCH_IDLE] = workload_idle,
-            [BENCH_TRACE] = workload_trace,
-        },
+    .workloads = {BENCH_PLAIN(ENGINE_ROW)},
 };
 
 /* Runs before main. */

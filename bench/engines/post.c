@@ -26,11 +26,10 @@
     "." BENCH_TEXT(TW_VERSION_MINOR) "." BENCH_TEXT(TW_VERSION_PATCH)
 
 #define MOST_THREADS 64
-#define TIMEOUT 60000u     /* ms, the shortest; the longest is twice as much */
-#define TIMERS 4096        /* per thread, used in turn */
-#define LOOP_NS 20000      /* other work of the loop between two turns */
-#define POSTS 40000000     /* of all threads together */
-#define MOST_TURNS 4000000 /* whose times are kept */
+#define TIMEOUT 60000u /* ms, the shortest; the longest is twice as much */
+#define TIMERS 4096    /* per thread, used in turn */
+#define LOOP_NS 20000  /* other work of the loop between two turns */
+#define POSTS 40000000 /* of all threads together */
 
 typedef union item {
     tw_remote remote;
@@ -55,11 +54,7 @@ static atomic_uint wake_ups;
 static atomic_uint running;
 static atomic_uint missing_threads;
 
-static struct {
-    uint32_t *samples; /* wall time of each turn */
-    size_t turns;
-    double ns; /* thread time of all turns */
-} loop;
+static double loop_ns; /* thread time of all turns of the loop */
 
 /* Returns after all threads have called. pthread_barrier_t would do the same,
  * but macOS has none. */
@@ -146,7 +141,6 @@ static void *produce(void *argument)
 static void turn(uint64_t now)
 {
     double began = thread_time();
-    uint64_t wall = bench_wall_time();
 
     if (!has_mailbox)
         lock();
@@ -155,10 +149,7 @@ static void turn(uint64_t now)
         tw_collect(&box);
     else
         unlock();
-    wall = bench_wall_time() - wall;
-    if (loop.turns < MOST_TURNS)
-        loop.samples[loop.turns++] = (uint32_t)wall;
-    loop.ns += thread_time() - began;
+    loop_ns += thread_time() - began;
 }
 
 /* Runs the loop until all producers are through. Between two turns the loop is
@@ -198,45 +189,29 @@ static void make_producer(producer *p, const bench_job *job, uint64_t id)
         bench_out_of_memory();
 }
 
-static void note(bench_result *result, const char *name, double ns,
-                 uint64_t posts)
-{
-    bench_phase phase = {name, posts, ns, result->phase_count == 0};
-
-    result->phases[result->phase_count++] = phase;
-}
-
 static void post(const bench_job *job, bench_result *result)
 {
     static producer producers[MOST_THREADS];
     uint64_t posts = 2 * (POSTS / 2 / job->n) * job->n;
-    double wall, ns = 0;
+    double ns = 0;
     size_t i;
 
     if (job->n > MOST_THREADS || tw_init(&wheel, NULL) != TW_OK ||
         pipe(wake_pipe) != 0)
         bench_out_of_memory();
-    loop.samples = bench_alloc(MOST_TURNS * sizeof(*loop.samples));
     tw_mailbox_init(&box, &wheel, wake, NULL);
     atomic_store(&running, (unsigned)job->n);
     atomic_store(&missing_threads, (unsigned)job->n + 1);
     for (i = 0; i < job->n; i++)
         make_producer(&producers[i], job, i);
     wait_for_threads();
-    wall = (double)bench_wall_time();
     run_loop();
-    wall = (double)bench_wall_time() - wall;
     for (i = 0; i < job->n; i++) {
         pthread_join(producers[i].thread, NULL);
         ns += producers[i].ns;
     }
     tw_collect(&box);
-    *result = (bench_result){.operations = posts, .ns = ns};
-    note(result, "post", ns, posts);
-    note(result, "loop", loop.ns, posts);
-    note(result, "wall", wall, posts);
-    result->calls = loop.turns;
-    bench_quantiles(loop.samples, loop.turns, result->quantiles);
+    *result = (bench_result){.operations = posts, .ns = ns, .loop_ns = loop_ns};
     if (tw_count(&wheel) != job->n * job->in_flight)
         result->failure = "other timers are pending than were left in flight";
 }

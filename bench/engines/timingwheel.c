@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * timingwheel.c - the engine "timingwheel.h": this library.
+ * timingwheel.c - the engine "timingwheel.h": this library. The files beside it
+ * that include this one have another wheel_size.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -13,8 +14,11 @@
 typedef timingwheel engine;
 typedef tw_timer node;
 
+#ifndef WHEEL_SIZE
+#define WHEEL_SIZE 0 /* the default, 256 */
 #define ENGINE_NAME "timingwheel.h"
 #define ENGINE_WHAT "this library"
+#endif
 #define ENGINE_VERSION           \
     BENCH_TEXT(TW_VERSION_MAJOR) \
     "." BENCH_TEXT(TW_VERSION_MINOR) "." BENCH_TEXT(TW_VERSION_PATCH)
@@ -25,6 +29,7 @@ static inline void engine_init(engine *e, uint64_t tick)
     tw_config config = {0};
 
     config.tick = tick;
+    config.wheel_size = WHEEL_SIZE;
     if (tw_init(e, &config) != TW_OK)
         bench_out_of_memory();
 }

@@ -4,8 +4,7 @@
  * as in nginx. The tree is <bsd/sys/tree.h> of libbsd. The address decides the
  * order of timers with one deadline.
  *
- * needs bsd/sys/tree.h -
- * from apt-get install libbsd-dev
+ * Without libbsd-dev there is no engine.
  */
 #define _POSIX_C_SOURCE 200809L
 
