@@ -165,12 +165,13 @@
    passes through more wheels, and takes about as long as in a heap. In a
    program that counts in a unit of its own, keep the unit, with tick 1.
 
-   Choose wheel_size? A timer cascades once if its delay is below wheel_size^2
-   ticks, and once more for each further power. So 256 suits delays of up to a
-   minute in ticks of 1 ms. For a store whose entries live longer, take a
-   coarser tick, or 1,024. Take 16 if a program has many timingwheels with few
-   timers each, or if one lives only for a request: a wheel of 256 takes 33 KB,
-   which must be cleared and are cold. The least memory is wheel_size 4.
+   Choose wheel_size? A timer never cascades if its delay is below wheel_size
+   ticks, once if it is below wheel_size^2, and so on. So 256 suits delays of up
+   to a minute in ticks of 1 ms. For entries of a store, which live longer, or
+   for 100,000 requests of which most end before a timeout of half a second,
+   take a coarser tick, or 1,024. Take 16 if a program has many timingwheels
+   with few timers each, or if one lives only for a request, because each wheel
+   of 256 has 33 KB to clear. The least memory is wheel_size 4.
 
    Do without malloc? See CONFIGURATION, and test/recipes/static.c.
 
@@ -199,8 +200,8 @@
 
     2. Order. Overdue timers fire first, in start order. Then timers fire in
        order of tick, and within a tick in start order. A timer may take any
-       place within its tick if it was postponed, waits for memory (promise 9),
-       or was left by an exception in tw_drain.
+       place within its tick if it was postponed, has waited for memory (promise
+       9), or was left by an exception in tw_drain.
 
     3. In a callback the clock is the tick of the firing timer, not the `now` of
        the call. An overdue timer leaves the clock alone. A timer started in a
@@ -209,23 +210,24 @@
 
     4. Every uint64_t is a deadline, and nothing wraps. A timer whose tick lies
        beyond 64 bits never fires, and never wakes the loop. A `now` below the
-       clock fires only overdue timers and what a limit has left.
+       clock fires only overdue timers and what an unfinished call has left.
 
     5. Overdue timers fire in the next call, with any `now`. An overdue timer
        started in a callback waits for the next call, so no timer can hold up
        the loop. A call that first finishes an unfinished one counts as two: a
        timer that restarts itself overdue may fire twice in it. So a periodic
-       timer whose period is shorter than a tick, or than the time between
-       calls, fires once per call.
+       timer whose period is shorter than a tick fires once per call, and with
+       tw_next_period also if the period is shorter than the time between calls.
 
     6. Waking up. tw_next_deadline is never late, and answers in an unfinished
-       call as after a whole one. Its answer can be early only after a timer was
-       cancelled, postponed, restarted or drained, and each such change costs at
-       most one call that fires nothing. If the timer due next is cancelled or
-       restarted, the answer is at once the deadline after
+       call as after a whole one, once no timer of the call is left. Its answer
+       can be early only after a timer was cancelled, postponed, restarted or
+       drained, and each such change costs at most one call that fires nothing.
+       A right answer stays right when the timer due next is cancelled or
+       restarted: it is at once the deadline after
        - if few other timers are in its bucket, and it was not postponed before,
-       - or if it was alone in its bucket, whether postponed or not: so an idle
-         timeout that is postponed and then cancelled wakes nobody.
+       - or if it was alone in its bucket, postponed or not: so an idle timeout
+         that is started, postponed and cancelled wakes nobody.
        A program that guesses steps of its clock from its planned sleep sees an
        early answer.
 
@@ -266,12 +268,13 @@
          came within one second, as after a restart, it moves about 1,800.
        - Of 100,000 timers due within the same 256 ticks, a call per tick moves
          391.
-       - After any restarts and cancels, a call per tick moves, in each wheel,
-         at most 1 / wheel_size of the most timers that were pending at once
-         since its bucket's step began to fill, rounded up to batches.
+       - After any restarts and cancels, a call per tick moves of a large bucket
+         of each wheel at most 1 / wheel_size of the most timers that were
+         pending at once since the bucket's step began to fill, rounded up to
+         batches.
        A smaller bucket moves in one call. So does any bucket after a loop has
-       slept through the step before it, after an exception has left tw_drain,
-       or if all its timers were postponed out of one tick.
+       slept through the step before it, or after an exception has left
+       tw_drain, and so do timers that were postponed out of one single tick.
 
    11. Callbacks may start, cancel, postpone and move any timer, drain, and free
        the timer that fired, or a cancelled one. Inside them advance, poll, trim
@@ -629,8 +632,9 @@ struct tw_mailbox {
  *            tw_collect, tw_remote_settled
  *
  * All are O(1), unless the comment says otherwise; "a pass" looks at all timers
- * and at all buckets that may have timers. TW_STATIC declares functions only in
- * the implementing file. */
+ * and at all buckets that may have timers. Functions that only ask take NULL
+ * for the timingwheel or timer, and answer as if nothing were pending.
+ * TW_STATIC declares functions only in the implementing file. */
 
 #if !defined(TWI_DECLARED) &&               \
     (defined(TIMINGWHEEL_IMPLEMENTATION) || \
@@ -666,8 +670,9 @@ static void (*const twi_version)(void) TWI_KEPT = TWI_VERSION;
  * NULL means all defaults. Do not move or copy `tw`: its lists point into it.
  * Do not call tw_init on a timingwheel in use: its timers and memory would be
  * lost. TW_EINVAL: tw is NULL, or wheel_size is wrong; `tw` is then unchanged.
- * Zero memory counts as destroyed. A fork copies pending timers, which would
- * fire in both processes: set up and reserve after the fork, in each one. */
+ * Zero memory counts as destroyed. A fork copies pending timers, which fire in
+ * both processes if both advance: set up after the fork, in each one, unless
+ * the child only reads. */
 TW_DEF int tw_init(timingwheel *tw, const tw_config *config);
 
 /* Makes all pending timers idle and frees all memory. Costs a pass. Does
@@ -677,11 +682,14 @@ TW_DEF void tw_destroy(timingwheel *tw);
 /* Allocates the wheels for deadlines up to the time `horizon`, and returns
  * TW_OK. A reserve buys speed: no start fails without it, but a timer that
  * finds no memory for its wheel waits outside of the wheels, and costs more.
- * After TW_OK no timer with such a deadline waits outside, until tw_trim.
- * UINT64_MAX serves every deadline, for at most 264 KB with wheel_size 256, and
- * 35 KB with 16. Costs a step per timer that waits. TW_ENOMEM: the wheels
- * allocated so far stay. TW_EBUSY: inside a visitor of tw_foreach, TW_MALLOC or
- * TW_FREE. Or TW_EINVAL. */
+ * After TW_OK, until tw_trim, no timer with a deadline up to `horizon` waits
+ * outside, nor one that starts later with a delay of at most `horizon` minus
+ * tw_now, counted from the clock. So firmware reserves now + longest once; if
+ * it starts timers before it advances, it adds its longest sleep. UINT64_MAX
+ * serves every deadline, for at most 264 KB with wheel_size 256, and 35 KB with
+ * 16. Costs a step per timer that waits. TW_ENOMEM: the wheels allocated so far
+ * stay. TW_EBUSY: inside a visitor of tw_foreach, TW_MALLOC or TW_FREE. Or
+ * TW_EINVAL. */
 TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon);
 
 /* Frees the wheels coarser than every timer. Does nothing inside a callback or
@@ -757,8 +765,8 @@ TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest);
  * then unchanged. The time is never late, and only early after timers were
  * cancelled, postponed, restarted or drained (promise 6). After the next timer
  * has left, and until a call has ended, each answer costs a step per wheel, per
- * timer of the wheels' first buckets (at most 140 in each), and per bucket
- * emptied by cancels. */
+ * timer of the wheels' first buckets (at most 44 in each, or 96 on a machine of
+ * 32 bits), and per bucket emptied by cancels. */
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
 
 /* Moves the clock to `now` and fires, in order, every timer due by then.
@@ -828,7 +836,8 @@ TW_DEF uint64_t tw_now(const timingwheel *tw);
 /* Returns the number of pending timers. */
 TW_DEF size_t tw_count(const timingwheel *tw);
 
-/* Fills *stats. Costs a pass. */
+/* Fills *stats. Costs a look at the buckets that may have timers, but at no
+ * timer: microseconds, however many are pending. */
 TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats);
 
 /* Returns a sentence: the meaning of a status, and the remedy. Never NULL. */
@@ -858,7 +867,9 @@ TW_DEF tw_timer *tw_find(const timingwheel *tw, tw_matcher *match,
  * NULL. A visitor may start, cancel and free timers; started timers are not
  * visited. Timers that await a visit are pending, but never wake the loop. If a
  * visitor throws, the timers not yet visited stay pending, and may fire
- * anywhere within their ticks. Allowed in a callback. Costs a pass. */
+ * anywhere within their ticks; the next call places all of them again, and a
+ * running call may fire overdue timers that one of its callbacks has started.
+ * Allowed in a callback. Costs a pass. */
 TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit,
                        void *context) TWI_THROWS;
 
@@ -942,33 +953,46 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
          3      2^24 ticks               49 to 99 days
         4..7    2^32 .. 2^56 ticks       35 years .. all of 64 bits
 
-   The number of a bucket is one digit of the tick, and one bit of the digit to
-   its left (12c is 1 from 01, then 2c), so a wheel has 2 * wheel_size buckets.
-   The *own step* of a wheel is the step in which the clock is, and its *next
-   step* is the step after. The buckets of a wheel hold its *reach*: the own
-   step of the coarser wheel, and the step after. A timer starts in the finest
-   wheel that reaches its tick.
+   A *step* of a wheel is what one bucket spans. The wheel's *own step* is the
+   step in which the clock is, and its *next step* is the step after. The
+   *reach* of a wheel is the own step of the coarser wheel, and the step after.
+   A timer starts in the finest wheel that reaches its tick.
 
-   The wheel of a tick follows from the highest bit of the distance: for a tick
+   A reach has 2 * wheel_size steps, each with a bucket of its own. So the
+   number of a bucket is one digit of the tick, and one bit of the digit to its
+   left: 12c is 1 from 01, then 2c.
+
+   Which wheel that is follows from the highest bit of the distance: for a tick
    2^i to 2^(i+1) - 1 ticks ahead of the clock it is wheel_by_bit[i]. The one
    exception is a tick in the next step of this wheel, which the next finer
    wheel reaches, too.
 
+   QUIET TICKS. A bucket notes a tick up to which none of its timers is due:
+
+       bucket 12c of wheel 1      ticks 012c00 ......... 012cff
+       its timers                          05   07        f0
+       its quiet tick             012c04 --|
+       it comes up at                      05
+
+   The quiet tick of a wheel is that of its first bucket with timers. It is the
+   wheel's key in the *delay queue*, a min-heap of the wheels with timers, whose
+   head says what is due next. When the clock reaches the tick after a wheel's
+   quiet tick, the wheel *comes up*, with the bucket of this tick. A quiet tick
+   may be too low, after timers have left: then the wheel comes up for nothing,
+   and its quiet tick rises. A quiet tick is never too high.
+
    WORDS, besides those of the manual
 
-       quiet tick      no timer of the bucket or wheel is due up to this tick; a
-                       wheel's quiet tick is its key in the delay queue (tw_dump
-                       shows the tick after)
-       come up         when the clock reaches the tick after a wheel's quiet
-                       tick, the wheel comes up, with the tick's bucket
        move down       to cascade to the next finer wheel
-       large           a bucket with TWI_LARGE timers or more
+       move ahead      to move down before the bucket comes up
+       few, large      up to TWI_FEW timers; TWI_LARGE timers or more
        most            an upper bound of the timers in a bucket
        handle          to fire a timer, or to place it in another bucket
-       lists           of timers outside of the wheels: due in this call;
-                       overdue, for the next call; without memory
-       missing         stands for each wheel that does not exist yet, and closes
-                       the ring of wheels, from the coarsest to the finest
+       outside         the list of timers without memory for their wheel
+       missing         a wheel without buckets, coarser than all others: it
+                       stands for each wheel that does not exist yet, its timers
+                       are those outside, and wheel 0 leads back to it
+       hint            an address to prefetch
 
    THE LIFE OF A TIMER. With wheels of 256, the clock is at tick 0, and a timer
    starts for tick 0x012c05:
@@ -979,46 +1003,38 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
      the ticks 0x012c00 to 0x012cff. If the wheel has no earlier timer, its
      quiet tick becomes 0x012c04, and tw_wait says when to wake.
    - The bucket has 1,000 timers when the clock reaches 0x012b00, where the step
-     before the bucket begins. Now its timers can move down ahead of time. A
-     call for 0x012b40 has d = 64 ticks behind it, and r = 192 before it, and
+     before the bucket begins. Now its timers can move ahead. A call for
+     0x012b40 is 64 ticks after that, and 192 before the bucket's step, and
      moves 1,000 * 64 / (64 + 192) = 250 timers to wheel 0, the last ones first.
-     A call for 0x012b80 moves 64 / (64 + 128) of the 750 left, which is 250
-     again. If calls go on like that, the bucket is empty at 0x012c00; else the
-     rest moves when the bucket comes up.
+     A call for 0x012b80 moves 64 / (64 + 128) of the 750 left, 250 again. If a
+     call comes each tick, the bucket is empty at 0x012c00. If one comes each 64
+     ticks, 250 timers are left, which move when the bucket comes up.
    - In wheel 0 the timer is in bucket 005, with the timers of its tick alone.
      Wheel 0 is the head of the delay queue, with quiet tick 0x012c04. A call
      for a later time sets the clock to 0x012c05, takes the first timer out of
      the bucket, calls back, and goes on with the next timer.
-   - With 12 timers or fewer in bucket 12c, nothing would have moved. The bucket
-     comes up at 0x012c05, and the timer fires in place.
+   - If bucket 12c has 12 timers or fewer when it comes up, none moves: they
+     fire in place, each at its tick.
 
    THE DESIGN
 
-   1. A bucket is a ring of timers in start order.
-   2. Each wheel with timers stands in the delay queue, a min-heap, in order of
-      quiet tick. Cancel and postpone never touch the queue, so a wheel may come
-      up without a due timer. Then only its quiet tick rises.
-   3. In a coarse wheel, a bucket with at most TWI_FEW timers fires in place. So
-      do timers at its front that are due at one tick. A bucket with more timers
-      moves down one wheel.
-   4. At the same tick the coarser wheel comes first, because its timers were
+   1. A bucket is a ring of timers in start order. Cancel and postpone never
+      touch the delay queue, so they are short.
+   2. In a coarse wheel, a bucket with few timers fires in place, and so do
+      timers at its front that are due at one tick. A bucket with more timers
+      moves down one wheel. (A crowd of TWI_CROWD timers moves down in any case,
+      which brings its timers into the cache.)
+   3. At the same tick the coarser wheel comes first, because its timers were
       started first: as the clock approaches a tick, new timers for the tick go
       into ever finer wheels.
-   5. A postpone only writes the deadline. When the bucket comes up, a timer
+   4. A postpone only writes the deadline. When the bucket comes up, a timer
       whose tick lies outside of the bucket's step is placed again, as if
       started now.
-   6. A timer that is overdue at its start goes to the list of the next call.
-   7. Most calls find nothing due: next_time says so. If a timer that may be the
-      next one is cancelled or restarted, next_time becomes 0. A timer may be
-      the next one if its deadline is up to next_time, or, alone in its bucket,
-      if the bucket's quiet tick is up to that of the queue's head: so the
-      bucket tells even of a timer that was postponed. Then tw_wait searches
-      the first buckets of the wheels, and the end of the next call raises
-      the first key until it is true.
-   8. Without memory for its wheel, a timer goes to the list TWI_NO_MEMORY,
-      which stands in the delay queue like a wheel. When the list comes up, its
-      due timers fire. The others go to their wheels, if there is memory now.
-      When TW_MALLOC has failed, the call does not ask again.
+   5. A timer that is overdue at its start goes to the list of the next call.
+   6. Without memory for its wheel, a timer goes outside, where it waits. When
+      `missing` comes up, timers that are due fire, and the others go to their
+      wheels, if there is memory now. Once TW_MALLOC has failed, the call does
+      not ask again.
 
    THE LIFE OF A CALL, in pseudo-code:
 
@@ -1032,6 +1048,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
            the list has a timer:        fire it (not due: place it again)
            else the clock moves to the tick after the least quiet tick. In the
            bucket that has come up,
+           - a crowd:                   move all down one wheel
            - wheel 0:                   fire the first timer (not due: place
                                         it again)
            - the first two are due, or
@@ -1039,18 +1056,18 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
            - few timers:                fire the first due timer, if any; raise
                                         the quiet tick to before the earliest
                                         of the others
-           - many timers, or one was postponed out of the step: move all down
+           - more timers, or one was postponed out of the step: move all down
              one wheel, and place the postponed ones again
        done: the clock moves to the target; large buckets move ahead; if timers
-             have left, the first key is raised until it is true
+             have left, the first key is corrected; next_time becomes its time
 
    MOVING DOWN KEEPS START ORDER. Timers leave a bucket from the back, and each
    goes to the front of a bucket below. So timers of one tick keep their order,
    and stand before timers started in the finer wheel.
 
-   MOVING AHEAD. No timer starts in the bucket of a wheel's next step, because
-   the next finer wheel reaches that step. So a large bucket can move down in
-   time:
+   MOVING AHEAD keeps promise 10: without it a large bucket would move in one
+   call. No timer starts in the bucket of a wheel's next step, because the next
+   finer wheel reaches that step. So this bucket can move down in time:
 
        clock    moved_tick       clock_tick    the bucket comes up
        own step    |------ d ------>|<-- r -->|
@@ -1058,15 +1075,31 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
    A call that moves the clock to d ticks after the wheel's last move, and r
    ticks before its next step, moves the fraction d/(d+r) of the timers left, so
-   each call pays for the time passed. No call looks before ahead_tick, when the
-   next batch is due to move. A bucket that has begun goes on until it is empty,
-   as `most` stays at TWI_LARGE or above. Restarts raise `most`, which is cut to
-   the number of pending timers.
+   each call pays for the time passed. ahead_tick says when the next batch is
+   due: no call before it looks. A bucket that has begun goes on, however few
+   are left, until its step begins. Restarts and cancels make `most` too high,
+   and the share with it, so `most` is cut to the number of pending timers.
 
    A bucket can become large when it is the next one already, because timers
    move down into it. They do not pay for the time before they came: if the
    coarser bucket came up, d counts from the clock before that call; if it moved
    ahead, from the end of that call, when the clock is there already.
+
+   KEYS AFTER CANCELS. When a timer leaves its bucket, by a cancel, restart or
+   drain, the quiet ticks stay. So the first key may be too low, and would wake
+   the loop for nothing. Two things prevent that:
+
+   - next_time, the time of the first key, becomes 0 if the timer may be the one
+     that is due next. Then tw_wait searches the first buckets of the wheels,
+     and changes nothing.
+   - key_in_doubt makes the end of the next call look at the first key. If the
+     first timer of its bucket is for the tick after the key, the key is right,
+     and the doubt stays, for the next first key. Else a walk through the bucket
+     raises the key, until a walk agrees with the first key, and ends the doubt.
+
+   A walk ends after TWI_FEW + TWI_LARGE timers, so that it is short; then the
+   bucket's own quiet tick stands. If next_time does not become 0 although it
+   should, a wait is too short, never too long.
 
    WHERE IT IS FROM. The idea is of Varghese and Lauck (1987). Wheels on demand
    and the delay queue are Kafka's, whose queue has every bucket; here it has
@@ -1085,18 +1118,18 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    4. A wheel is not quiet for longer than one of its buckets.
    5. The delay queue is a heap of the wheels (and `missing`) whose quiet tick
       is below UINT64_MAX. The tick after the least one is not before the clock.
-   6. next_time is 0; or no call is unfinished, the lists
-      of this call and of the next are empty, and next_time is the time of the
-      tick after the least quiet tick.
-   7. The ring of wheels has each wheel from the coarsest to the finest. A wheel
-      has no large bucket after the step of large_tick.
+   6. next_time is 0; or no call is unfinished, the lists of this call and of
+      the next are empty, and next_time is the time of the tick after the least
+      quiet tick.
+   7. The wheels form a ring, from `missing` by way of the coarsest wheel to the
+      finest. A wheel has no large bucket after the step of large_tick.
    8. Of two timers of one tick, the timer in the coarser wheel was started
       first, except postponed timers.
 
-   FOR SPEED ONLY. A wrong hint, a needless mark, and a wrong `recent` or
-   moved_tick cost only time. A quiet tick, next_time and ahead_tick may be too
-   low, `most` and large_tick too high. (Moving ahead is not for speed, but for
-   promise 10.)
+   WHAT MAY BE WRONG, within these invariants, and costs only time: a hint, a
+   mark of an empty bucket, `recent`; a quiet tick, next_time or ahead_tick that
+   is too low; `most` or large_tick that is too high; a moved_tick that is too
+   low (but no later than the clock).
 */
 
 #ifndef TWI_STRUCTS
@@ -1113,12 +1146,12 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 /* The timers of one step of a wheel, or a list outside of the wheels. */
 typedef struct twi_bucket {
     twi_link ring;       /* the timers, in start order */
-    uint64_t quiet_tick; /* in wheels and in TWI_NO_MEMORY: no timer is due up
-                            to this tick, which may be too low; UINT64_MAX:
-                            empty */
-    uint64_t most;       /* in wheels: there are at most so many timers; 0:
-                            empty. Restarted, cancelled and fired timers still
-                            count */
+    uint64_t quiet_tick; /* no timer is due up to this tick, which may be too
+                            low; UINT64_MAX: empty. Of the lists only
+                            TWI_OUTSIDE has one */
+    uint64_t most;       /* an upper bound of the timers; 0: empty. Timers that
+                            were restarted, cancelled or fired still count. Of
+                            no use in lists */
 #if TWI_HINTS != 0
     uint32_t recent[TWI_HINTS]; /* hints of the last timers added; the next to
                                    be replaced is [most % TWI_HINTS] */
@@ -1135,13 +1168,16 @@ typedef struct twi_wheel {
     unsigned shift;          /* a bucket spans 2^shift ticks */
     unsigned queue_index;    /* position in the delay queue, if there */
     uint64_t large_tick;     /* no large bucket lies after this tick's step; 0
-                                in wheel 0, where nothing moves down. Spares a
-                                look at the next step's bucket */
-    uint64_t moved_tick; /* from here the share counts, or from the own step,
-                                if that began later: the clock when timers last
-                                moved ahead, or clock_time when they moved down
-                                into the next step and made its bucket large */
-    uint64_t *marks;     /* one bit per bucket: it may hold timers */
+                                in wheel 0, where nothing moves down. Without
+                                it each look at the next step's bucket waits for
+                                memory: programs with few timers take a third
+                                longer */
+    uint64_t
+        moved_tick;  /* the clock when timers of this wheel last moved ahead,
+                                or before they made the next step's bucket
+                                large: the share counts from here. In the own
+                                step: the bucket has begun to move */
+    uint64_t *marks; /* one bit per bucket: it may hold timers */
 } twi_wheel;
 
 /* The lists of timers outside of the wheels. */
@@ -1149,7 +1185,7 @@ enum twi_list {
     TWI_THIS_CALL, /* due, and first in the running or unfinished call. tw_drain
                       collects timers here, too: one that an exception leaves,
                       and that is not due, is placed again */
-    TWI_NO_MEMORY, /* wait outside of the wheels: no memory for their wheel */
+    TWI_OUTSIDE,   /* wait outside of the wheels: no memory for their wheel */
     TWI_NEXT_CALL, /* started overdue: fire in the next call */
     TWI_LISTS
 };
@@ -1178,9 +1214,9 @@ struct timingwheel {
     uint64_t clock_time; /* `start`, or the highest `now` of a call that ended:
                             not cut to a tick; behind clock_tick in a call */
     uint64_t next_time;  /* when the next timer is due, or too early, never too
-                            late; UINT64_MAX: perhaps never; 0: not known, or a
-                            call is unfinished, or a list has a timer that is
-                            due: no call is skipped (invariant 6) */
+                            late. UINT64_MAX: perhaps never. 0:
+                            not known, or work is left, so that no call is
+                            skipped (invariant 6) */
     size_t count;        /* timers pending */
     uint64_t fired;      /* timers fired since tw_init */
     uint64_t cascaded;   /* timers cascaded since tw_init */
@@ -1190,21 +1226,19 @@ struct timingwheel {
     uint64_t ahead_tick;  /* before this tick no bucket has to move ahead */
     unsigned activity;    /* bits of enum twi_activity; 0: destroyed */
     bool unfinished;      /* has begun, and not ended */
-    bool refused;         /* TW_MALLOC has failed: twi_place asks no more, until
-                             twi_begin_asking. tw_reserve always asks */
-    bool key_in_doubt;    /* timers were cancelled or restarted since the last
-                             walk of twi_correct_keys: the first key may be too
-                             low */
+    bool refused;         /* TW_MALLOC has failed in this call, which asks no
+                             more. (tw_reserve always asks) */
+    bool key_in_doubt;    /* timers have left since the first key was corrected:
+                             it may be too low (see KEYS AFTER CANCELS) */
     /* Wheels and lists */
     unsigned queued;             /* wheels in the delay queue */
-    twi_wheel missing;           /* stands for each wheel that is not there:
-                                    - `shift` is that of the finest of them
-                                    - `finer` is the coarsest wheel, so that the
-                                      wheels form a ring
-                                    - quiet_tick is that of TWI_NO_MEMORY, by
-                                      which the list stands in the delay queue
-                                    - `buckets` are the lists
-                                    - a look-up of a missing wheel finds it */
+    twi_wheel missing;           /* a wheel coarser than all others, without
+                                    buckets: stands for each wheel that does
+                                    not exist. Its timers are those outside of
+                                    the wheels, and `buckets` are the lists.
+                                    shift is the next wheel's, if one is added;
+                                    the finest wheel leads back to it. Unused
+                                    places of the arrays below lead here */
     twi_bucket lists[TWI_LISTS]; /* by enum twi_list */
     twi_wheel *wheel_by_bit[64]; /* [i]: the wheel for ticks 2^i to 2^(i+1) - 1
                                     ahead of the clock (see twi_wheel_for);
@@ -1245,9 +1279,9 @@ struct timingwheel {
 #ifndef TWI_LARGE
 #define TWI_LARGE 32 /* a bucket with as many moves down ahead of time */
 #endif
-/* So many timers move down even if they are all due: on the way they are fetched
- * from memory ahead. Without it a million timers of one tick, in random memory
- * order, take four times as long. */
+/* So many timers move down even if they are all due: on the way they are
+ * fetched from memory ahead. Without it a million timers of one tick, in random
+ * memory order, take four times as long. */
 #ifndef TWI_CROWD
 #define TWI_CROWD 32768
 #endif
@@ -1602,8 +1636,8 @@ static inline tw_timer *twi_timer_of(twi_link *link)
     return (tw_timer *)(void *)link;
 }
 
-/* The timers of a bucket from the last to the first, which is the way that hints
- * lead; none may leave meanwhile. */
+/* The timers of a bucket from the last to the first, which is where hints lead;
+ * none may leave meanwhile. */
 #define TWI_FROM_BACK(link, bucket)                                     \
     for (twi_link *link = (bucket)->ring.prev; link != &(bucket)->ring; \
          link = link->prev)
@@ -1976,7 +2010,8 @@ static inline void twi_insert(const timingwheel *tw, tw_timer *timer,
     twi_set_hint(tw, timer, bucket);
 }
 
-/* A timer for `tick` is the first of its wheel, or has made its bucket large. */
+/* A timer for `tick` is the first of its wheel, or has made its bucket large.
+ */
 TWI_NOINLINE void twi_note_put(timingwheel *tw, twi_wheel *wheel,
                                const twi_bucket *bucket, uint64_t tick)
 {
@@ -2015,7 +2050,7 @@ static void twi_place(timingwheel *tw, tw_timer *timer, uint64_t tick)
         twi_put(tw, timer, wheel, tick, false);
         return;
     }
-    twi_bucket *outside = &tw->lists[TWI_NO_MEMORY];
+    twi_bucket *outside = &tw->lists[TWI_OUTSIDE];
     twi_insert(tw, timer, outside, false);
     if (tick - 1 < outside->quiet_tick)
         outside->quiet_tick = tick - 1;
@@ -2185,13 +2220,13 @@ static void twi_place_again(timingwheel *tw, tw_timer *timer)
     tw->cascaded++;
 }
 
-/* TWI_NO_MEMORY has come up, or wheels were added: its due timers go to the
+/* TWI_OUTSIDE has come up, or wheels were added: its due timers go to the
  * list of the call, others to their wheels, and the rest waits on. */
 TWI_NOINLINE void twi_place_waiting(timingwheel *tw)
 {
-    const twi_link *ring = &tw->lists[TWI_NO_MEMORY].ring;
+    const twi_link *ring = &tw->lists[TWI_OUTSIDE].ring;
     const twi_link *last = ring->prev; /* those that wait on come after it */
-    tw->lists[TWI_NO_MEMORY].quiet_tick = UINT64_MAX;
+    tw->lists[TWI_OUTSIDE].quiet_tick = UINT64_MAX;
     twi_queue_set(tw, &tw->missing, UINT64_MAX);
     tw->next_time = 0;
     for (const twi_link *link = ring; link != last;) {
@@ -2403,7 +2438,7 @@ TWI_WRAPS static uint64_t
 twi_true_quiet_tick(const timingwheel *tw, const twi_wheel *wheel, bool correct)
 {
     bool is_missing = wheel == &tw->missing;
-    twi_bucket *first = is_missing ? &wheel->buckets[TWI_NO_MEMORY]
+    twi_bucket *first = is_missing ? &wheel->buckets[TWI_OUTSIDE]
                                    : twi_first_bucket(tw, wheel, correct);
     if (first == NULL || twi_is_empty(first))
         return UINT64_MAX;
@@ -2440,31 +2475,32 @@ TWI_NOINLINE uint64_t twi_search_quiet_tick(const timingwheel *tw)
     return least;
 }
 
-/* True if the key is seen to be true without a walk: its bucket begins with a
+/* True if the key is seen to be right without a walk: its bucket begins with a
  * timer for the tick after. */
 static inline bool twi_key_is_seen(const timingwheel *tw,
-                                   const twi_wheel *wheel, uint64_t key)
+                                   const twi_wheel *wheel)
 {
     if (wheel == &tw->missing)
         return false;
-    const twi_bucket *bucket = twi_bucket_of(tw, wheel, key + 1);
+    uint64_t tick = wheel->quiet_tick + 1;
+    const twi_bucket *bucket = twi_bucket_of(tw, wheel, tick);
     return !twi_is_empty(bucket) &&
-           twi_tick_of(tw, twi_timer_of(bucket->ring.next)->deadline) ==
-               key + 1;
+           twi_tick_of(tw, twi_timer_of(bucket->ring.next)->deadline) == tick;
 }
 
-/* After timers have left: raises the first key until it is true. Other keys may
- * stay too low, and each costs at most a call that fires nothing. A walk ends
- * the doubt, so that no timer that leaves pays for two; a key that is seen to
- * be true cost no walk, and the next first key is still in doubt. */
+/* After timers have left: raises the first key until it is right. Other keys
+ * may stay too low, and each costs at most a call that fires nothing. A walk
+ * ends the doubt, so that no timer that leaves pays for two. A key that is seen
+ * costs no walk, and the next first key stays in doubt. (Without that a loop
+ * wakes for nothing two to nine times as often.) */
 TWI_NOINLINE void twi_correct_keys(timingwheel *tw)
 {
     uint64_t before, quiet;
     do {
         twi_wheel *first = tw->queue[0];
-        before = first->quiet_tick;
-        if (twi_key_is_seen(tw, first, before))
+        if (twi_key_is_seen(tw, first))
             return;
+        before = first->quiet_tick;
         quiet = twi_true_quiet_tick(tw, first, true);
         twi_queue_set(tw, first, quiet);
     } while (quiet != before);
@@ -3049,7 +3085,7 @@ TWI_WRAPS TW_DEF bool tw_check(const timingwheel *tw)
     for (unsigned i = 0; i < TWI_LISTS; i++)
         if (!twi_ring_is_sound(
                 tw, &tw->lists[i],
-                i == TWI_NO_MEMORY ? tw->missing.quiet_tick + 1 : 0, &timers))
+                i == TWI_OUTSIDE ? tw->missing.quiet_tick + 1 : 0, &timers))
             return false;
     return shift == 0 && timers == tw->count && twi_queue_is_sound(tw, queued);
 }
