@@ -63,7 +63,6 @@ parts() {
     for kind in tsan asan litmus; do
         part threads.$kind sh "test/threads/threads.sh $kind $SEED"
     done
-    part threads.model sh test/threads/model.sh
     part work gcc test/cost/work.sh
     part examples gcc "CC='gcc $address' CFLAGS='-Wall -Wextra -Wpedantic \
 -Wconversion -Wshadow -Werror' test/docs/examples.sh"

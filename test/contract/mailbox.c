@@ -1,7 +1,6 @@
 /* mailbox.c - the section TIMINGWHEEL_THREADS, in a single thread. Hooks in the
  * middle of a post and of collecting do the work of another thread. So each
- * interleaving happens in every run. test/threads has real threads, and a model
- * with all interleavings of small cases.
+ * interleaving happens in every run. test/threads has real threads.
  *
  *     mailbox [CASE...]
  *
