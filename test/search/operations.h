@@ -296,7 +296,7 @@ static void on_fire(timingwheel *tw, tw_timer *timer);
 
 static item *item_of(tw_timer *timer)
 {
-    return (item *)(void *)((char *)timer - offsetof(item, timer));
+    return TW_OWNER(timer, item, timer);
 }
 
 static tw_timer *timer_of(uint32_t id)
