@@ -159,7 +159,7 @@ static size_t advance(uint64_t time, size_t limit)
     if (memory->for_ever)
         bound += WAIT * pending * fired;
     uint64_t paid = cost <= bound ? 0 : (cost - bound + STALE - 1) / STALE;
-    if (!CHECK(handled <= limit && paid <= w.stale))
+    if (!CHECK(handled <= limit && paid <= w.stale) && tap_is_shown)
         printf("# to %" PRIu64 " with limit %zu: %" PRIu64
                " blocks, %zu fired, %" PRIu64 " moved\n",
                time, limit, cost, fired, moved);
