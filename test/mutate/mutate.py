@@ -3,11 +3,11 @@
 # the options.
 #
 # Each program has one compiler: tcc, which takes milliseconds; gcc, if the
-# program has threads; g++ for C++. Without tcc, gcc compiles all. A program
-# kills a mutant if a case fails, or if the program crashes or takes several
-# times as long as on the true header. The measure is processor time, so a busy
-# machine makes no difference. The programs that killed the last mutants of the
-# same function come first, then the fastest.
+# program has threads or runs for long; g++ for C++. Without tcc, gcc compiles
+# all. A program kills a mutant if a case fails, or if the program crashes or
+# takes several times as long as on the true header. The measure is processor
+# time, so a busy machine makes no difference. The programs that killed the last
+# mutants of the same function come first, then the fastest.
 #
 # A survivor for which gcc -O2 and g++ -O2 make the same code as before does not
 # count. Others, unless survivors.tsv has them or the run is a sample, also go
@@ -68,8 +68,9 @@ class Program:
         elif suffix == '.sh':
             self.label += suffix
         else:
-            threads = 'define TIMINGWHEEL_THREADS' in open(self.file).read()
-            self.compiler = GXX if suffix == '.cpp' else GCC if threads else TCC
+            by_gcc = '/cost/' in self.file or (
+                'define TIMINGWHEEL_THREADS' in open(self.file).read())
+            self.compiler = GXX if suffix == '.cpp' else GCC if by_gcc else TCC
         self.seconds = 0.0  # on the true header
 
 
