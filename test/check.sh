@@ -75,5 +75,12 @@ if ! [ -s "$build.list" ]; then
     echo "no part has a name that matches ONLY='$ONLY'" >&2
     exit 2
 fi
+processors=$(getconf _NPROCESSORS_ONLN)
+if [ -z "${ONLY:-}" ]; then
+    echo "takes $((50 / processors)) minutes on $processors idle processors"
+else
+    echo "$(grep -c . "$build.list") of the parts: minutes in place of" \
+        "$((50 / processors)) on $processors idle processors"
+fi
 echo "seed $SEED; to repeat: SEED=$SEED make check"
 LIMIT=1800 LATER=1800 KEEP=$build test/run.sh <"$build.list"

@@ -4,14 +4,14 @@
 #     test/run.sh <LIST              each line of LIST is: NAME COMMAND...
 #     LIMIT=1800 LATER=1800 KEEP=FOLDER test/run.sh <LIST
 #
-# Prints a line for each command that has ended, then up to three failed cases of
-# each, with the command that runs the case alone, and at last the names of all
-# failed cases. The last line is `N passed, N failed`. A command counts as one
-# failed case if the command crashes, fails without a failed case, runs another
-# number of cases than planned, or takes longer than LIMIT seconds (120). The
-# commands that begin after that have LATER seconds (10): most would wait for the
-# same mistake. The folder KEEP keeps what each command prints. An interrupt or
-# SIGTERM ends all commands. The exit status is 1 if a case failed or no case
+# Prints a line for each command that has ended, then up to three failed cases
+# of each, with the command that runs the case alone, and at last the names of
+# all failed cases. The last line is `N passed, N failed`. A command counts as
+# one failed case if the command crashes, fails without a failed case, runs
+# another number of cases than planned, or takes longer than LIMIT seconds (120).
+# The commands that begin after that have LATER seconds (10): most would wait for
+# the same mistake. The folder KEEP keeps what each command prints. An interrupt
+# or SIGTERM ends all commands. The exit status is 1 if a case failed or no case
 # ran.
 #
 # SPDX-License-Identifier: MIT

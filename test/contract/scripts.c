@@ -108,7 +108,7 @@ static bool script_next_choice(void)
     return false;
 }
 
-/* Runs the case whose first line is `line`. Returns false if the case failed. */
+/* Runs the case whose first line is `line`. Returns false if it failed. */
 static bool script_run(const char *line)
 {
     unsigned long passes = 0;

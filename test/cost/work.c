@@ -245,8 +245,8 @@ static void serve(size_t clients, uint64_t within)
 
 /* ------------------------------------------------------------- scripts --- */
 
-/* Returns the time of the i-th of many ticks from `first` on: spread over `span`
- * ticks, or, with `span` 0, of any magnitude. */
+/* Returns the time of the i-th of many ticks from `first` on: spread over
+ * `span` ticks, or, with `span` 0, of any magnitude. */
 static uint64_t spread(uint64_t first, uint64_t span, size_t i)
 {
     if (span == 0)

@@ -1,5 +1,5 @@
 /* avr.c - timers at any distance on an AVR, whose int has 16 bits and which has
- * 8 KB of memory: wheels as long as there is memory, else timers that wait. Each
+ * 8 KB of memory: wheels while there is memory, else timers that wait. Each
  * fires at its deadline. Prints TAP to the serial line, which simavr prints.
  *
  * SPDX-License-Identifier: MIT

@@ -6,8 +6,8 @@
 #
 #     test/targets/targets.sh [WORD...]      targets whose names have the word
 #
-# The AVR has 8 KB of memory, and a program of its own, avr.c. cortex-m3.ld and vectors.c start a program on the
-# Cortex-M3.
+# The AVR has 8 KB of memory, and a program of its own, avr.c. cortex-m3.ld and
+# vectors.c start a program on the Cortex-M3.
 #
 # SPDX-License-Identifier: MIT
 set -u
