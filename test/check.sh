@@ -50,7 +50,6 @@ parts() {
     part coverage sh test/coverage/coverage.sh
     part mutate python3 "test/mutate/mutate.sh --jobs 1 --sample ${SAMPLE:-100}"
     part mutate-bugs python3 'test/mutate/mutate.sh --bugs'
-    part mutate-new python3 'test/mutate/mutate.sh --jobs 1 --new'
     part defects python3 'test/mutate/mutate.sh --defects'
     part gates sh test/compile/gates.sh
     part lint sh test/compile/lint.sh

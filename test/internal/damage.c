@@ -1,6 +1,5 @@
 /* damage.c - tw_check returns false if a part of the structure is damaged. Each
- * row damages one field, calls tw_check, and repairs the field. Functions that
- * only read leave all fields alone.
+ * row damages one field, calls tw_check, and repairs the field.
  *
  *     damage [CASE...]
  *
@@ -179,44 +178,6 @@ static void no_wheel(void)
     tw_destroy(&tw);
 }
 
-static bool is_second(const tw_timer *timer, void *context)
-{
-    (void)context;
-    return timer == &timers[1];
-}
-
-static void ignore(const char *line, void *context)
-{
-    (void)line, (void)context;
-}
-
-/* Several threads may call them under a read lock. */
-static void reads_only(void)
-{
-    static const tw_config config = {1, 0, 16, 0, NULL};
-    static unsigned char before[TW_WHEEL_BYTES(16)];
-    static timingwheel copy;
-    uint64_t next = 0;
-    tw_stats stats;
-    CHECK_EQUAL(tw_init(&tw, &config), TW_OK);
-    tw_start(&tw, &timers[0], 600);
-    tw_start(&tw, &timers[1], 610);
-    tw_start(&tw, &timers[2], 1000);
-    tw_cancel(&tw, &timers[2]); /* leaves a mark */
-    tw_cancel(&tw, &timers[0]); /* leaves a quiet tick that is too low */
-    copy = tw;
-    memcpy(before, wheel_at(&tw, 2), sizeof before);
-    CHECK(tw_next_deadline(&tw, &next) && next == 610);
-    CHECK(tw_wait(&tw, 0, 999) == 610 && tw_now(&tw) == 0);
-    CHECK(tw_find(&tw, is_second, NULL) == &timers[1] && tw_count(&tw) == 1);
-    tw_get_stats(&tw, &stats);
-    tw_dump(&tw, ignore, NULL);
-    CHECK(tw_check(&tw));
-    CHECK_EQUAL(memcmp(before, wheel_at(&tw, 2), sizeof before), 0);
-    CHECK_EQUAL(memcmp(&copy, &tw, sizeof tw), 0);
-    tw_destroy(&tw);
-}
-
 static const tap_case cases[] = {
     {"tw_check: is false for a damaged counter", counters},
     {"tw_check: is false for a damaged timer or ring", pending_timers},
@@ -224,7 +185,6 @@ static const tap_case cases[] = {
     {"tw_check: is false for a damaged wheel or delay queue", wheels},
     {"tw_check: is false for a key or next_time that misses a timer",
      idle_calls},
-    {"functions that take a const timingwheel write nothing", reads_only},
     {"tw_check: is false for a copy, NULL and a destroyed wheel", no_wheel},
 };
 

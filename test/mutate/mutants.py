@@ -36,7 +36,7 @@ LOOKALIKES = [row.split() for row in '''
     next prev
     low high
     from to
-    own next clock
+    own next
     fired cascaded
     clock_tick ahead_tick moved_tick
     clock_time target_time next_time

@@ -6,7 +6,6 @@
 #     test/mutate/mutate.sh              the planted bugs, then every mutant
 #     test/mutate/mutate.sh --sample 100      100 mutants, chosen by the commit
 #     test/mutate/mutate.sh --only tw_cancel  the mutants of one function
-#     test/mutate/mutate.sh --new        those of functions not yet released
 #     test/mutate/mutate.sh --bugs       the planted bugs, and stale reasons
 #     test/mutate/mutate.sh --defects    does random.c find each `defect: `?
 #
