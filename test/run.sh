@@ -8,11 +8,11 @@
 # of each, with the command that runs the case alone, and at last the names of
 # all failed cases. The last line is `N passed, N failed`. A command counts as
 # one failed case if the command crashes, fails without a failed case, runs
-# another number of cases than planned, or takes longer than LIMIT seconds (120).
-# The commands that begin after that have LATER seconds (10): most would wait for
-# the same mistake. The folder KEEP keeps what each command prints. An interrupt
-# or SIGTERM ends all commands. The exit status is 1 if a case failed or no case
-# ran.
+# another number of cases than planned, or takes longer than LIMIT seconds
+# (120). The commands that begin after that have LATER seconds (10): most would
+# wait for the same mistake. The folder KEEP keeps what each command prints. An
+# interrupt or SIGTERM ends all commands. The exit status is 1 if a case failed
+# or no case ran.
 #
 # SPDX-License-Identifier: MIT
 set -u

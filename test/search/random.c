@@ -15,7 +15,7 @@
 #include <time.h>
 
 #ifndef OPERATIONS_BY_DEFAULT
-#define OPERATIONS_BY_DEFAULT 3000000
+#define OPERATIONS_BY_DEFAULT 2000000
 #endif
 
 static uint64_t seed = 1, round_number, numbers;
