@@ -375,6 +375,8 @@ static const row rows[] = {
      "many 12 1024 256; go 768; steps 1280 1"},
     {"64 calls in the step before, steps of 2^56 ticks", 256, 400, ANY,
      "many 20000 2^58 2^56; go 2^57+2^56; steps 2^58+2^54 2^50"},
+    {"64 calls in the step before, steps of 2^32 ticks", 256, 400, ANY,
+     "many 20000 2^34 2^32; go 2^33+2^32; steps 2^34+2^30 2^26"},
     {"a loop that slept through the step before", 0, ANY, ANY,
      "many 20000 4*S S; go 4*S, 5*S"},
     {"a large bucket whose timers were cancelled", 0, 400, ANY,
