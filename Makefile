@@ -64,10 +64,11 @@ endef
 
 help:
 	@echo 'make demo      a server on epoll with 2,000 connections, for 10 s'
-	@echo 'make test      every test: a minute; needs a C compiler and make'
-	@echo 'make quick     after each edit: 20 s of a processor'
+	@echo 'make test      every test: 30 s of a processor; needs a C compiler'
+	@echo 'make quick     after each edit: 15 s'
 	@echo 'make format    clang-format 14 on all C files'
 	@echo 'make check     more evidence (test/README.md): 25 minutes on two cores'
+	@echo '               check-header, -core, -fields, -mailbox, -recipes: less'
 	@echo 'make fuzz      libFuzzer on every call, against the oracle, a minute'
 	@echo 'make coverage  lines, branches and MC/DC of the header (clang-19)'
 	@echo 'make mutate    do the tests notice when the header is changed?'
@@ -122,7 +123,14 @@ format:
 	clang-format -i timingwheel.h $$(git ls-files '*.c' '*.h' '*.cpp' | \
 	    grep -v '^test/hosts/')
 
-check:
+# The parts of `make check` for one kind of change: see test/check.sh.
+CHECKS = header core fields mailbox recipes
+check-header: export ONLY = ^lint|^gates|mutate-bugs|^examples|^library
+check-core: export ONLY = soak|^asan|^work|coverage
+check-fields: export ONLY = m32|targets
+check-mailbox: export ONLY = threads
+check-recipes: export ONLY = ^recipes
+check $(CHECKS:%=check-%):
 	@echo 'may fetch libuv and libevent from Debian, whose tests run as' \
 	    "$$(id -un); OFFLINE=1 refuses that"
 	@test/check.sh
@@ -203,6 +211,6 @@ $(BUILD)/flags: FORCE
 	@mkdir -p $(BUILD)
 	@echo '$(CC) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(CFLAGS)' >$@
 
-.PHONY: help all demo test quick format check fuzz coverage mutate \
-	bench bench-publish install uninstall clean FORCE \
+.PHONY: help all demo test quick format check $(CHECKS:%=check-%) fuzz \
+	coverage mutate bench bench-publish install uninstall clean FORCE \
 	deps $(KINDS:%=deps-%)

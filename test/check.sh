@@ -50,7 +50,6 @@ parts() {
     part coverage sh test/coverage/coverage.sh
     part mutate python3 "test/mutate/mutate.sh --jobs 1 --sample ${SAMPLE:-100}"
     part mutate-bugs python3 'test/mutate/mutate.sh --bugs'
-    part mutate-new python3 'test/mutate/mutate.sh --jobs 1 --new'
     part defects python3 'test/mutate/mutate.sh --defects'
     part gates sh test/compile/gates.sh
     part lint sh test/compile/lint.sh
@@ -63,7 +62,6 @@ parts() {
     for kind in tsan asan litmus; do
         part threads.$kind sh "test/threads/threads.sh $kind $SEED"
     done
-    part threads.model sh test/threads/model.sh
     part work gcc test/cost/work.sh
     part examples gcc "CC='gcc $address' CFLAGS='-Wall -Wextra -Wpedantic \
 -Wconversion -Wshadow -Werror' test/docs/examples.sh"
@@ -75,6 +73,13 @@ parts >"$build.list"
 if ! [ -s "$build.list" ]; then
     echo "no part has a name that matches ONLY='$ONLY'" >&2
     exit 2
+fi
+processors=$(getconf _NPROCESSORS_ONLN)
+if [ -z "${ONLY:-}" ]; then
+    echo "takes $((50 / processors)) minutes on $processors idle processors"
+else
+    echo "$(grep -c . "$build.list") of the parts: minutes in place of" \
+        "$((50 / processors)) on $processors idle processors"
 fi
 echo "seed $SEED; to repeat: SEED=$SEED make check"
 LIMIT=1800 LATER=1800 KEEP=$build test/run.sh <"$build.list"

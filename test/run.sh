@@ -4,14 +4,15 @@
 #     test/run.sh <LIST              each line of LIST is: NAME COMMAND...
 #     LIMIT=1800 LATER=1800 KEEP=FOLDER test/run.sh <LIST
 #
-# Prints a line for each command that has ended, and then the failed cases, each
-# with the command that runs the case alone. The last line is
-# `N passed, N failed`. A command counts as one failed case if the command
-# crashes, fails without a failed case, runs another number of cases than
-# planned, or takes longer than LIMIT seconds (120). The commands that begin
-# after that have LATER seconds (10): most would wait for the same mistake. The
-# folder KEEP keeps what each command prints. An interrupt or SIGTERM ends all
-# commands. The exit status is 1 if a case failed or no case ran.
+# Prints a line for each command that has ended, then up to three failed cases
+# of each, with the command that runs the case alone, and at last the names of
+# all failed cases. The last line is `N passed, N failed`. A command counts as
+# one failed case if the command crashes, fails without a failed case, runs
+# another number of cases than planned, or takes longer than LIMIT seconds
+# (120). The commands that begin after that have LATER seconds (10): most would
+# wait for the same mistake. The folder KEEP keeps what each command prints. An
+# interrupt or SIGTERM ends all commands. The exit status is 1 if a case failed
+# or no case ran.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -56,9 +57,14 @@ while read -r name _; do # the result is missing if a runner was killed
     cat "$kept/$name.result" 2>/dev/null || echo "not ok - $name: did not end"
 done <"$kept/list" | awk -v began="$began" -v ended="$(date +%s)" '
     /^count / { passed += $2; skipped += $3; next }
-    /^not ok/ { failed++ }
-    { print }
+    /^(not ok|more) - / {
+        failed++
+        names = names "    " substr($0, index($0, "- ") + 2) "\n"
+    }
+    !/^more - / { print }
     END {
+        if (failed > 1)
+            printf "failed:\n%s", names
         printf "%d s, %d skipped\n", ended - began, skipped
         printf "%d passed, %d failed\n", passed, failed
         exit failed > 0 || passed == 0

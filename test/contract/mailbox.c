@@ -1,7 +1,6 @@
 /* mailbox.c - the section TIMINGWHEEL_THREADS, in a single thread. Hooks in the
  * middle of a post and of collecting do the work of another thread. So each
- * interleaving happens in every run. test/threads has real threads, and a model
- * with all interleavings of small cases.
+ * interleaving happens in every run. test/threads has real threads.
  *
  *     mailbox [CASE...]
  *
@@ -23,16 +22,6 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifdef __TINYC__ /* no atomics */
-#include <stdio.h>
-
-int main(void)
-{
-    puts("1..0 # skipped: this compiler has no atomics");
-    return 0;
-}
-
-#else
 #define _POSIX_C_SOURCE 200809L
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -160,5 +149,3 @@ static bool script_more(const char *name)
         return false;
     return true;
 }
-
-#endif

@@ -49,41 +49,15 @@
  */
 #include "../lib/heap.h"
 #include <ctype.h>
-#include <stdint.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #ifndef TIMINGWHEEL_H /* work.c has the header apart */
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "../../timingwheel.h"
 #endif
 
-/* On the AVR, the text of the scripts is in flash memory, and a wheel of the
- * default size does not fit. A case runs with the first combinations of `each`,
- * or is skipped for want of memory. */
-#ifdef __AVR__
-#include <avr/io.h>
-#include <avr/pgmspace.h>
-#define SCRIPT_CHAR(pointer) ((char)pgm_read_byte(pointer))
-enum { SCRIPT_IS_SMALL = 1, SCRIPT_WHEEL_SIZE = 4, SCRIPT_LOG = 30 };
-#define SCRIPT_PASSES 20
-
-/* Writes to the serial line, which the simulator prints. */
-static void script_put(const char *text)
-{
-    for (UCSR0B |= 1 << TXEN0; *text != '\0'; text++) {
-        while ((UCSR0A & 1 << UDRE0) == 0)
-            ;
-        UDR0 = (uint8_t)*text;
-    }
-}
-#else
-#include <stdio.h>
-#define SCRIPT_CHAR(pointer) (*(pointer))
-enum { SCRIPT_IS_SMALL = 0, SCRIPT_WHEEL_SIZE = 0, SCRIPT_LOG = 5000 };
-#define SCRIPT_PASSES 1000000
-#define script_put(text) (fputs((text), stdout), fflush(stdout))
-#endif
-
-enum { SCRIPT_LINE = 200 };
+enum { SCRIPT_LINE = 200, SCRIPT_LOG = 5000, SCRIPT_PASSES = 1000000 };
 
 #ifdef SCRIPT_MORE
 static bool script_more(const char *name);
@@ -152,66 +126,47 @@ static struct {
     bool may_allocate; /* calls that advance, too: timers were postponed, or
                           wait for memory */
     bool has_failed;
-    bool is_too_small; /* the machine has too little memory for the case */
 } script;
 static timingwheel *script_wheel = &script.tw; /* for the commands */
-
-static bool script_has_ended(void)
-{
-    script.is_too_small |= SCRIPT_IS_SMALL && script.memory.is_out;
-    return script.has_failed || script.is_too_small;
-}
 
 /* ------------------------------------------------------------ reporting --- */
 
 static void script_put_number(uint64_t number)
 {
-    char digits[21], *first = digits + 20;
-    if (number - script_named < SCRIPT_NAMES) {
-        script_put(script_names[number - script_named]);
-        return;
-    }
-    *first = '\0';
-    do
-        *--first = (char)('0' + number % 10);
-    while ((number /= 10) != 0);
-    script_put(first);
+    if (number - script_named < SCRIPT_NAMES)
+        printf("%s", script_names[number - script_named]);
+    else
+        printf("%" PRIu64, number);
 }
 
-static void script_put_row(const char *before, uint64_t number)
+static void script_put_got(uint64_t number)
 {
-    script_put(before);
+    printf("#   got:      ");
     script_put_number(number);
-    script_put("\n");
+    puts("");
 }
 
 /* Ends the case, and prints what was expected. Returns true if the caller may
  * print what was got. */
 static bool script_fail(const char *expected)
 {
-    if (script_has_ended())
+    if (script.has_failed)
         return false;
-    uint64_t number = 1;
+    unsigned number = 1;
     for (const char *c = script_text; c != NULL && c < here.line; c++)
-        number += SCRIPT_CHAR(c) == '\n';
+        number += *c == '\n';
     script.has_failed = true;
-    script_put("# ");
-    script_put(script_file);
-    script_put_row(":", number);
-    script_put("#   line:     ");
-    script_put(here.copy);
-    for (unsigned i = 0; i < 26; i++)
+    printf("# %s:%u\n#   line:     %s", script_file, number, here.copy);
+    for (int i = 0; i < 26; i++)
         if ((script.is_given >> i & 1) != 0) {
-            char name[] = ", A = ";
-            name[2] = (char)('A' + i);
-            script_put(name);
+            printf(", %c = ", 'A' + i);
             script_put_number(script.variables[i]);
         }
-    script_put("\n#   expected:");
-    script_put(*expected == '\0' ? " nothing" : *expected == ' ' ? "" : " ");
-    for (char c[2] = ""; (c[0] = *expected) != '\0' && c[0] != ';'; expected++)
-        script_put(c);
-    script_put("\n");
+    printf("\n#   expected:%s%.*s\n",
+           *expected == '\0'  ? " nothing"
+           : *expected == ' ' ? ""
+                              : " ",
+           (int)strcspn(expected, ";"), expected);
     return true;
 }
 
@@ -419,7 +374,7 @@ static void script_compare(uint64_t got, uint64_t usual)
                  : operation == '>' ? got > expected
                                     : got == expected;
     if (!holds && script_fail(text))
-        script_put_row("#   got:      ", got);
+        script_put_got(got);
 }
 
 /* Compares the result of a start or of a reserve, which may allocate. */
@@ -460,18 +415,14 @@ static void script_compare_log(size_t first, uint64_t count)
     } else {
         const char *names = script_accept(":") ? here.at : "";
         if (!script_names_match(first, in_any_order) && script_fail(names)) {
-            script_put("#   got:     ");
-            for (size_t i = first; i < script.logged; i++) {
-                char name[] = " a@";
-                name[1] = script.log[i].name;
-                script_put(name);
-                script_put_number(script.log[i].clock);
-            }
-            script_put(first == script.logged ? " nothing\n" : "\n");
+            printf("#   got:     ");
+            for (size_t i = first; i < script.logged; i++)
+                printf(" %c@%" PRIu64, script.log[i].name, script.log[i].clock);
+            puts(first == script.logged ? " nothing" : "");
         }
         if (count != script.logged - first &&
             script_fail("that number of timers from the call"))
-            script_put_row("#   got:      ", count);
+            script_put_got(count);
     }
     script.logged = first;
 }
@@ -484,7 +435,7 @@ static void script_run_line(const char *line);
 static void script_run_action(const char *action)
 {
     struct script_place before = here;
-    if (action != NULL && !script_has_ended())
+    if (action != NULL && !script.has_failed)
         script_run_line(action);
     here = before;
 }
@@ -526,11 +477,8 @@ static void script_see_line(const char *line, void *wanted)
         strlen(line) == length && strncmp(line, here.at, length) == 0;
     if (strlen(line) > 100)
         script_fail("at most 100 columns");
-    if (is_wanted && !is_equal && script_fail(here.at)) {
-        script_put("#   got:      ");
-        script_put(line);
-        script_put("\n");
-    }
+    if (is_wanted && !is_equal && script_fail(here.at))
+        printf("#   got:      %s\n", line);
 }
 
 /* ------------------------------------------------------------- commands --- */
@@ -539,7 +487,7 @@ static void script_see_line(const char *line, void *wanted)
 static void script_timingwheel(void)
 {
     static const char *const names[] = {"tick", "start", "size", "max"};
-    uint64_t values[] = {0, 0, SCRIPT_WHEEL_SIZE, 0};
+    uint64_t values[] = {0, 0, 0, 0};
     char name[16];
     while (script_word(name)[0] != '\0') {
         unsigned i = 0;
@@ -583,7 +531,7 @@ static void script_sleep(uint64_t until)
         script.idle += fired == 0 && now < until;
         if (++turns == 10000)
             script_fail("fewer than 10,000 wake-ups");
-    } while (now < until && !script_has_ended());
+    } while (now < until && !script.has_failed);
     script_compare_log(first, count);
 }
 
@@ -718,7 +666,7 @@ static bool script_command(const char *name)
         script_let(variable, script_sum());
     } else if (SCRIPT_READ("repeat", 1)) {
         const char *rest = here.at;
-        for (; v[0] != 0 && !script_has_ended(); v[0]--) {
+        for (; v[0] != 0 && !script.has_failed; v[0]--) {
             here.at = rest;
             script_statements();
         }
@@ -730,7 +678,7 @@ static bool script_command(const char *name)
 
 static void script_statements(void)
 {
-    while (script_peek() != '\0' && !script_has_ended()) {
+    while (script_peek() != '\0' && !script.has_failed) {
         const char *begin = here.at, *name = script_word(here.command);
         if (script_command(name)) {
             while (script_accept(","))
@@ -753,8 +701,8 @@ static void script_statements(void)
 static void script_copy_line(char *copy, const char *text)
 {
     size_t length = 0;
-    for (char c; (c = SCRIPT_CHAR(text)) != '\0' && c != '\n' && c != '#' &&
-                 c != '\r' && length < SCRIPT_LINE - 1;
+    for (char c; (c = *text) != '\0' && c != '\n' && c != '#' && c != '\r' &&
+                 length < SCRIPT_LINE - 1;
          text++)
         copy[length++] = c;
     while (length != 0 && copy[length - 1] == ' ')
@@ -776,7 +724,7 @@ static void script_run_line(const char *line)
 /* Returns the next line; NULL at the end of the script. */
 static inline const char *script_next_line(const char *line)
 {
-    while (SCRIPT_CHAR(line) != '\0' && SCRIPT_CHAR(line) != '\n')
+    while (*line != '\0' && *line != '\n')
         line++;
-    return SCRIPT_CHAR(line) == '\0' ? NULL : line + 1;
+    return *line == '\0' ? NULL : line + 1;
 }

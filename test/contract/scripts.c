@@ -4,8 +4,7 @@
  *     scripts [FILE.script...] [WORD...]
  *
  * Without a file, all scripts in test/contract run. Words choose the cases
- * whose names contain at least one of the words. Prints TAP. On an AVR, a case
- * for which there is too little memory is skipped.
+ * whose names contain at least one of the words. Prints TAP.
  *
  * test/contract tests each promise of the manual, by public names alone. A
  * script X.script has the cases that are straight lines. X.c has cases of the
@@ -14,8 +13,7 @@
  *
  * On a machine without files or glob, the text of the scripts is part of the
  * program: with -DSCRIPT_TEXT='"texts.h"', scripts.c includes texts.h, which
- * texts.sh writes. For each script (on an AVR at most 32,000 characters, and
- * 60,000 in all scripts), texts.h has
+ * texts.sh writes. For each script, texts.h has
  *
  *     SCRIPT_FILE("order.script", "case one\n" "start a 50\n")
  *
@@ -27,11 +25,6 @@
 #endif
 
 #include "script.h"
-
-#ifdef __AVR__
-#include <avr/interrupt.h>
-#include <avr/sleep.h>
-#endif
 
 static int argument_count;
 static char **arguments;
@@ -87,7 +80,7 @@ static void script_run_pass(const char *line)
         SCRIPT_TIMER_INIT(&script.timers[i].timer, script_on_fire);
     }
     (void)script_more("case");
-    while (!script_has_ended() && (line = script_next_line(line)) != NULL &&
+    while (!script.has_failed && (line = script_next_line(line)) != NULL &&
            !script_is_case(line, name)) {
         script_run_line(line);
         script_check(line, "true from tw_check", tw_check(&script.tw));
@@ -115,18 +108,16 @@ static bool script_next_choice(void)
     return false;
 }
 
-/* Runs the case whose first line is `line`. Returns false if the case failed.
- * script.is_too_small is true if the machine has too little memory. */
+/* Runs the case whose first line is `line`. Returns false if it failed. */
 static bool script_run(const char *line)
 {
     unsigned long passes = 0;
     memset(script_choices, 0, sizeof script_choices);
     do
         script_run_pass(line);
-    while (++passes < SCRIPT_PASSES && !script_has_ended() &&
+    while (++passes < SCRIPT_PASSES && !script.has_failed &&
            script_next_choice());
-    if (!script_has_ended() && !SCRIPT_IS_SMALL)
-        script_check(line, "fewer passes", passes < SCRIPT_PASSES);
+    script_check(line, "fewer passes", passes < SCRIPT_PASSES);
     return !script.has_failed;
 }
 
@@ -140,18 +131,12 @@ static void run_script(const char *file, const char *text)
     do {
         if (!script_is_case(line, name) || !is_chosen(name))
             continue;
-#ifndef __AVR__ /* it may crash; the line of an AVR is slow */
-        script_put("# case: ");
-        script_put(name);
-        script_put("\n");
-#endif
+        printf("# case: %s\n", name); /* it may crash */
+        fflush(stdout);
         bool has_passed = script_run(line);
         failed += !has_passed;
-        script_put(has_passed ? "ok " : "not ok ");
-        script_put_number(++ran);
-        script_put(" - ");
-        script_put(name);
-        script_put(script.is_too_small ? " # SKIP too little memory\n" : "\n");
+        printf("%sok %u - %s\n", has_passed ? "" : "not ", ++ran, name);
+        fflush(stdout);
     } while ((line = script_next_line(line)) != NULL);
 }
 
@@ -159,13 +144,10 @@ static void run_script(const char *file, const char *text)
 
 static void run_all(void)
 {
-#ifndef PROGMEM
-#define PROGMEM
-#endif
-#define SCRIPT_FILE(name, ...)                          \
-    {                                                   \
-        static const char text[] PROGMEM = __VA_ARGS__; \
-        run_script(name, text);                         \
+#define SCRIPT_FILE(name, ...)                  \
+    {                                           \
+        static const char text[] = __VA_ARGS__; \
+        run_script(name, text);                 \
     }
 #include SCRIPT_TEXT
 }
@@ -208,16 +190,9 @@ int main(int argc, char **argv)
 {
     argument_count = argc;
     arguments = argv;
-#ifdef __AVR__
-    __malloc_margin = 1700; /* bytes of stack for callbacks */
-#endif
     run_all();
-    script_put_row("1..", ran);
+    printf("1..%u\n", ran);
     if (ran == 0)
-        script_put("# no case has that in its name; run from the top\n");
-#ifdef __AVR__
-    cli(); /* to sleep without interrupts ends the simulation */
-    sleep_mode();
-#endif
+        puts("# no case has that in its name; run from the top");
     return ran == 0 ? 2 : failed != 0;
 }

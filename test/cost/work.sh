@@ -17,6 +17,6 @@ gcc -std=c99 -g -w -O1 ${CFLAGS:-} -fsanitize-coverage=trace-pc -c \
     -DTIMINGWHEEL_IMPLEMENTATION -include test/lib/heap.h -x c \
     -o "$build/wheel.o" timingwheel.h
 # shellcheck disable=SC2086
-gcc -std=c99 -g -O2 ${CFLAGS:-} -include test/lib/heap.h \
+gcc -std=gnu99 -g -O2 ${CFLAGS:-} -include test/lib/heap.h \
     -include timingwheel.h -o "$build/work" test/cost/work.c "$build/wheel.o"
 exec "$build/work" "$@"

@@ -5,15 +5,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <stdio.h>
-#ifdef __TINYC__ /* no atomics */
-int main(void)
-{
-    puts("1..0 # skipped: this compiler has no atomics");
-    return 0;
-}
-#else
-
+#include <stddef.h>
 #include <stdint.h>
 
 static _Alignas(64) unsigned char block[64 + 40000];
@@ -56,8 +48,9 @@ static void buckets_fit(void)
         CHECK((uintptr_t)wheel->buckets % 64 == 0);
         CHECK((size_t)((unsigned char *)wheel->buckets - block) - offset <
               sizeof *wheel + 64);
-        CHECK((unsigned char *)(wheel->marks + 512 / 64) <=
-              block + offset + allocated);
+        CHECK((uintptr_t)(block + offset + allocated) -
+                  (uintptr_t)(wheel->marks + 512 / 64) <=
+              64); /* bytes left */
         CHECK(sizeof(void *) != 8 || sizeof(twi_bucket) == 64);
         tw_destroy(&tw);
     }
@@ -77,4 +70,3 @@ static const tap_case cases[] = {
 };
 
 TAP_MAIN(cases)
-#endif

@@ -19,7 +19,6 @@ typedef struct heap {
     bool for_ever;         /* every later call fails, too */
     bool (*refuses)(void); /* decides whether a call fails; may be NULL */
     size_t failures;       /* failed calls */
-    bool is_out;           /* malloc itself has failed */
     size_t blocks;         /* blocks not yet freed */
     size_t bytes;          /* bytes of the blocks not yet freed */
     size_t strays;         /* blocks of a different heap, freed here */
@@ -62,10 +61,8 @@ static inline void *heap_malloc(size_t size, void *context)
         return NULL;
     }
     heap_header *header = (heap_header *)malloc(sizeof *header + size);
-    if (header == NULL) {
-        h->is_out = true;
+    if (header == NULL)
         return NULL;
-    }
 #if defined(HEAP_FILL) || defined(__TINYC__)
     memset(header + 1, 0xa5, size);
 #endif

@@ -16,9 +16,12 @@ function alone(case_name) {
         (case_name != "" && plan != 1 ? " '" case_name "'" : "")
 }
 
-# Shows at most the last 40 lines before the failure.
+# Shows at most the last 40 lines before the failure, and three failures.
 function fail(what, case_name) {
-    failed++
+    if (++failed > 3) {
+        failures = failures "more - " name ": " what "\n"
+        return
+    }
     failures = failures "not ok - " name ": " what "\n"
     for (i = noted > 40 ? noted - 39 : 1; i <= noted; i++)
         failures = failures notes[i] "\n"
@@ -61,7 +64,7 @@ BEGIN {
     next
 }
 
-NF > 0 {
+NF > 0 && said[ran + 0, $0]++ < 3 {
     notes[++noted] = /^#/ ? $0 : "# " $0
 }
 

@@ -1,6 +1,6 @@
 # mutants.py - makes the mutants of timingwheel.h. A mutant is the header with
-# one small mistake in a function body. Called directly, the script prints all
-# mutants:
+# one small mistake in a function body, or in a macro of MACROS. Called
+# directly, the script prints all mutants:
 #
 #     python3 test/mutate/mutants.py [HEADER]
 #
@@ -28,14 +28,17 @@ OPERATORS = {
 
 # A name is replaced by the next name of its row, the last by the first. A
 # mutant with a name of the wrong type does not compile, and does not count.
+# Macros that programs use.
+MACROS = 'TW_TIMER_INIT TW_OWNER TW_WHEEL_BYTES TW_CALL'.split()
+
 LOOKALIKES = [row.split() for row in '''
     true false
     next prev
     low high
     from to
-    own end looked
+    own next
     fired cascaded
-    clock_tick ahead_tick looked_tick
+    clock_tick ahead_tick moved_tick
     clock_time target_time next_time
     quiet_tick large_tick
     bucket_mask size_bits
@@ -104,7 +107,7 @@ class Maker:
             end = self.source.index('\n}', start) + 2
             head = self.source[self.source.rfind('\n\n', 0, start):start]
             head = head[max(head.rfind(';'), head.rfind('}')) + 1:]
-            found = re.search(r'([^\n#]*[ *])(\w+)\((.*)\)', head, re.S)
+            found = re.search(r'([^\n#]*[ *\n])(\w+)\((.*)\)', head, re.S)
             if found:
                 yield found.group(2), found.group(1).strip(), start, end
 
@@ -128,8 +131,10 @@ class Maker:
                 if text in row:
                     self.add(start, end, row[(row.index(text) + 1) % len(row)])
         elif text in OPERATORS and start not in self.minima:
-            # A unary *, & or - is followed by its operand, without a space.
-            if self.source[end].isspace() or text in ('++', '--', '!', '~'):
+            # A unary *, & or - is followed by its operand, without a space, as
+            # is a binary one behind a cast.
+            if self.source[end].isspace() or self.source[start - 1] == ')' or \
+                    text in ('++', '--', '!', '~'):
                 self.add(start, end, OPERATORS[text])
 
     # --------------------------------------------------------- statements --
@@ -212,6 +217,15 @@ class Maker:
                            if m.lastgroup != 'space']
             self.words = [token[1] for token in self.tokens]
             self.change_body()
+        self.source = self.code
+        for name in MACROS:
+            self.function = name
+            for macro in re.finditer(
+                    r'(?m)^#define %s\b\(.*?\)((?:.*\\\n)*.*)$' % name,
+                    self.code):
+                self.add(*macro.span(1), ' ((void)0)')
+                for m in TOKEN.finditer(self.code, *macro.span(1)):
+                    self.change_token(m.lastgroup, m.group(), *m.span())
         return self.named()
 
     def named(self):

@@ -6,8 +6,7 @@
 #     test/mutate/mutate.sh              the planted bugs, then every mutant
 #     test/mutate/mutate.sh --sample 100      100 mutants, chosen by the commit
 #     test/mutate/mutate.sh --only tw_cancel  the mutants of one function
-#     test/mutate/mutate.sh --new        those of functions not yet released
-#     test/mutate/mutate.sh --bugs       the planted bugs alone
+#     test/mutate/mutate.sh --bugs       the planted bugs, and stale reasons
 #     test/mutate/mutate.sh --defects    does random.c find each `defect: `?
 #
 # Somebody who removes a test runs a sample with SEED=1 before and after: it has
@@ -20,9 +19,8 @@
 # or line. A row without a survivor is an error. A run prints the missing rows.
 #
 # --only NAME and a sample skip the mutants in survivors.tsv, which count as
-# killed. A line shows each mutant that is judged. The slow tests come last, for
-# the mutants that survive all others; a sample skips them. SEED chooses another
-# sample. --jobs is the number of processes.
+# killed. A line shows each mutant that is judged. SEED chooses another sample.
+# --jobs is the number of processes.
 #
 # A planted bug is a mistake that a person makes. bugs.tsv has each bug with the
 # case that must fail; those that this library once had are a `defect: `, which

@@ -5,8 +5,6 @@
  * `run.s`, and say what callbacks and visitors do, which allocations fail, and
  * what happens after a failure. rounds.h makes random rounds of the operations.
  *
- * random.c counts `run.blocks` if compiled with -fsanitize-coverage=trace-pc.
- *
  * SPDX-License-Identifier: MIT
  */
 #ifndef OPERATIONS_H
@@ -81,14 +79,10 @@ static struct {
     unsigned long long check_every; /* steps until a full check */
     /* The running call */
     size_t attempts, attempts_allowed; /* allocations */
-    uint64_t blocks, blocks_allowed;   /* basic blocks */
-    bool counting;                     /* the library runs, not the test */
     uint64_t began_with;               /* timers pending before the call */
     bool has_failed;                   /* an allocation of the round */
     uint64_t vain; /* calls of the round that the loop woke for, for nothing */
-    uint64_t cascaded;       /* before the call */
-    size_t wheels;           /* before the call */
-    uint64_t emptied_passed; /* buckets emptied by cancels: passed so far */
+    uint64_t cascaded; /* before the call */
     trace_entry trace[TRACE];
     unsigned long long traced;
 } run;
@@ -131,7 +125,6 @@ static void fail(const char *format, ...)
     printf("\n");
     va_end(arguments);
     fflush(stdout);
-    run.counting = false;
     give_up();
 }
 
@@ -297,7 +290,7 @@ static void on_fire(timingwheel *tw, tw_timer *timer);
 
 static item *item_of(tw_timer *timer)
 {
-    return (item *)(void *)((char *)timer - offsetof(item, timer));
+    return TW_OWNER(timer, item, timer);
 }
 
 static tw_timer *timer_of(uint32_t id)
@@ -620,8 +613,6 @@ static inline void drain(void)
 
 static void on_fire(timingwheel *tw, tw_timer *timer)
 {
-    bool counting = run.counting;
-    run.counting = false;
     uint32_t id = item_of(timer)->id;
     REQUIRE(tw == &run.tw && id < run.s.items && timer == timer_of(id));
     trace("fires", id, run.oracle.timers[id].deadline, 0);
@@ -635,7 +626,6 @@ static void on_fire(timingwheel *tw, tw_timer *timer)
     run.attempts_allowed = allowed + levels();
     run.depth--;
     MAY_THROW();
-    run.counting = counting;
 }
 
 /* Before a call. Sets the bounds on the call's work. */
@@ -644,37 +634,23 @@ static void call_begin(void)
     size_t pending = oracle_pending(&run.oracle);
     allow_allocations((pending + 30) * (pending + 30));
     run.cascaded = cascaded();
-    run.blocks = 0;
-    run.blocks_allowed = 100000000;
-    run.wheels = run.heap.blocks;
     run.began_with = pending;
-    run.counting = true;
 }
 
-/* Judges the work of a call. A call may pass each bucket emptied by cancels,
- * in 16 basic blocks. Each timer moves down once per wheel, and once
- * for each postpone. Timers that find no memory are tried again at each of
- * their ticks. */
-static void check_work(uint64_t fired)
+/* Judges the work of a call. Each timer moves down once per wheel, and once for
+ * each postpone. Timers that find no memory are tried again at each of their
+ * ticks. */
+static void check_work(void)
 {
     uint64_t moved = cascaded() - run.cascaded, timers = run.began_with + 80;
     uint64_t most = timers * (run.has_failed ? timers : levels() + 1);
     if (moved > most)
         fail("a call moves %" PRIu64 " timers, more than %" PRIu64, moved,
              most);
-    uint64_t allowed = 500 + 40 * levels() +
-                       (fired + moved + 1) * (200 + run.s.wheel_size / 8) +
-                       200 * run.s.wheel_size * (run.heap.blocks - run.wheels);
-    uint64_t over = run.blocks > allowed ? run.blocks - allowed : 0;
-    if (run.emptied_passed + over / 16 > run.oracle.leaves)
-        fail("a call takes %" PRIu64 " basic blocks, more than %" PRIu64,
-             run.blocks, allowed);
-    run.emptied_passed += over / 16;
 }
 
 static void call_end(bool complete, bool polled, uint64_t moved)
 {
-    run.counting = false;
     judge(oracle_return(&run.oracle, complete, polled, moved != 0,
                         tw_now(&run.tw)));
 }
@@ -691,7 +667,7 @@ static inline void advance(uint64_t now)
     bool has_thrown = CATCH(count = tw_advance_clock(&run.tw, now));
     call_end(!has_thrown, has_thrown, 0);
     REQUIRE(has_thrown || count == run.oracle.fired - fired);
-    check_work(run.oracle.fired - fired);
+    check_work();
     run.vain += is_due && run.oracle.fired == fired;
     if (run.vain > run.oracle.leaves)
         fail("more calls for nothing than timers that left: %" PRIu64,
@@ -738,7 +714,7 @@ static inline void advance_limit(uint64_t now, size_t limit)
     else
         call_end(count + moved < limit, false, moved);
     REQUIRE(has_thrown || count == run.oracle.fired - fired);
-    check_work(run.oracle.fired - fired);
+    check_work();
     resolve();
 }
 
@@ -749,7 +725,6 @@ static inline bool poll_timer(uint64_t now)
     oracle_call(&run.oracle, now);
     call_begin();
     tw_timer *timer = tw_poll(&run.tw, now);
-    run.counting = false;
     if (timer != NULL) {
         uint32_t id = item_of(timer)->id;
         REQUIRE(id < run.s.items && timer == timer_of(id));
@@ -757,7 +732,7 @@ static inline bool poll_timer(uint64_t now)
         judge(oracle_fire(&run.oracle, id));
     }
     call_end(timer == NULL, true, 0);
-    check_work(timer != NULL);
+    check_work();
     resolve();
     return timer != NULL;
 }
@@ -772,7 +747,6 @@ static void set_up(void)
     run.depth = 0;
     run.reserved = run.has_failed = false;
     run.vain = 0;
-    run.emptied_passed = 0;
     run.check_every = 1;
     visit.active = false;
     memset(&run.heap, 0, sizeof run.heap);

@@ -15,7 +15,7 @@
 #include <time.h>
 
 #ifndef OPERATIONS_BY_DEFAULT
-#define OPERATIONS_BY_DEFAULT 3000000
+#define OPERATIONS_BY_DEFAULT 2000000
 #endif
 
 static uint64_t seed = 1, round_number, numbers;
@@ -24,20 +24,6 @@ static const char *program;
 static uint64_t draw(uint64_t below)
 {
     return random_below(&numbers, below);
-}
-
-/* Called in each basic block, if compiled with -fsanitize-coverage=trace-pc. */
-#if defined(__clang__)
-__attribute__((no_sanitize("coverage")))
-#elif defined(__GNUC__) && __GNUC__ >= 12
-__attribute__((no_sanitize_coverage))
-#endif
-void __sanitizer_cov_trace_pc(void);
-void __sanitizer_cov_trace_pc(void)
-{
-    if (run.counting && ++run.blocks > run.blocks_allowed)
-        fail("a call takes more than %" PRIu64 " basic blocks",
-             run.blocks_allowed);
 }
 
 static bool goes_on(void)

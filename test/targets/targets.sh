@@ -6,9 +6,8 @@
 #
 #     test/targets/targets.sh [WORD...]      targets whose names have the word
 #
-# The AVR has 8 KB of memory and runs the scripts alone: some cases need more
-# memory and are left out. cortex-m3.ld and vectors.c start a program on the
-# Cortex-M3.
+# The AVR has 8 KB of memory, and a program of its own, avr.c. cortex-m3.ld and
+# vectors.c start a program on the Cortex-M3.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -104,11 +103,11 @@ cortex_m3() {
 
 avr() {
     ! missing avr avr-gcc simavr || return
-    compile avr scripts avr-gcc -mmcu=atmega2560 -Os -o "$build/avr.elf" \
-        test/contract/scripts.c || return
+    compile avr timers avr-gcc -mmcu=atmega2560 -Os -o "$build/avr.elf" \
+        test/targets/avr.c || return
     timeout 300 simavr -m atmega2560 -f 16000000 "$build/avr.elf" \
         >"$build/said" 2>&1 </dev/null
-    judge avr scripts
+    judge avr timers
 }
 
 # Debian's PATH lacks wine64, and its emcc needs NODE_PATH. Without the option,

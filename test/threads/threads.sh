@@ -9,8 +9,8 @@
 #                                           must report a race
 #
 # A wheel belongs to one thread; other threads reach the wheel through the
-# mailbox (TIMINGWHEEL_THREADS). model.sh visits every interleaving of a small
-# model, mailbox.pml. Not shown: races that no run meets, processors with weaker
+# mailbox (TIMINGWHEEL_THREADS). test/contract/mailbox.c plays interleavings
+# without threads. Not shown: races that no run meets, processors with weaker
 # memory than x86-64, and the time of a post among many threads.
 #
 # SPDX-License-Identifier: MIT
