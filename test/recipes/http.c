@@ -28,8 +28,11 @@ static struct client {
 } clients[MOST_FILES]; /* by file descriptor */
 static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n";
 static timingwheel timers;
-static int poller, listener;
+static int poller, listener, signals;
 static uint64_t last; /* the time at which a server that ends cuts; or 0 */
+static bool is_stopped;
+static void serve(timingwheel *tw, tw_timer *timer), on_connection(void),
+    end(void); /* of the example below */
 static uint64_t clock_ns(void)
 {
     struct timespec t;
@@ -40,6 +43,48 @@ static bool watch(int how, int fd, uint32_t what)
 {
     struct epoll_event event = {what, {.fd = fd}};
     return epoll_ctl(poller, how, fd, &event) == 0;
+}
+
+/* Returns false if the port is taken. */
+static bool init(uint16_t port)
+{
+    struct sockaddr_in address = {AF_INET, 0, {htonl(INADDR_LOOPBACK)}, {0}};
+    sigset_t term = {0};
+    address.sin_port = htons(port);
+    sigaddset(&term, SIGTERM);
+    sigprocmask(SIG_BLOCK, &term, NULL);
+    signals = signalfd(-1, &term, SFD_CLOEXEC);
+    tw_init(&timers, &(tw_config){.tick = MS, .start = clock_ns()});
+    poller = epoll_create1(EPOLL_CLOEXEC);
+    listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
+    return bind(listener, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+           listen(listener, SOMAXCONN) == 0 &&
+           watch(EPOLL_CTL_ADD, listener, EPOLLIN) &&
+           watch(EPOLL_CTL_ADD, signals, EPOLLIN | EPOLLET);
+}
+
+void stop(void)
+{
+    is_stopped = true;
+}
+
+static void run(void)
+{
+    struct epoll_event events[64];
+    is_stopped = false;
+    while (!is_stopped && (last == 0 || tw_count(&timers) > 0)) {
+        uint64_t wait = tw_wait(&timers, clock_ns(), 1000 * MS);
+        int ready = epoll_wait(poller, events, 64, (int)((wait + MS - 1) / MS));
+        for (int i = 0; i < ready; i++)
+            if (events[i].data.fd == listener)
+                on_connection();
+            else if (events[i].data.fd == signals)
+                end();
+            else
+                serve(&timers, &clients[events[i].data.fd].timer);
+        tw_advance_clock(&timers, clock_ns()); /* calls serve */
+    }
 }
 
 /* Reads once, and answers what is whole: then others have their turn. Also runs
@@ -68,9 +113,10 @@ static void serve(timingwheel *tw, tw_timer *timer)
     c->phase = end != NULL ? WRITE : c->size > 0 ? HEADER : IDLE;
     if (n < 0 ? errno != EAGAIN : n == 0 || (is_sent && last > 0))
         tw_cancel(tw, timer);
+    else if (last > 0 && c->phase != old)
+        tw_postpone(tw, timer, last);
     else if (is_sent || c->phase != old)
-        tw_postpone(tw, timer,
-                    last > 0 ? last : tw_after(clock_ns(), delays[c->phase]));
+        tw_postpone_after(tw, timer, clock_ns(), delays[c->phase]);
     if (!tw_is_pending(timer))
         close(c->fd); /* this also ends the watch */
     else if ((c->phase == WRITE) != (old == WRITE))
@@ -84,7 +130,8 @@ static void on_connection(void)
         watch(EPOLL_CTL_ADD, fd, EPOLLIN)) {
         clients[fd] =
             (struct client){fd, IDLE, TW_TIMER_INIT(serve), answer, 0, ""};
-        tw_start_after(&timers, &clients[fd].timer, clock_ns(), delays[HEADER]);
+        tw_postpone_after(&timers, &clients[fd].timer, clock_ns(),
+                          delays[HEADER]);
     } else
         close(fd); /* full (the last number is for accept), or fd is -1 */
 }
@@ -101,35 +148,10 @@ static void end(void)
 
 int main(int argc, char **argv)
 {
-    struct sockaddr_in address = {AF_INET, 0, {htonl(INADDR_LOOPBACK)}, {0}};
-    struct epoll_event events[64];
-    sigset_t stop = {0};
-    address.sin_port = htons((uint16_t)(argc > 1 ? atoi(argv[1]) : 8000));
     for (int i = 2; i < argc && i < 6; i++)
         delays[i - 2] = strtoull(argv[i], NULL, 10) * MS;
-    sigaddset(&stop, SIGTERM);
-    sigprocmask(SIG_BLOCK, &stop, NULL);
-    tw_init(&timers, &(tw_config){.tick = MS, .start = clock_ns()});
-    int signals = signalfd(-1, &stop, SFD_CLOEXEC);
-    poller = epoll_create1(EPOLL_CLOEXEC);
-    listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
-    if (bind(listener, (struct sockaddr *)&address, sizeof(address)) != 0 ||
-        listen(listener, SOMAXCONN) != 0 ||
-        !watch(EPOLL_CTL_ADD, listener, EPOLLIN) ||
-        !watch(EPOLL_CTL_ADD, signals, EPOLLIN | EPOLLET))
+    if (!init((uint16_t)(argc > 1 ? atoi(argv[1]) : 8000)))
         return perror("http"), 1;
-    while (last == 0 || tw_count(&timers) > 0) {
-        uint64_t wait = tw_wait(&timers, clock_ns(), 1000 * MS);
-        int ready = epoll_wait(poller, events, 64, (int)((wait + MS - 1) / MS));
-        for (int i = 0; i < ready; i++)
-            if (events[i].data.fd == listener)
-                on_connection();
-            else if (events[i].data.fd == signals)
-                end();
-            else
-                serve(&timers, &clients[events[i].data.fd].timer);
-        tw_advance_clock(&timers, clock_ns()); /* calls serve */
-    }
+    run();
     tw_destroy(&timers);
 }

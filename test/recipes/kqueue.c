@@ -1,8 +1,8 @@
 /* kqueue.c - timers in a loop around kqueue, on BSD and macOS.
  *
  * Says when you have not typed for 250 ms. The sleep is the timeout of kevent,
- * in nanoseconds: an EVFILT_TIMER would cost a change per deadline. Tested on
- * a stand-in for kqueue alone, not on a BSD.
+ * in nanoseconds: an EVFILT_TIMER would cost a change per deadline. A callback
+ * must not run the loop. Tested on a stand-in for kqueue alone, not on a BSD.
  *
  *     cc -Wall -Wextra kqueue.c -o kqueue && ./kqueue
  * SPDX-License-Identifier: MIT */
@@ -17,20 +17,33 @@
 #define MS UINT64_C(1000000) /* in nanoseconds */
 #define SECOND (1000 * MS)
 
-static struct session {
-    tw_timer silence;
-    unsigned count;
-} session;
-
 static timingwheel timers;
 static int queue;
-static bool is_open = true;
+static bool is_stopped;
+
+static bool read_input(void); /* handles what has come; must not wait */
 
 static uint64_t clock_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
+    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+/* Returns false if the input cannot be watched. */
+static bool init(void)
+{
+    struct kevent event;
+    queue = kqueue();
+    EV_SET(&event, 0, EVFILT_READ, EV_ADD, 0, 0, NULL); /* standard input */
+    tw_init(&timers, &(tw_config){.tick = MS / 20, .start = clock_ns()});
+    return kevent(queue, &event, 1, NULL, 0, NULL) == 0;
+}
+
+/* Ends `run` after this turn. For callbacks, and where input is handled. */
+static void stop(void)
+{
+    is_stopped = true;
 }
 
 static bool has_input(uint64_t wait)
@@ -40,12 +53,28 @@ static bool has_input(uint64_t wait)
     return kevent(queue, NULL, 0, &event, 1, &most) > 0;
 }
 
+static void run(void)
+{
+    for (is_stopped = false; !is_stopped; read_input()) {
+        has_input(tw_wait(&timers, clock_ns(), 60 * SECOND));
+        tw_advance_clock(&timers, clock_ns());
+    }
+}
+
+/* The example. Input that has come beats the timeout, even after a stall. */
+
+static struct session {
+    tw_timer silence;
+    unsigned count;
+    bool is_closed;
+} session;
+
 /* Returns true if there was input: the silence begins anew. */
 static bool read_input(void)
 {
     char bytes[4096];
     struct kevent event;
-    if (!is_open || !has_input(0))
+    if (session.is_closed || !has_input(0))
         return false;
     if (read(0, bytes, sizeof(bytes)) > 0) {
         tw_postpone_after(&timers, &session.silence, clock_ns(), 250 * MS);
@@ -53,7 +82,10 @@ static bool read_input(void)
     }
     EV_SET(&event, 0, EVFILT_READ, EV_DELETE, 0, 0, NULL);
     kevent(queue, &event, 1, NULL, 0, NULL);
-    return is_open = false;
+    session.is_closed = true;
+    if (tw_count(&timers) == 0)
+        stop();
+    return false;
 }
 
 static void on_silence(timingwheel *tw, tw_timer *timer)
@@ -63,22 +95,16 @@ static void on_silence(timingwheel *tw, tw_timer *timer)
     if (read_input()) /* input that came while the loop stood still */
         return;
     dprintf(1, "silence %u\n", ++s->count);
+    if (s->is_closed)
+        stop();
 }
 
 int main(void)
 {
-    struct kevent event;
-    queue = kqueue();
-    EV_SET(&event, 0, EVFILT_READ, EV_ADD, 0, 0, NULL); /* standard input */
-    if (kevent(queue, &event, 1, NULL, 0, NULL) != 0)
+    if (!init())
         return 1;
     tw_timer_init(&session.silence, on_silence);
-    tw_init(&timers, &(tw_config){.tick = MS / 20, .start = clock_ns()});
-    while (is_open || tw_count(&timers) > 0) {
-        has_input(tw_wait(&timers, clock_ns(), 60 * SECOND));
-        tw_advance_clock(&timers, clock_ns());
-        read_input();
-    }
+    run();
     tw_destroy(&timers);
     return close(queue);
 }

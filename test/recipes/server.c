@@ -2,7 +2,8 @@
  * one for idleness. For other machines, write INADDR_ANY for INADDR_LOOPBACK.
  *     cc -std=gnu99 -O2 -Wall -Wextra server.c -o server && ./server
  *     nc 127.0.0.1 7000    (in a second terminal; Ctrl-C ends the server)
- * Other values: ./server PORT FIRST_MS IDLE_MS. SPDX-License-Identifier: MIT */
+ * Other values: ./server PORT FIRST_MS IDLE_MS. A callback must not run the
+ * loop. SPDX-License-Identifier: MIT */
 #define TIMINGWHEEL_IMPLEMENTATION
 #include "timingwheel.h"
 #include <arpa/inet.h>
@@ -22,11 +23,7 @@ static timingwheel timers;
 static uint64_t first = 5000 * MS, idle = 30000 * MS;
 static int poller, listener, connected; /* how many clients */
 static volatile sig_atomic_t is_stopped;
-
-static void on_signal(int number)
-{
-    is_stopped = number;
-}
+static void on_connection(void), read_data(struct client *c);
 
 static uint64_t clock_ns(void)
 {
@@ -48,6 +45,43 @@ static bool watch(int fd)
     return epoll_ctl(poller, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
+/* Returns false if the port is taken. */
+static bool init(uint16_t port)
+{
+    struct sockaddr_in address = {AF_INET, 0, {htonl(INADDR_LOOPBACK)}, {0}};
+    address.sin_port = htons(port);
+    tw_init(&timers, &(tw_config){.tick = MS, .start = clock_ns()});
+    poller = epoll_create1(EPOLL_CLOEXEC);
+    listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
+    return bind(listener, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+           listen(listener, SOMAXCONN) == 0 && watch(listener);
+}
+
+/* In a handler of signals, too: then it takes up to a second. */
+static void stop(void)
+{
+    is_stopped = 1;
+}
+
+static void run(void)
+{
+    struct epoll_event events[64];
+    for (is_stopped = 0; !is_stopped;) {
+        uint64_t wait = tw_wait(&timers, clock_ns(), 1000 * MS);
+        int ready = epoll_wait(poller, events, 64, (int)((wait + MS - 1) / MS));
+        tw_advance_clock(&timers, clock_ns()); /* calls on_timeout */
+        for (int i = 0; i < ready; i++) {
+            int fd = events[i].data.fd;
+            if (fd == listener)
+                on_connection();
+            else if (clients[fd].fd > 0) /* 0: closed in this turn */
+                read_data(&clients[fd]); /* or a new client: harmless */
+        }
+    }
+}
+
+/* The example: an echo. */
 static void hang_up(struct client *c)
 {
     tw_cancel(&timers, &c->timer);
@@ -95,35 +129,22 @@ static void on_connection(void)
     connected++;
 }
 
+static void on_signal(int number)
+{
+    (void)number;
+    stop();
+}
+
 int main(int argc, char **argv)
 {
-    struct sockaddr_in address = {AF_INET, 0, {htonl(INADDR_LOOPBACK)}, {0}};
-    struct epoll_event events[64];
     tw_timer statistic = TW_TIMER_INIT(on_statistic);
-    address.sin_port = htons((uint16_t)(argc > 1 ? atoi(argv[1]) : 7000));
     first = argc > 2 ? strtoull(argv[2], NULL, 10) * MS : first;
     idle = argc > 3 ? strtoull(argv[3], NULL, 10) * MS : idle;
     signal(SIGPIPE, SIG_IGN);
     signal(SIGINT, on_signal);
-    tw_init(&timers, &(tw_config){.tick = MS, .start = clock_ns()});
-    poller = epoll_create1(EPOLL_CLOEXEC);
-    listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
-    if (bind(listener, (struct sockaddr *)&address, sizeof(address)) != 0 ||
-        listen(listener, SOMAXCONN) != 0 || !watch(listener))
+    if (!init((uint16_t)(argc > 1 ? atoi(argv[1]) : 7000)))
         return perror("server"), 1;
     start(&statistic, 1000 * MS);
-    while (!is_stopped) {
-        uint64_t wait = tw_wait(&timers, clock_ns(), 1000 * MS);
-        int ready = epoll_wait(poller, events, 64, (int)((wait + MS - 1) / MS));
-        tw_advance_clock(&timers, clock_ns()); /* calls on_timeout */
-        for (int i = 0; i < ready; i++) {
-            int fd = events[i].data.fd;
-            if (fd == listener)
-                on_connection();
-            else if (clients[fd].fd > 0) /* 0: closed in this turn */
-                read_data(&clients[fd]); /* or a new client: harmless */
-        }
-    }
+    run();
     tw_destroy(&timers); /* all timers are idle: their owners may be freed */
 }
