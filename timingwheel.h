@@ -1270,19 +1270,15 @@ struct timingwheel {
 #define TW_CALL(tw, timer) ((timer)->callback((tw), (timer)))
 #endif
 
-/* Limits that tests change. */
+/* Limits, which tests change all together. */
 #ifndef TWI_FEW
 /* A bucket with more timers moves down to fire. Without a cache a look at a
  * timer costs far less than a move. */
 #define TWI_FEW (UINTPTR_MAX > UINT32_MAX ? 12 : 64)
-#endif
-#ifndef TWI_LARGE
 #define TWI_LARGE 32 /* a bucket with as many moves down ahead of time */
-#endif
 /* So many timers move down even if they are all due: on the way they are
  * fetched from memory ahead. Without it a million timers of one tick, in random
  * memory order, take four times as long. */
-#ifndef TWI_CROWD
 #define TWI_CROWD 32768
 #endif
 /* A large bucket moves ahead in batches of so many timers, as many as a hint
