@@ -1591,11 +1591,11 @@ static inline uint64_t twi_tick_reached(const timingwheel *tw, uint64_t now)
  * A walk through a ring waits for each timer to come from memory. So a timer
  * that enters a bucket notes the timer that entered TWI_HINTS before: a walk
  * from the last entered meets it later. (Without hints a hundred thousand
- * timers take half as long again, and a million three times as long.) A wrong hint
- * costs only speed, because hints are prefetched and never followed. A hint has
- * bits 3 to 34 of an address; the bits above are those of the timer. With
- * TW_DEBUG it names the timingwheel, and bit 0 is clear if the timer began as
- * zero memory. */
+ * timers take half as long again, and a million three times as long.) A wrong
+ * hint costs only speed, because hints are prefetched and never followed. A
+ * hint has bits 3 to 34 of an address; the bits above are those of the timer.
+ * With TW_DEBUG it names the timingwheel, and bit 0 is clear if the timer began
+ * as zero memory. */
 
 /* A macro, because gcc -Os takes such a function for one without effect. The
  * builtin is there if TWI_HIGHEST_BIT is. */
