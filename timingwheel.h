@@ -13,7 +13,7 @@
    WHICH START?    six ways                CONFIGURATION   macros, libraries
    YOUR LOOP       a loop, six rules       DEBUGGING       what TW_DEBUG finds
    WORDS           turn, tick, due ...     THREADS         a lock, or a mailbox
-   HOW DO I ...    thirteen tasks          - functions -   a comment on each
+   HOW DO I ...    sixteen tasks           - functions -   a comment on each
    PROMISES        eleven, in order        HOW IT WORKS    before the code
                                            CHANGES         at the end
 
@@ -101,11 +101,12 @@
       count as no time (test/recipes/adopt.c). Set `start` to the first reading,
       or the first timers lie far ahead, and start slowly.
 
-   5. Round sleeps up to the unit of your wait function, or the loop spins.
+   5. Round sleeps up to the unit of your wait function, or the loop spins: for
+      poll and epoll_wait (wait + 999999) / 1000000, as an int.
 
-   6. A start fails only with max_pending reached, in a visitor, by misuse, or
-      with `latest` before `earliest`. If nothing of this can happen, ignore
-      the status.
+   6. A start fails only with max_pending reached, in a visitor of tw_foreach,
+      by misuse, or with `latest` before `earliest`. If nothing of this can
+      happen, ignore the status.
 
    For stalls in which data is lost, leases, more work than time, several
    timeouts in one connection, calendar dates, sleeping machines, saved timers,
@@ -115,7 +116,9 @@
    WORDS
 
    turn         a round of your loop
-   clock        how far the timingwheel has advanced, in ticks
+   call         of tw_advance_clock, tw_advance_clock_limit or tw_poll
+   clock        how far the timingwheel has advanced, in ticks; yours is called
+                your clock
    tick         tick n is the time n * `tick`, even if `start` is not 0; a
                 timer's tick is the deadline, rounded up
    wheel        an array of buckets
@@ -127,6 +130,7 @@
    overdue      the clock had reached the timer's tick before the start
    unfinished   a call that a limit or an exception has stopped, or a tw_poll
                 that has returned a timer
+   few          in a bucket: up to 43 timers, or 95 without 64-bit pointers
 
 
    HOW DO I ...
@@ -140,19 +144,23 @@
        tw_start_after(tw, &server->retry, clock_ns(), delay);
 
    Repeat a timer? Start it again in its callback. This keeps the phase, and
-   skips what was missed. (tw_after(now, ...) drifts; tw_after(tw_deadline(
-   timer), ...) fires what was missed.)                          example: repeat
+   skips what was missed:                                        example: repeat
        next = tw_next_period(tw_deadline(timer), period, clock_ns(), &missed);
        tw_start(tw, timer, next);
    A period shorter than a tick, or than a turn, fires once per call, and
-   `missed` says how much work each firing stands for.
+   `missed` says how much work each firing stands for. Instead,
+   tw_after(now, period) drifts, and tw_after(tw_deadline(timer), period) fires
+   what was missed.
 
    Stop everything? Call tw_destroy, then free the owners of the timers. In a
    callback call tw_drain instead.
 
-   Pause a timer? Ask tw_remaining, then call tw_cancel.
+   Free an object with a timer? Call tw_cancel first.
 
-   Move or copy an object with a timer? Call tw_move.
+   Pause a timer? Ask tw_remaining, then call tw_cancel. To go on, start it with
+   the remaining time as its delay.
+
+   Move an object with a timer? Call tw_move.
 
    Hand a timer to another timingwheel? Call tw_cancel here, tw_start there.
 
@@ -166,12 +174,13 @@
    program that counts in a unit of its own, keep the unit, with tick 1.
 
    Choose wheel_size? A timer never cascades if its delay is below wheel_size
-   ticks, once if it is below wheel_size^2, and so on. So 256 suits delays of up
-   to a minute in ticks of 1 ms. For entries of a store, which live longer, or
-   for 100,000 requests of which most end before a timeout of half a second,
-   take a coarser tick, or 1,024. Take 16 if a program has many timingwheels
-   with few timers each, or if one lives only for a request, because each wheel
-   of 256 has 33 KB to clear. The least memory is wheel_size 4.
+   ticks, at most once if it is below wheel_size^2, and so on. So 256 suits
+   delays of up to a minute, in ticks of 1 ms. Entries of a store live longer:
+   take a coarser tick there, or 1,024. The same helps with 100,000 requests
+   that nearly all end before a timeout of half a second, because then none
+   cascades in vain. Take 16 if a program has many timingwheels with few timers
+   each, or if one lives only for a request, because each wheel of 256 has 33 KB
+   to clear. The least memory is wheel_size 4.
 
    Do without malloc? See CONFIGURATION, and test/recipes/static.c.
 
@@ -228,8 +237,10 @@
        - if few other timers are in its bucket, and it was not postponed before,
        - or if it was alone in its bucket, postponed or not: so an idle timeout
          that is started, postponed and cancelled wakes nobody.
-       A program that guesses steps of its clock from its planned sleep sees an
-       early answer.
+       The deadline after, too, is told exactly only if few timers are in its
+       bucket, and none of them has left or was postponed. A program that
+       computes the time from the sleep it planned goes wrong by an early
+       answer: read the clock.
 
     7. O(1). Start, cancel, postpone and move take a fixed number of steps in
        every single call; only creating a wheel takes longer. A call that
@@ -256,31 +267,33 @@
        - at most one attempt to allocate fails in a call, those of starts in its
          callbacks included. (Each tw_reserve in a callback asks by itself.)
        After tw_reserve no timer with a deadline up to the horizon waits, nor
-       one started later with as long a delay.
+       one started later with a delay up to the horizon minus tw_now.
 
    10. No spikes, in a loop that wakes many times per step. The longest call
        grows with the timers fired and the time passed in the call, not with the
        number of timers pending, because a bucket of 32 timers or more cascades
-       ahead of time, a share in each call, in batches of 8.
+       ahead of time, about 8 timers whenever so many are due to move.
        - A usual server: a million connections have a timeout of 30 s, each is
          postponed about once a second, and a call comes each ms. If the clients
          came evenly within 30 s, the longest call moves about 70 timers. If all
          came within one second, as after a restart, it moves about 1,800.
        - Of 100,000 timers due within the same 256 ticks, a call per tick moves
          391.
-       - After any restarts and cancels, a call per tick moves of a large bucket
-         of each wheel at most 1 / wheel_size of the most timers that were
-         pending at once since the bucket's step began to fill, rounded up to
-         batches.
+       - After any restarts and cancels, a call per tick moves of such a bucket
+         at most 1 / wheel_size of the most timers that were pending at once
+         since it began to fill, rounded up to a multiple of 8. Each wheel may
+         have one such bucket.
        A smaller bucket moves in one call. So does any bucket after a loop has
        slept through the step before it, or after an exception has left
-       tw_drain, and so do timers that were postponed out of one single tick.
+       tw_drain. Timers of one single tick that were all postponed are placed
+       again in one call, too.
 
    11. Callbacks may start, cancel, postpone and move any timer, drain, and free
        the timer that fired, or a cancelled one. Inside them advance, poll, trim
-       and destroy do nothing. If the implementation is C++, callbacks, visitors
-       and matchers may throw, and the call is then unfinished. A longjmp, or a
-       throw through C, breaks tw.
+       and destroy do nothing, and are misuse for TW_DEBUG. If the
+       implementation is C++, callbacks, visitors and matchers may throw. A call
+       is then unfinished, and tw_foreach and tw_find have ended; for tw_drain
+       see its comment. A longjmp, or a throw through C, breaks tw.
 
 
    COSTS
@@ -524,7 +537,7 @@ typedef struct tw_config {
 typedef struct tw_stats {
     size_t pending;    /* timers pending now */
     uint64_t fired;    /* timers fired since tw_init */
-    uint64_t cascaded; /* moves to another bucket since tw_init */
+    uint64_t cascaded; /* moves from bucket to bucket since tw_init */
     size_t wheels;     /* wheels allocated */
     size_t buckets;    /* buckets, and lists outside of wheels, with timers */
     size_t bytes;      /* bytes from TW_MALLOC */
@@ -723,11 +736,11 @@ TW_DEF int tw_start_within(timingwheel *tw, tw_timer *timer, uint64_t earliest,
                            uint64_t latest);
 
 /* Sets the deadline of a pending timer, and returns TW_OK. A later deadline is
- * only stored, which cannot fail, and works in tw_foreach, too: the timer moves
- * when the clock reaches its old bucket. So the loop wakes for nothing about
- * once per timeout, not once per postpone. The same deadline changes nothing.
- * For an earlier deadline, or a timer that is due or not pending, tw_postpone
- * acts like tw_start, and can fail like it. */
+ * only stored, which cannot fail (but in TW_MALLOC), also in tw_foreach: the
+ * timer moves when the clock reaches its old bucket. So the loop wakes for
+ * nothing about once per timeout, not once per postpone. The same deadline
+ * changes nothing. For an earlier deadline, or a timer that is due or not
+ * pending, tw_postpone acts like tw_start, and can fail like it. */
 TW_DEF int tw_postpone(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
 /* Acts like tw_start(tw, timer, tw_after(now, delay)). `now` is the latest
@@ -765,8 +778,8 @@ TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest);
  * then unchanged. The time is never late, and only early after timers were
  * cancelled, postponed, restarted or drained (promise 6). After the next timer
  * has left, and until a call has ended, each answer costs a step per wheel, per
- * timer of the wheels' first buckets (at most 44 in each, or 96 on a machine of
- * 32 bits), and per bucket emptied by cancels. */
+ * timer of the wheels' first buckets, if these have few, and per bucket emptied
+ * by cancels. */
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
 
 /* Moves the clock to `now` and fires, in order, every timer due by then.
@@ -844,11 +857,11 @@ TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats);
 TW_DEF const char *tw_strerror(int status);
 
 /* Calls `visit` for every pending timer, and returns the number of timers
- * visited. Timers of one tick are visited in start order (except postponed
- * timers), ticks in no order. A visitor may cancel and free, move, or postpone
- * the visited timer, but must not touch another, which may be the next to
- * visit. Inside a visitor tw_start and tw_reserve return TW_EBUSY, and
- * tw_foreach and tw_drain return 0. Costs a pass. */
+ * visited. Timers of one tick are visited in start order (with the exceptions
+ * of promise 2), ticks in no order. Allowed in a callback. A visitor may cancel
+ * and free, move, or postpone the visited timer, but must not touch another,
+ * which may be the next to visit. Inside a visitor tw_start and tw_reserve
+ * return TW_EBUSY, and tw_foreach and tw_drain return 0. Costs a pass. */
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit,
                          void *context) TWI_THROWS;
 
@@ -881,7 +894,7 @@ TW_DEF bool tw_check(const timingwheel *tw);
  * without line end. With wheel_size 4, timers for 9, 11, 13 and 14 are drawn as
  *     wheel 1: step 4, from tick 0, key 9
  *     [..22....] holds 4
- * The key is the tick of the next work in the wheel.
+ * The key is the tick at which the wheel comes up next.
  * From the clock's bucket on, a sign stands for a bucket, or for several if
  * the wheel has more than 64: . (empty), 1 to 9, + (ten or more) or # (a
  * hundred or more). Allowed in callbacks and visitors; `write` must not change
@@ -958,14 +971,14 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    *reach* of a wheel is the own step of the coarser wheel, and the step after.
    A timer starts in the finest wheel that reaches its tick.
 
+   Which wheel reaches a tick follows from the highest bit of the distance: for
+   a tick 2^i to 2^(i+1) - 1 ticks ahead of the clock it is wheel_by_bit[i]. The
+   one exception is a tick in the next step of this wheel, which the next finer
+   wheel reaches, too.
+
    A reach has 2 * wheel_size steps, each with a bucket of its own. So the
    number of a bucket is one digit of the tick, and one bit of the digit to its
    left: 12c is 1 from 01, then 2c.
-
-   Which wheel that is follows from the highest bit of the distance: for a tick
-   2^i to 2^(i+1) - 1 ticks ahead of the clock it is wheel_by_bit[i]. The one
-   exception is a tick in the next step of this wheel, which the next finer
-   wheel reaches, too.
 
    QUIET TICKS. A bucket notes a tick up to which none of its timers is due:
 
@@ -974,12 +987,13 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
        its quiet tick             012c04 --|
        it comes up at                      05
 
-   The quiet tick of a wheel is that of its first bucket with timers. It is the
-   wheel's key in the *delay queue*, a min-heap of the wheels with timers, whose
-   head says what is due next. When the clock reaches the tick after a wheel's
-   quiet tick, the wheel *comes up*, with the bucket of this tick. A quiet tick
-   may be too low, after timers have left: then the wheel comes up for nothing,
-   and its quiet tick rises. A quiet tick is never too high.
+   The quiet tick of a wheel is that of its first bucket with timers, or lower.
+   It is the wheel's *key* in the *delay queue*, a min-heap of wheels, whose
+   head has the *first key*, and says what is due next. When the clock reaches
+   the tick after a wheel's quiet tick, the wheel *comes up*, with the bucket
+   of this tick. A quiet tick may be too low, after timers have left: then the
+   wheel comes up for nothing, and its quiet tick rises. A quiet tick is never
+   too high. (tw_dump prints the tick after.)
 
    WORDS, besides those of the manual
 
@@ -1020,10 +1034,10 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
    1. A bucket is a ring of timers in start order. Cancel and postpone never
       touch the delay queue, so they are short.
-   2. In a coarse wheel, a bucket with few timers fires in place, and so do
-      timers at its front that are due at one tick. A bucket with more timers
-      moves down one wheel. (A crowd of TWI_CROWD timers moves down in any case,
-      which brings its timers into the cache.)
+   2. In a coarse wheel, a bucket with few timers fires in place, and so do two
+      timers or more, at its front, that are due at one tick. A bucket with more
+      timers moves down one wheel. (A crowd of TWI_CROWD timers moves down in
+      any case, which brings its timers into the cache.)
    3. At the same tick the coarser wheel comes first, because its timers were
       started first: as the clock approaches a tick, new timers for the tick go
       into ever finer wheels.
@@ -1031,14 +1045,16 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
       whose tick lies outside of the bucket's step is placed again, as if
       started now.
    5. A timer that is overdue at its start goes to the list of the next call.
-   6. Without memory for its wheel, a timer goes outside, where it waits. When
-      `missing` comes up, timers that are due fire, and the others go to their
-      wheels, if there is memory now. Once TW_MALLOC has failed, the call does
-      not ask again.
+   6. Without memory for its wheel, a timer goes outside, where it waits until
+      `missing` comes up, or tw_reserve adds wheels. Timers that are due go to
+      the list of the call, and the others to their wheels, if there is memory
+      now. Once TW_MALLOC has failed, the call does not ask again; a start
+      outside of calls does.
 
    THE LIFE OF A CALL, in pseudo-code:
 
-       now is before next_time, and its tick is before ahead_tick:
+       now is before next_time, its tick is before ahead_tick, and it is not
+       before the clock:
            the clock moves to now, and that is all
        finish the unfinished call, if there is one
        begin: target = now, this call's list += next call's list
@@ -1046,8 +1062,11 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
            the list is empty, and all wheels are quiet up to the target: done
            the limit is reached:        the call is unfinished; stop
            the list has a timer:        fire it (not due: place it again)
-           else the clock moves to the tick after the least quiet tick. In the
-           bucket that has come up,
+           else the clock moves to the tick after the least quiet tick.
+           `missing` has come up: its due timers go to the list, others to
+           their wheels. Or in the bucket that has come up,
+           - nothing is left:           the wheel takes the quiet tick of its
+                                        next bucket for its key
            - a crowd:                   move all down one wheel
            - wheel 0:                   fire the first timer (not due: place
                                         it again)
@@ -1059,7 +1078,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
            - more timers, or one was postponed out of the step: move all down
              one wheel, and place the postponed ones again
        done: the clock moves to the target; large buckets move ahead; if timers
-             have left, the first key is corrected; next_time becomes its time
+             have left, the first key is corrected; next_time becomes its time,
+             unless a timer waits in the list of the next call
 
    MOVING DOWN KEEPS START ORDER. Timers leave a bucket from the back, and each
    goes to the front of a bucket below. So timers of one tick keep their order,
@@ -1073,17 +1093,21 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
        own step    |------ d ------>|<-- r -->|
        next step                              |------------------|
 
-   A call that moves the clock to d ticks after the wheel's last move, and r
-   ticks before its next step, moves the fraction d/(d+r) of the timers left, so
-   each call pays for the time passed. ahead_tick says when the next batch is
-   due: no call before it looks. A bucket that has begun goes on, however few
-   are left, until its step begins. Restarts and cancels make `most` too high,
-   and the share with it, so `most` is cut to the number of pending timers.
+   A call that moves the clock to d ticks after the wheel's last move, or after
+   its own step began if that is later, and r ticks before its next step, moves
+   the fraction d/(d+r) of the timers left. So each call pays for the time
+   passed. ahead_tick says when the next batch is due, and calls before that
+   tick do not look. A bucket that has begun goes on, however few are left,
+   until its step begins: moved_tick tells that it has begun, because it lies
+   after the first tick of the own step. For the last two batches `most` is
+   raised, so that their share does not shrink, and they have moved before the
+   step begins, too. Restarts and cancels make `most` too high, and the share
+   with it, so `most` is cut to the number of pending timers.
 
    A bucket can become large when it is the next one already, because timers
-   move down into it. They do not pay for the time before they came: if the
-   coarser bucket came up, d counts from the clock before that call; if it moved
-   ahead, from the end of that call, when the clock is there already.
+   move down into it. They do not pay for the time before they came: then d
+   counts from clock_time, which is the clock before the call while a call runs,
+   and the clock after it when the call moves ahead, at its end.
 
    KEYS AFTER CANCELS. When a timer leaves its bucket, by a cancel, restart or
    drain, the quiet ticks stay. So the first key may be too low, and would wake
@@ -1095,7 +1119,9 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    - key_in_doubt makes the end of the next call look at the first key. If the
      first timer of its bucket is for the tick after the key, the key is right,
      and the doubt stays, for the next first key. Else a walk through the bucket
-     raises the key, until a walk agrees with the first key, and ends the doubt.
+     raises the key, and the wheel that is the first now is looked at. Only a
+     walk that finds the key right ends the doubt. (A key only rises there, so
+     that a call makes a walk or two per wheel.)
 
    A walk ends after TWI_FEW + TWI_LARGE timers, so that it is short; then the
    bucket's own quiet tick stands. If next_time does not become 0 although it
@@ -1115,7 +1141,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
       the bucket's step, one of 2 * wheel_size steps from the own step on.
    3. A bucket with timers has its mark, and at most `most` timers. An empty
       bucket has quiet_tick UINT64_MAX and `most` 0.
-   4. A wheel is not quiet for longer than one of its buckets.
+   4. A wheel is not quiet for longer than any of its buckets.
    5. The delay queue is a heap of the wheels (and `missing`) whose quiet tick
       is below UINT64_MAX. The tick after the least one is not before the clock.
    6. next_time is 0; or no call is unfinished, the lists of this call and of
@@ -1124,7 +1150,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    7. The wheels form a ring, from `missing` by way of the coarsest wheel to the
       finest. A wheel has no large bucket after the step of large_tick.
    8. Of two timers of one tick, the timer in the coarser wheel was started
-      first, except postponed timers.
+      first, except timers that were postponed or have waited outside.
 
    WHAT MAY BE WRONG, within these invariants, and costs only time: a hint, a
    mark of an empty bucket, `recent`; a quiet tick, next_time or ahead_tick that
@@ -1172,12 +1198,12 @@ typedef struct twi_wheel {
                                 it each look at the next step's bucket waits for
                                 memory: programs with few timers take a third
                                 longer */
-    uint64_t
-        moved_tick;  /* the clock when timers of this wheel last moved ahead,
-                                or before they made the next step's bucket
-                                large: the share counts from here. In the own
-                                step: the bucket has begun to move */
-    uint64_t *marks; /* one bit per bucket: it may hold timers */
+    uint64_t moved_tick;     /* from here d counts (see MOVING AHEAD): the clock
+                                when timers last moved ahead, or clock_time when
+                                moves made the next step's bucket large. After
+                                the first tick of the own step: the bucket of
+                                the next step has begun to move */
+    uint64_t *marks;         /* one bit per bucket: it may hold timers */
 } twi_wheel;
 
 /* The lists of timers outside of the wheels. */
@@ -1209,8 +1235,7 @@ struct timingwheel {
     uint32_t bucket_mask; /* buckets per wheel - 1 */
     unsigned size_bits;   /* log2 of wheel_size */
     /* Clock and counters */
-    uint64_t
-        clock_tick; /* the clock; in a call, the tick that it has reached */
+    uint64_t clock_tick; /* the clock; in a call the tick that it has reached */
     uint64_t clock_time; /* `start`, or the highest `now` of a call that ended:
                             not cut to a tick; behind clock_tick in a call */
     uint64_t next_time;  /* when the next timer is due, or too early, never too
@@ -2218,8 +2243,9 @@ static void twi_place_again(timingwheel *tw, tw_timer *timer)
     tw->cascaded++;
 }
 
-/* TWI_OUTSIDE has come up, or wheels were added: its due timers go to the
- * list of the call, others to their wheels, and the rest waits on. */
+/* `missing` has come up, or tw_reserve has added wheels: timers that are due go
+ * to the list of the call, others to their wheels, and the rest waits on. Its
+ * key may be lower than the quiet tick of the list, never higher. */
 TWI_NOINLINE void twi_place_waiting(timingwheel *tw)
 {
     const twi_link *ring = &tw->lists[TWI_OUTSIDE].ring;
@@ -2313,7 +2339,8 @@ TWI_WRAPS TWI_NOINLINE tw_timer *
 twi_handle_coarse(timingwheel *tw, twi_wheel *wheel, twi_bucket *bucket)
 {
     uint64_t last = tw->clock_tick | ((UINT64_C(1) << wheel->shift) - 1);
-    uint64_t end = last * tw->tick_length; /* may wrap: then timers move down */
+    uint64_t end = last * tw->tick_length; /* may wrap, and be too low: then
+                                              timers move down all the same */
     uint64_t later = tw->clock_tick * tw->tick_length + 1;
     uint64_t earliest = UINT64_MAX; /* of the timers not due, from `later` on */
     unsigned timers = 0, due = 0;
@@ -2398,7 +2425,7 @@ twi_move_share(timingwheel *tw, twi_wheel *wheel, uint64_t own, uint64_t next)
     if (twi_is_empty(bucket))
         return next;
     if (bucket->most < 2 * TWI_BATCH)
-        bucket->most = 2 * TWI_BATCH; /* the rest moves in batches, too */
+        bucket->most = 2 * TWI_BATCH; /* so that the rest moves in time */
     return tw->clock_tick +
            (next - tw->clock_tick) / (bucket->most / TWI_BATCH + 1);
 }
@@ -2487,11 +2514,10 @@ static inline bool twi_key_is_seen(const timingwheel *tw,
            twi_tick_of(tw, twi_timer_of(bucket->ring.next)->deadline) == tick;
 }
 
-/* After timers have left: raises the first key until it is right. Other keys
- * may stay too low, and each costs at most a call that fires nothing. A walk
- * ends the doubt, so that no timer that leaves pays for two. A key that is seen
- * costs no walk, and the next first key stays in doubt. (Without that a loop
- * wakes for nothing two to nine times as often.) */
+/* After timers have left: raises the first key until it is right (see KEYS
+ * AFTER CANCELS). Other keys may stay too low, and each costs at most a call
+ * that fires nothing. Without a look at the first timer, which costs no walk
+ * and leaves the doubt, a loop wakes for nothing two to nine times as often. */
 TWI_NOINLINE void twi_correct_keys(timingwheel *tw)
 {
     uint64_t before, quiet;
