@@ -169,9 +169,10 @@
    Bound the work of a turn? Call tw_advance_clock_limit.
 
    Choose `tick`? Ticks of 1 ms suit network timeouts, with a clock in
-   nanoseconds. A tick of one nanosecond is exact, too, but then each timer
-   passes through more wheels, and takes about as long as in a heap. In a
-   program that counts in a unit of its own, keep the unit, with tick 1.
+   nanoseconds. Ticks of one nanosecond are exact to a nanosecond, but each
+   timer then passes through more wheels, so that 100,000 timers take nearly
+   twice as long. In a program that counts in a unit of its own, keep the unit,
+   with tick 1.
 
    Choose wheel_size? A timer never cascades if its delay is below wheel_size
    ticks, at most once if it is below wheel_size^2, and so on. So 256 suits
