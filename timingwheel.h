@@ -303,7 +303,7 @@
    tw_timer                    40            32            22
    timingwheel                 1,432         776           463
    a wheel of 256, of 16       33 KB, 2,176  12 KB, 824    10 KB, 688
-   code, gcc -Os               12 KB         10 KB         31 KB
+   code, gcc -Os               12 KB         10 KB         32 KB
 
    n wheels serve every deadline up to wheel_size^n ticks ahead. With wheel_size
    256 and ticks of 1 ms, two wheels reach 65 s ahead, and three 4.6 hours. Six
@@ -2653,13 +2653,13 @@ static inline size_t twi_fire(const char *function, timingwheel *tw,
     return (tw->fired - before) & SIZE_MAX;
 }
 
-TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now)
+TW_DEF size_t tw_advance_clock(timingwheel *tw, uint64_t now) TWI_THROWS
 {
     return twi_fire(__func__, tw, now, UINT64_MAX);
 }
 
 TW_DEF size_t tw_advance_clock_limit(timingwheel *tw, uint64_t now,
-                                     size_t limit)
+                                     size_t limit) TWI_THROWS
 {
     return twi_fire(__func__, tw, now, limit);
 }
@@ -2785,7 +2785,8 @@ static twi_bucket *twi_next_bucket(const timingwheel *tw, twi_walk *at)
     return ++at->index < TWI_LISTS ? &tw->missing.buckets[at->index] : NULL;
 }
 
-TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
+TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit,
+                         void *context) TWI_THROWS
 {
     size_t visited = 0;
     twi_walk at = {NULL, 0, true};
@@ -2817,7 +2818,7 @@ TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit, void *context)
 }
 
 TW_DEF tw_timer *tw_find(const timingwheel *tw, tw_matcher *match,
-                         void *context)
+                         void *context) TWI_THROWS
 {
     twi_walk at = {NULL, 0, false};
     twi_rule_in_place(__func__, tw);
@@ -2863,7 +2864,8 @@ static size_t twi_drain(timingwheel *tw, tw_visitor *visit, void *context)
     return timers;
 }
 
-TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit, void *context)
+TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit,
+                       void *context) TWI_THROWS
 {
     twi_rule_ready(__func__, tw);
     if (tw == NULL || (tw->activity & TWI_OPEN) == 0)
@@ -3013,7 +3015,8 @@ TWI_WRAPS static void twi_draw_wheel(const timingwheel *tw,
     twi_write_line(write, context, row, &timers);
 }
 
-TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write, void *context)
+TW_DEF void tw_dump(const timingwheel *tw, tw_writer *write,
+                    void *context) TWI_THROWS
 {
     tw_stats stats;
     twi_rule_in_place(__func__, tw);

@@ -125,8 +125,9 @@ CLAIMS = [
         (NS, OURS, HEAPS, 'hold 100, hold 1000, hold 3000, hold 10000, hold '
          '20000, hold 100000, hold 1000000, expire 100000, sparse 10000, '
          'trace http-proxy, hold-tick-1 100000, cold 100000, cancel 1000000'),
-        (NS, HEAPS, OURS, 'trace asyncio-http, burst 1000, burst-random '
-         '1000000, cold 1000, loops 20000'),
+        (NS, OURS, HEAPS, 'burst 1000000, burst-random 1000000'),
+        (NS, HEAPS, OURS, 'trace asyncio-http, burst 1000, cold 1000, cold '
+         '10000, loops 20000'),
         (NS, 'flat-wheel', OURS, 'requests 10000, restart 1000, restart '
          '1000000, keepalive 1000'),
         (NS, 'radix-heap', OURS, 'startstop 1000, restart 1000'),
@@ -135,9 +136,9 @@ CLAIMS = [
         (NS, OURS_1024, OURS, 'store 10000000, requests 100000'),
         (NS, OURS_16, OURS, 'loops 20000'),
         (NS, 'mailbox', 'mutex', 'post-64 2, post-1024 4'),
-        (P999, OURS, HEAPS, 'calls-minute 20000, calls-minute 100000, '
-         'calls-minute 1000000'),
-        (P999, HEAPS, OURS, 'calls-hour 1000000, calls-requests 100000'),
+        (P999, OURS, HEAPS, 'calls-minute 10000, calls-minute 20000, '
+         'calls-minute 100000, calls-minute 1000000'),
+        (P999, HEAPS, OURS, 'calls-minute 3000, calls-hour 1000000, calls-requests 100000'),
         (P999, OURS_1024, HEAPS, 'calls-requests 100000'))
     for w, size in (cell.split() for cell in claimed.split(', '))]
 

@@ -42,7 +42,7 @@ LOOKALIKES = [row.split() for row in '''
     clock_time target_time next_time
     quiet_tick large_tick
     bucket_mask size_bits
-    TWI_THIS_CALL TWI_NEXT_CALL TWI_NO_MEMORY
+    TWI_THIS_CALL TWI_NEXT_CALL TWI_OUTSIDE
     TWI_OPEN TWI_ALLOCATING TWI_VISITING
     TWI_DRAINING TWI_ADVANCING
     TW_OK TW_EINVAL TW_ENOMEM TW_EFULL TW_EBUSY

@@ -2,8 +2,8 @@
  * Says when nobody has typed for 250 ms. The one setTimeout moves only when the
  * next deadline changes. A hidden page wakes once a second, and after five
  * minutes once a minute: timers are late then, and fire in order. A worker is
- * exempt. `run` returns at once, and a callback cannot run the loop. For a page,
- * build with -o browser.html.
+ * exempt. `run` returns at once, and a callback cannot run the loop. For a
+ * page, build with -o browser.html.
  *     emcc -std=gnu99 -Wall -Wextra -sSINGLE_FILE browser.c -o browser.js \
  *         && node browser.js
  * SPDX-License-Identifier: MIT */

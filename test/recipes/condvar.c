@@ -83,7 +83,7 @@ static void *run(void *unused)
     return unused;
 }
 
-/* The example. Runs without the lock, so it calls `start` above, and never tw_start. */
+/* The example. Runs without the lock, so it calls `start`, never tw_start. */
 static void on_timeout(timingwheel *tw, tw_timer *timer)
 {
     (void)tw;

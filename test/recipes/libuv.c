@@ -56,7 +56,7 @@ void stop(void)
 }
 
 /* The example. Input that has come beats the timeout. A stream (uv_read_start)
- * can not be read here, so the session gets one more turn. That is enough: libuv
+ * cannot be read here, so the session gets one more turn. That is enough: libuv
  * handles up to 48 * 1,024 ready events between two runs of its timers. */
 static tw_timer silence;
 static uv_poll_t input;

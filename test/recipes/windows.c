@@ -58,7 +58,7 @@ static void run(void)
 }
 
 /* The example. Input that has come beats the timeout: after a stall the reader
- * may not have run, and gets 10 ms for it. A socket can be read here instead. */
+ * may not have run, and gets 10 ms for it. A socket can be read here. */
 static tw_timer silence;
 static bool is_asked;                  /* the reader has been given time */
 static volatile LONG reads, is_closed; /* written by the reader */
