@@ -1300,7 +1300,11 @@ struct timingwheel {
 #ifndef TWI_FEW
 /* A bucket with more timers moves down to fire. Without a cache a look at a
  * timer costs far less than a move. */
-#define TWI_FEW (UINTPTR_MAX > UINT32_MAX ? 12 : 64)
+#if UINTPTR_MAX > UINT32_MAX
+#define TWI_FEW 12
+#else
+#define TWI_FEW 64
+#endif
 #define TWI_LARGE 32 /* a bucket with as many moves down ahead of time */
 /* So many timers move down even if they are all due: on the way they are
  * fetched from memory ahead. Without it a million timers of one tick, in random
