@@ -59,7 +59,7 @@
    fire at a time               tw_start(tw, timer, deadline)
    at any time in a window      tw_start_within(tw, timer, earliest, latest)
    again, a period later        tw_start, with tw_next_period, in the callback
-   in the next turn             tw_start(tw, timer, 0)
+   in the next call             tw_start(tw, timer, 0)
 
    Each starts an idle timer, and moves a pending timer. But a postpone to a
    later deadline is only stored, and the timer moves when the old deadline
@@ -130,7 +130,6 @@
    overdue      the clock had reached the timer's tick before the start
    unfinished   a call that a limit or an exception has stopped, or a tw_poll
                 that has returned a timer
-   few          in a bucket: up to 43 timers, or 95 without 64-bit pointers
 
 
    HOW DO I ...
@@ -147,10 +146,10 @@
    skips what was missed:                                        example: repeat
        next = tw_next_period(tw_deadline(timer), period, clock_ns(), &missed);
        tw_start(tw, timer, next);
-   A period shorter than a tick, or than a turn, fires once per call, and
-   `missed` says how much work each firing stands for. Instead,
-   tw_after(now, period) drifts, and tw_after(tw_deadline(timer), period) fires
-   what was missed.
+   A period shorter than a tick fires at most once per tick, one shorter than a
+   turn at most once per call, and each firing stands for `missed` + 1 periods.
+   Instead, tw_after(now, period) drifts, and tw_after(tw_deadline(timer),
+   period) makes up for what was missed: once per call while it is overdue.
 
    Stop everything? Call tw_destroy, then free the owners of the timers. In a
    callback call tw_drain instead.
@@ -226,30 +225,33 @@
        started in a callback waits for the next call, so no timer can hold up
        the loop. A call that first finishes an unfinished one counts as two: a
        timer that restarts itself overdue may fire twice in it. So a periodic
-       timer whose period is shorter than a tick fires once per call, and with
-       tw_next_period also if the period is shorter than the time between calls.
+       timer fires at most once per call while it is overdue. With
+       tw_next_period it is not overdue, and fires at most once per tick and
+       call.
 
     6. Waking up. tw_next_deadline is never late, and answers in an unfinished
        call as after a whole one, once no timer of the call is left. Its answer
        can be early only after a timer was cancelled, postponed, restarted or
        drained, and each such change costs at most one call that fires nothing.
        A right answer stays right when the timer due next is cancelled or
-       restarted: it is at once the deadline after
-       - if few other timers are in its bucket, and it was not postponed before,
+       restarted
+       - if the timer was not postponed before,
        - or if it was alone in its bucket, postponed or not: so an idle timeout
          that is started, postponed and cancelled wakes nobody.
-       The deadline after, too, is told exactly only if few timers are in its
-       bucket, and none of them has left or was postponed. A program that
-       computes the time from the sleep it planned goes wrong by an early
-       answer: read the clock.
+       The answer is then at once the deadline after. It is found among the
+       timers of each wheel's first bucket, if these are at most 43 (95 without
+       64-bit pointers). It can be early if such a bucket has more timers and
+       its earliest has left or was postponed, or if one was postponed out of
+       the bucket's step. A program that computes the time from the sleep it
+       planned goes wrong by an early answer: read the clock.
 
     7. O(1). Start, cancel, postpone and move take a fixed number of steps in
        every single call; only creating a wheel takes longer. A call that
        advances costs O(1) per timer fired or cascaded and per bucket emptied,
        for any span of time.
 
-    8. Limits. A limited call handles at most `limit` timers, fired or cascaded,
-       and tw_wait returns 0 while timers of the call are left. The next call
+    8. Limits. A limited call handles at most `limit` timers, fired or cascaded
+       (timers that wait for memory come on top, promise 9), and tw_wait returns 0 while timers of the call are left. The next call
        first finishes the old one, then begins its own work. For example, 250
        timers of wheel 0 are due at 10, the limit is 100, and one timer more is
        due at 20:
@@ -289,8 +291,9 @@
        tw_drain. Timers of one single tick that were all postponed are placed
        again in one call, too.
 
-   11. Callbacks may start, cancel, postpone and move any timer, drain, and free
-       the timer that fired, or a cancelled one. Inside them advance, poll, trim
+   11. Callbacks may start, cancel, postpone and move any timer, visit, find,
+       drain, reserve and collect, and free the timer that fired, or a cancelled
+       one, but not the timingwheel. Inside them advance, poll, trim
        and destroy do nothing, and are misuse for TW_DEBUG. If the
        implementation is C++, callbacks, visitors and matchers may throw. A call
        is then unfinished, and tw_foreach and tw_find have ended; for tw_drain
@@ -720,9 +723,9 @@ TW_DEF void tw_timer_init(tw_timer *timer, tw_callback *callback);
  * For a delay, call tw_start_after. If the clock has reached the tick already,
  * the timer is overdue, and fires in the next call, as with a deadline of 0. A
  * pending timer moves, and counts as started now. A start never fails for want
- * of memory (promise 9). It fails with TW_EFULL at max_pending, which does not
- * limit posted starts, with TW_EBUSY in a visitor of tw_foreach, and with
- * TW_EINVAL after tw_destroy. */
+ * of memory (promise 9). It fails with TW_EFULL if max_pending are pending,
+ * which limits neither posted starts nor the restart of a pending timer, with
+ * TW_EBUSY in a visitor of tw_foreach, and with TW_EINVAL after tw_destroy. */
 TW_DEF int tw_start(timingwheel *tw, tw_timer *timer, uint64_t deadline);
 
 /* Starts `timer` for the roundest tick in the window from `earliest` to
@@ -779,8 +782,8 @@ TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest);
  * then unchanged. The time is never late, and only early after timers were
  * cancelled, postponed, restarted or drained (promise 6). After the next timer
  * has left, and until a call has ended, each answer costs a step per wheel, per
- * timer of the wheels' first buckets, if these have few, and per bucket emptied
- * by cancels. */
+ * timer of the wheels' first buckets (of at most 44, or 96), and per bucket
+ * emptied by cancels. */
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
 
 /* Moves the clock to `now` and fires, in order, every timer due by then.
@@ -878,12 +881,13 @@ TW_DEF tw_timer *tw_find(const timingwheel *tw, tw_matcher *match,
  * number. Each timer becomes idle, then `visit` is called, unless NULL:
  * tw_deadline is still there, but tw_remaining is 0. Ticks come in no order: to
  * take timers out in order, first call tw_poll(tw, UINT64_MAX) until it returns
- * NULL. A visitor may start, cancel and free timers; started timers are not
- * visited. Timers that await a visit are pending, but never wake the loop. If a
- * visitor throws, the timers not yet visited stay pending, and may fire
- * anywhere within their ticks; the next call places all of them again, and a
- * running call may fire overdue timers that one of its callbacks has started.
- * Allowed in a callback. Costs a pass. */
+ * NULL (the clock is then UINT64_MAX for good, and every later start overdue:
+ * only before tw_destroy). A visitor may start, cancel and free timers; started
+ * timers are not visited. Timers that await a visit are pending, but never wake
+ * the loop. If a visitor throws, the timers not yet visited stay pending, and
+ * may fire anywhere within their ticks; the next call places all of them again,
+ * and a running call may fire overdue timers that one of its callbacks has
+ * started. Allowed in a callback. Costs a pass. */
 TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit,
                        void *context) TWI_THROWS;
 
@@ -1000,7 +1004,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
        move down       to cascade to the next finer wheel
        move ahead      to move down before the bucket comes up
-       few, large      up to TWI_FEW timers; TWI_LARGE timers or more
+       few, large      up to TWI_FEW timers (12, on small machines 64); `most` is
+                       TWI_LARGE (32) or more
        most            an upper bound of the timers in a bucket
        handle          to fire a timer, or to place it in another bucket
        outside         the list of timers without memory for their wheel
@@ -1068,7 +1073,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
            their wheels. Or in the bucket that has come up,
            - nothing is left:           the wheel takes the quiet tick of its
                                         next bucket for its key
-           - a crowd:                   move all down one wheel
+           - a crowd, in a coarse wheel: move all down one wheel
            - wheel 0:                   fire the first timer (not due: place
                                         it again)
            - the first two are due, or
@@ -1105,10 +1110,10 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    step begins, too. Restarts and cancels make `most` too high, and the share
    with it, so `most` is cut to the number of pending timers.
 
-   A bucket can become large when it is the next one already, because timers
-   move down into it. They do not pay for the time before they came: then d
-   counts from clock_time, which is the clock before the call while a call runs,
-   and the clock after it when the call moves ahead, at its end.
+   Timers that move down may make the next step's bucket large. They must not
+   pay for the time before they came: moved_tick becomes the clock before this
+   call, if they move while the call fires, or the clock now, if they move at
+   its end. Both are clock_time, which twi_end_call sets between the two.
 
    KEYS AFTER CANCELS. When a timer leaves its bucket, by a cancel, restart or
    drain, the quiet ticks stay. So the first key may be too low, and would wake
@@ -1120,13 +1125,17 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    - key_in_doubt makes the end of the next call look at the first key. If the
      first timer of its bucket is for the tick after the key, the key is right,
      and the doubt stays, for the next first key. Else a walk through the bucket
-     raises the key, and the wheel that is the first now is looked at. Only a
-     walk that finds the key right ends the doubt. (A key only rises there, so
-     that a call makes a walk or two per wheel.)
+     raises the key, and the wheel that is the first now is looked at. A walk
+     that does not raise the key ends the doubt: the key is right, or the bucket
+     has too many timers to walk through, and the key may cost one call that
+     fires nothing. (A key only rises there, so that a call makes a walk or two
+     per wheel.)
 
    A walk ends after TWI_FEW + TWI_LARGE timers, so that it is short; then the
    bucket's own quiet tick stands. If next_time does not become 0 although it
-   should, a wait is too short, never too long.
+   should, a wait is too short, never too long. next_time becomes 0, too, when a
+   call begins, a timer starts overdue, timers are drained, and waiting timers
+   are placed: then work is left that no call may skip.
 
    WHERE IT IS FROM. The idea is of Varghese and Lauck (1987). Wheels on demand
    and the delay queue are Kafka's, whose queue has every bucket; here it has
@@ -1147,7 +1156,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
       is below UINT64_MAX. The tick after the least one is not before the clock.
    6. next_time is 0; or no call is unfinished, the lists of this call and of
       the next are empty, and next_time is the time of the tick after the least
-      quiet tick.
+      quiet tick (UINT64_MAX if the clock cannot reach that tick).
    7. The wheels form a ring, from `missing` by way of the coarsest wheel to the
       finest. A wheel has no large bucket after the step of large_tick.
    8. Of two timers of one tick, the timer in the coarser wheel was started
@@ -3121,7 +3130,10 @@ TWI_WRAPS TW_DEF bool tw_check(const timingwheel *tw)
                 tw, &tw->lists[i],
                 i == TWI_OUTSIDE ? tw->missing.quiet_tick + 1 : 0, &timers))
             return false;
-    return shift == 0 && timers == tw->count && twi_queue_is_sound(tw, queued);
+    return shift == 0 && timers == tw->count &&
+           twi_queue_is_sound(tw, queued) &&
+           (tw->missing.quiet_tick != UINT64_MAX ||
+            twi_is_empty(&tw->lists[TWI_OUTSIDE]));
 }
 
 /* -------------------------------------------------------------- mailbox ---
