@@ -251,10 +251,10 @@
        for any span of time.
 
     8. Limits. A limited call handles at most `limit` timers, fired or cascaded
-       (timers that wait for memory come on top, promise 9), and tw_wait returns 0 while timers of the call are left. The next call
-       first finishes the old one, then begins its own work. For example, 250
-       timers of wheel 0 are due at 10, the limit is 100, and one timer more is
-       due at 20:
+       (timers that wait for memory come on top, promise 9), and tw_wait returns
+       0 while timers of the call are left. The next call first finishes the old
+       one, then begins its own work. For example, 250 timers of wheel 0 are due
+       at 10, the limit is 100, and one timer more is due at 20:
            the call for 10     fires 100, and is unfinished
            the call for 20     fires 100 of those due at 10, and has not begun:
                                its 20 is forgotten
@@ -1004,8 +1004,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
        move down       to cascade to the next finer wheel
        move ahead      to move down before the bucket comes up
-       few, large      up to TWI_FEW timers (12, on small machines 64); `most` is
-                       TWI_LARGE (32) or more
+       few, large      up to TWI_FEW timers (12, on small machines 64);
+                       TWI_LARGE timers (32) or more, as `most` says
        most            an upper bound of the timers in a bucket
        handle          to fire a timer, or to place it in another bucket
        outside         the list of timers without memory for their wheel

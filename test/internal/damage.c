@@ -132,6 +132,11 @@ static void wheels(void)
     }
     DAMAGE(tw.missing.queue_index, 0);
     DAMAGE(tw.missing.quiet_tick, tw.missing.quiet_tick + 1);
+    tw.next_time = 0; /* timers wait, and their list is not in the queue */
+    twi_queue_set(&tw, &tw.missing, UINT64_MAX);
+    CHECK(!tw_check(&tw));
+    twi_queue_set(&tw, &tw.missing, tw.lists[TWI_OUTSIDE].quiet_tick);
+    CHECK(tw_check(&tw));
     DAMAGE(tw.missing.finer, wheel_at(&tw, 1));
     DAMAGE(tw.wheel_by_bit[4], &tw.missing);
     swap_heads(); /* no heap */
