@@ -193,7 +193,7 @@ $(DEMO): test/demo/books.h timingwheel.h $(BUILD)/flags
 $(BUILD)/client: test/demo/client.c
 $(BUILD)/server: test/recipes/server.c
 $(BUILD)/server: BOOKS = -include test/demo/books.h \
-    -D'CALLBACKS(row)=row(on_timeout) row(on_statistic)'
+    -D'CALLBACKS(row)=row(serve) row(on_statistic)'
 $(DEMO):
 	$(CC) -std=gnu99 $(CFLAGS) -I. $(BOOKS) -o $@ $(filter %.c,$^)
 

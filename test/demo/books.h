@@ -1,7 +1,7 @@
 /* books.h - keeps books of a program's timers, beside the library: which timer
  * is armed, and for when. The program is compiled unchanged, with
  *
- *     -include books.h -D'CALLBACKS(row)=row(on_timeout) row(on_statistic)'
+ *     -include books.h -D'CALLBACKS(row)=row(serve) row(on_statistic)'
  *
  * Deadlines are nanoseconds of CLOCK_MONOTONIC, ticks are 1 ms, and the timers
  * are in memory that is never freed. tw_destroy prints the books, and ends the

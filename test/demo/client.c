@@ -135,7 +135,7 @@ int main(int argc, char **argv)
     if (setrlimit(RLIMIT_NOFILE, &(struct rlimit){files, files}) != 0)
         err(1, "so many connections need more open files (ulimit -n)");
     printf("%d clients talk to test/recipes/server.c for %d s. Each request "
-           "postpones the\ntimeout of its connection (on_timeout, 0.8 s). One "
+           "postpones the\ntimeout of its connection (serve, 0.8 s). One "
            "request in 100 is lost, and\nafter one in 100 the client falls "
            "silent, and the server must cut it. Every\ndeadline is noted a "
            "second time, and compared. The server says each second:\n\n",
@@ -171,7 +171,7 @@ int main(int argc, char **argv)
     kill(server, SIGINT); /* which has live connections */
     waitpid(server, &status, 0);
     tw_destroy(&timers);
-    printf("\n%s clients fell silent: on_timeout has cut all but the latest.\n"
+    printf("\n%s clients fell silent: the server has cut all but the latest.\n"
            "A timer fires in the next tick of 1 ms, once the kernel has woken "
            "the process.\nWhat the kernel adds:\n",
            grouped(silent));

@@ -89,16 +89,9 @@ template <class T> struct result {
     {
         value.emplace(std::move(v));
     }
-    T take()
-    {
-        return std::move(*value);
-    }
 };
 template <> struct result<void> {
     void return_void()
-    {
-    }
-    void take()
     {
     }
 };
@@ -146,7 +139,8 @@ template <class T = void> struct [[nodiscard]] task : std::suspend_always {
     {
         if (promise->error)
             std::rethrow_exception(promise->error);
-        return promise->take();
+        if constexpr (!std::is_void_v<T>)
+            return std::move(*promise->value);
     }
 };
 
@@ -260,10 +254,9 @@ static task<> show(std::stop_token other)
     throw std::runtime_error("thrown"); // stops the others
 }
 
-int main(int argc, char **argv)
+int main()
 {
-    int slept = 0, naps = argc > 1 ? std::stoi(argv[1]) : 1000;
-    int fd = eventfd(0, EFD_NONBLOCK);
+    int slept = 0, fd = eventfd(0, EFD_NONBLOCK);
     tw_config config = {1000000, now(), 0, 0, nullptr}; // tick, start
     auto wake = [](void *to) { eventfd_write(*static_cast<int *>(to), 1); };
     tw_init(&timers, &config);
@@ -275,8 +268,8 @@ int main(int argc, char **argv)
     });
     try {
         scope root;
-        for (int i = 0; i < naps; i++)
-            root.spawn(nap(1ms * (i % 1000), root.stop.get_token(), slept));
+        for (int i = 0; i < 1000; i++)
+            root.spawn(nap(1ms * i, root.stop.get_token(), slept));
         root.spawn(nap(1h, root.stop.get_token(), slept));
         root.spawn(show(other.get_token()));
         run(root, fd);

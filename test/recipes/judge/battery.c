@@ -67,16 +67,14 @@ static void *read_events(void *unused)
 #define CANCEL(timer) tw_cancel(&timers, timer)
 #endif
 
+#ifndef BARE
+#define print(text) (void)(fputs(text, stdout), fflush(stdout))
+#endif
 static void say(const char *what, unsigned x, unsigned y, const char *name)
 {
     char text[100];
     snprintf(text, sizeof(text), "%s %u %u %s\n", what, x, y, name);
-#ifdef BARE
     print(text);
-#else
-    printf("%s", text);
-    fflush(stdout);
-#endif
 }
 
 static void expect(bool is_right, const char *fault, unsigned x)
@@ -184,10 +182,9 @@ static int on_event(timingwheel *tw, tw_timer *timer, uint64_t now)
 
 static void run_random(struct entry *e)
 {
-    for (struct entry *i = entries; e == NULL && i < entries + MANY; i++)
-        go(i, NOW + random_below(&seed, 50 * MS + 1));
-    if (e != NULL && e->fired < ROUNDS)
-        go(e, NOW + random_below(&seed, 50 * MS + 1));
+    for (struct entry *i = entries; i < entries + MANY; i++)
+        if (e == NULL || (i == e && e->fired < ROUNDS))
+            go(i, NOW + random_below(&seed, 50 * MS + 1));
 }
 
 /* By an event or by a callback; then b fires without any input. */
@@ -244,18 +241,14 @@ static void sleep_long(struct entry *e)
 {
     const uint64_t due[] = {UINT64_MAX, NOW + INT64_MAX, INT64_MAX,
                             NOW + HOUR * MS, UINT64_MAX};
-    if (event == 1) { /* at first without a timer */
-        want("quiet", 0);
-    } else if (e == b) {
+    if (a->is_awaited)
         off(a);
-    } else {
-        off(a);
+    if (event > 1 && e == NULL) /* at first without a timer */
         go(a, due[event - 2]);
-        if (event < 6)
-            want("quiet", 0);
-        else
-            go_after(b, 20);
-    }
+    if (event < 6)
+        want("quiet", 0);
+    else if (e == NULL)
+        go_after(b, 20);
 }
 
 static void fire_at_once(struct entry *e)
@@ -324,14 +317,14 @@ static void stop_it(struct entry *e)
 static void stand_still(struct entry *e)
 {
     static uint64_t latest;
-    for (struct entry *i = entries; e == NULL && i < entries + MANY; i++)
-        if (event == 1)
-            go_after(i, 100 + (unsigned)random_below(&seed, 1500));
     if (e != NULL) {
         expect(e->due + MS >= latest, "early: not in order", 0);
         latest = e->due;
-    } else if (event == 1)
+    } else if (event == 1) {
+        for (struct entry *i = entries; i < entries + MANY; i++)
+            go_after(i, 100 + (unsigned)random_below(&seed, 1500));
         want("stall", 0);
+    }
 }
 
 #ifdef TURN

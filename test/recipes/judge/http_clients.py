@@ -1,4 +1,4 @@
-"""http_clients.py - two thousand clients of http.c, for judge.py.
+"""http_clients.py - two thousand clients of http.c and server.c.
 
 SPDX-License-Identifier: MIT
 """
@@ -10,7 +10,7 @@ import socket
 import time
 from contextlib import suppress
 
-GET, ANSWER = b'GET / HTTP/1.1\r\n\r\n', 41  # bytes of an answer
+GET = b'GET / HTTP/1.1\r\n\r\n'
 HEADER, IDLE, WRITE, LAST = 0.5, 1.0, 0.5, 0.4  # the timeouts
 clock = time.monotonic
 
@@ -52,8 +52,8 @@ class Client(socket.socket):
 
 
 class Crowd:
-    def __init__(self, port):
-        self.address, self.poller = ('127.0.0.1', port), select.epoll()
+    def __init__(self, address):
+        self.address, self.poller = address, select.epoll()
         self.clients, self.longest, self.is_busy = {}, 0.0, True
 
     def turns(self, seconds=0.0):
@@ -121,22 +121,32 @@ def half(client):
     client.asked = 1
 
 
+def wait_for(run):
+    """Returns the address of a server."""
+    address = '127.0.0.1', int(run.command.split()[1])
+    run.wait(lambda: not socket.socket().connect_ex(address), 'the server')
+    return address
+
+
 def judge(run):
-    """The server is stopped for 1 and 3 s, and ended. Whoever is in time is
-    answered. Whoever is late is cut, within 100 ms and what the judge takes: a
-    turn or two, and, for a mute client, until its buffers are full. At last,
-    strace makes a send a byte in 50 ms, and no byte may put off the cut."""
-    crowd, stops = Crowd(int(run.command.split()[1])), []
-    run.wait(lambda: not socket.socket().connect_ex(crowd.address), 'a server')
+    """The server is stopped for 1 and 3 s, and ended by a signal. Whoever is in
+    time is answered. Whoever is late is cut, within 100 ms and what the judge
+    takes: a turn or two, and, for a mute client, until its buffers are full. At
+    last, strace makes a send a byte in 50 ms, and no byte may put off the cut.
+    For server.c any data is a request, and an answer is an echo."""
+    is_http, crowd, stops = 'http' in run.command, Crowd(wait_for(run)), []
+    end = signal.SIGTERM if is_http else signal.SIGINT
+    answer = 41 if is_http else len(GET)
     for i in range(1900):
         Client(crowd, good)
         if i % 100 == 0:
             crowd.turns()
     for stop in 0, 1, 3:
-        for plan, due in (silent, HEADER), (drip, HEADER), (idle, IDLE):
-            for _ in range(10):
-                Client(crowd, plan, due)
-        for _ in range(3):
+        for _ in range(10):
+            Client(crowd, silent, HEADER)
+            Client(crowd, idle, IDLE)
+        for _ in range(3 * is_http):
+            Client(crowd, drip, HEADER)
             Client(crowd, mute, WRITE, False)
             Client(crowd, slow, 0, False)
         crowd.turns(0.3)
@@ -145,46 +155,45 @@ def judge(run):
         stops.append((begin, clock()))
         crowd.turns(1.3)
     crowd.is_busy = False
-    for _ in range(9):
+    for _ in range(9 * is_http):
         Client(crowd, half)
         Client(crowd, drip, 0.15 + LAST)
     crowd.turns(0.15)
     everybody = list(crowd.clients.values())
     ended = clock()
-    run.program.send_signal(signal.SIGTERM)
+    run.program.send_signal(end)
     crowd.turns(0.9)
     run.end()
+    assert is_http or '\n19' in run.text(), 'clients are lost: ' + run.text()
     crowd.turns(0.1)  # what is left to read
     for c in everybody:
         most = 0.1 + 2 * crowd.longest + WRITE * (c.name == 'mute')
         if c.due:  # or the end of the stop in which it was due
-            c.due = max([c.due] + [end for begin, end in stops
-                                   if begin < c.due < end])
+            c.due = max([c.due] + [go_on for stop, go_on in stops
+                                   if stop < c.due < go_on])
             assert not 0 < c.cut < c.due, '%s: cut early' % c.name
-            run.check_time(0 < c.cut < c.due + most, '%s: cut %.0f ms after its'
-                           ' time' % (c.name, (c.cut - c.due) * 1000))
+            assert 0 < c.cut < c.due + most, 'late: %s is cut after %.0f ms' % (
+                c.name, (c.cut - c.due) * 1000)
         elif not c.is_late:
             assert not 0 < c.cut < ended, '%s: cut early' % c.name
-            run.check_time(c.name != 'good' or c.cut < ended + most,
-                           'an idle one is cut too late')
-            assert c.name == 'slow' or c.got == c.asked * ANSWER, \
+            assert c.name != 'good' or c.cut < ended + most, 'late: idle'
+            assert c.name == 'slow' or c.got == c.asked * answer, \
                 '%s: %d of %d answers, the rest is lost' % (
-                    c.name, c.got // ANSWER, c.asked)
-    if run.how == 'plain' and shutil.which('strace'):
+                    c.name, c.got // answer, c.asked)
+    if is_http and run.how == 'plain' and shutil.which('strace'):
         run = type(run)(run.folder, run.command, run.how,
                         '-e trace=sendto '
                         '-e inject=sendto:retval=1:delay_exit=50000')
-        run.wait(lambda: not socket.socket().connect_ex(crowd.address), 'it')
-        with socket.create_connection(crowd.address, 3) as sip:
+        with socket.create_connection(wait_for(run), 3) as sip:
             begin = clock()
             sip.send(GET)
             with suppress(socket.timeout):
                 sip.recv(1)
             taken = clock() - begin
-        run.program.send_signal(signal.SIGTERM)
+        run.program.send_signal(end)
         run.end()
         assert WRITE <= taken, 'sip: cut early'
-        run.check_time(taken < 1.5, 'sip: cut after %.1f s' % taken)
+        assert taken < 1.5, 'late: sip is cut after %.1f s' % taken
     return '%d answers, %d clients say too late, a turn takes %.0f ms' % (
-        sum(c.got for c in everybody) // ANSWER,
+        sum(c.got for c in everybody) // answer,
         sum(c.is_late for c in everybody), crowd.longest * 1000)
