@@ -3,7 +3,7 @@
  * interface.sh says what a change of the header lacks. A name that is not
  * released may still change.
  *
- * released: 2.4
+ * released: 2.5
  *
  * SPDX-License-Identifier: MIT
  */
