@@ -393,7 +393,7 @@ static const row rows[] = {
      "many 20000 1024 256; repeat 3 restart_all 1024 256; go 768; steps 1300 "
      "1"},
     {"small buckets stay beside a large one", 256, 0, ANY,
-     "many 800 1100 25600; many 128 65000 1; steps 60000 8"},
+     "many 800 1100 25600; go 900; many 128 65000 1; steps 60000 8"},
     {"large buckets in two wheels at once", 256, 160, ANY,
      "many 1 262000 1; many 20000 2^18 2^16; go 261632; many 20000 2^18 256; "
      "forget; go 261888; forget; steps 263000 1"},
