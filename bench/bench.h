@@ -36,7 +36,7 @@
     row(STORE, "store", workload_hold_units, 2000000, 1000000, 2, 1000, \
         "as hold, lives of 1 to 1,000 s") \
     row(SPARSE, "sparse", workload_sparse, 2000000, 1000000, 1, 60000, \
-        "as hold, ticks of 1 ns, delays from 1 us to 1 h") \
+        "as hold, ticks of 1 ns, delays from 1 us to 71 min") \
     row(EXPIRE, "expire", workload_expire, 2000000, 1000000, 1, 60000, \
         "a timer starts and fires, in random memory order") \
     row(BURST, "burst", workload_burst, 4000000, 1000000, 1, 60000, \

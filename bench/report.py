@@ -111,7 +111,7 @@ TABLES = {
     'store': ('ns', lines(['store'], [100000, 10000000]),
               [OURS, OURS_1024, 'seconds', 'heap', 'heap8']),
     'memory': ('bytes per timer', lines(['hold'], SIZES[:2] + SIZES[5:], BYTES),
-               THREE + ['flat-wheel', 'timeout.c']),
+               THREE + ['flat-wheel', 'radix-heap', 'timeout.c']),
     'threads': ('ns', lines(POSTS, [2, 4]) +
                 lines(POSTS, [2, 4], 'ns, loop', ', the loop'),
                 ['mailbox', 'mutex'])}
@@ -126,16 +126,18 @@ CLAIMS = [
          '20000, hold 100000, hold 1000000, expire 100000, sparse 10000, '
          'trace http-proxy, hold-tick-1 100000, cold 100000, cancel 1000000'),
         (NS, OURS, HEAPS, 'burst 1000000, burst-random 1000000'),
-        (NS, HEAPS, OURS, 'trace asyncio-http, burst 1000, cold 1000, cold '
-         '10000, loops 20000'),
+        (NS, HEAPS, OURS, 'trace asyncio-http, requests 100, burst 1000, '
+         'burst 100000, cold 1000, cold 10000, loops 20000, idle 1000'),
         (NS, 'flat-wheel', OURS, 'requests 10000, restart 1000, restart '
          '1000000, keepalive 1000'),
-        (NS, 'radix-heap', OURS, 'startstop 1000, restart 1000'),
+        (NS, 'radix-heap', OURS, 'startstop 1000, restart 1000, idle 1000, '
+         'trace http-proxy'),
         (NS, OURS, 'radix-heap', 'restart-64 1000000'),
         (NS, 'seconds', OURS_1024, 'store 100000, store 10000000'),
         (NS, OURS_1024, OURS, 'store 10000000, requests 100000'),
         (NS, OURS_16, OURS, 'loops 20000'),
         (NS, 'mailbox', 'mutex', 'post-64 2, post-1024 4'),
+        ('ns, loop', 'mutex', 'mailbox', 'post-64 2, post-1024 2, post-1024 4'),
         (P999, OURS, HEAPS, 'calls-minute 10000, calls-minute 20000, '
          'calls-minute 100000, calls-minute 1000000'),
         (P999, HEAPS, OURS, 'calls-minute 3000, calls-hour 1000000, calls-requests 100000'),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * post.c - the engines "mailbox" and "mutex", for the workloads post-*, with
- * threads and in real time. N threads have requests with a timeout, all
- * answered in time: a request is two posts, which start a timer and cancel an
- * earlier one. One loop makes a turn every 20 us. "mailbox" posts to the
- * mailbox of the loop's timingwheel; "mutex" locks the timingwheel instead.
+ * threads. N threads have requests with a timeout, all answered in time: a
+ * request is two posts, which start a timer and cancel an earlier one. One loop
+ * makes a turn every 20 us. "mailbox" posts to the mailbox of the loop's
+ * timingwheel; "mutex" locks the timingwheel instead.
  */
 #define _POSIX_C_SOURCE 200809L
 
