@@ -16,6 +16,7 @@
    HOW DO I ...    sixteen tasks           - functions -   a comment on each
    PROMISES        eleven, in order        HOW IT WORKS    before the code
                                            CHANGES         at the end
+   The tests compile the code that is marked `example:`.
 
 
    SYNOPSIS
@@ -117,7 +118,7 @@
 
    turn         a round of your loop
    call         of tw_advance_clock, tw_advance_clock_limit or tw_poll
-   clock        how far the timingwheel has advanced, in ticks; yours is called
+   clock        how far the timingwheel has advanced. What you read is called
                 your clock
    tick         tick n is the time n * `tick`, even if `start` is not 0; a
                 timer's tick is the deadline, rounded up
@@ -149,7 +150,8 @@
    A period shorter than a tick fires at most once per tick, one shorter than a
    turn at most once per call, and each firing stands for `missed` + 1 periods.
    Instead, tw_after(now, period) drifts, and tw_after(tw_deadline(timer),
-   period) makes up for what was missed: once per call while it is overdue.
+   period) makes up for what was missed: the timer fires for each period, all in
+   the same call, which tw_advance_clock_limit can bound.
 
    Stop everything? Call tw_destroy, then free the owners of the timers. In a
    callback call tw_drain instead.
@@ -173,14 +175,15 @@
    twice as long. In a program that counts in a unit of its own, keep the unit,
    with tick 1.
 
-   Choose wheel_size? A timer never cascades if its delay is below wheel_size
-   ticks, at most once if it is below wheel_size^2, and so on. So 256 suits
-   delays of up to a minute, in ticks of 1 ms. Entries of a store live longer:
-   take a coarser tick there, or 1,024. The same helps with 100,000 requests
-   that nearly all end before a timeout of half a second, because then none
-   cascades in vain. Take 16 if a program has many timingwheels with few timers
-   each, or if one lives only for a request, because each wheel of 256 has 33 KB
-   to clear. The least memory is wheel_size 4.
+   Choose wheel_size? A timer cascades not at all if its delay is at most
+   wheel_size - 1 ticks, at most once if it is at most wheel_size^2 - 1, and so
+   on, if the clock is up to date at the start, and nothing postpones the timer.
+   So 256 suits delays of up to a minute, in ticks of 1 ms. Entries of a store
+   live longer: take a coarser tick there, or 1,024. The same helps with 100,000
+   requests that nearly all end before a timeout of half a second, because then
+   none cascades in vain. Take 16 if a program has many timingwheels with few
+   timers each, or if one lives only for a request, because each wheel of 256
+   has 33 KB to clear. The least memory is wheel_size 4.
 
    Do without malloc? See CONFIGURATION, and test/recipes/static.c.
 
@@ -205,7 +208,8 @@
 
    PROMISES
 
-    1. Never early. A timer fires in the first call that reaches its tick.
+    1. Never early. A timer fires in the first call that reaches its tick, or,
+       if a limit stops that call, in a later one.
 
     2. Order. Overdue timers fire first, in start order. Then timers fire in
        order of tick, and within a tick in start order. A timer may take any
@@ -222,12 +226,11 @@
        clock fires only overdue timers and what an unfinished call has left.
 
     5. Overdue timers fire in the next call, with any `now`. An overdue timer
-       started in a callback waits for the next call, so no timer can hold up
-       the loop. A call that first finishes an unfinished one counts as two: a
-       timer that restarts itself overdue may fire twice in it. So a periodic
-       timer fires at most once per call while it is overdue. With
-       tw_next_period it is not overdue, and fires at most once per tick and
-       call.
+       started in a callback waits for the next call, so a timer that starts
+       itself for 0 again and again does not hold up the loop. With
+       tw_next_period and a reading of your clock, a periodic timer fires at
+       most once per call. But a call that first finishes an unfinished one
+       counts as two.
 
     6. Waking up. tw_next_deadline is never late, and answers in an unfinished
        call as after a whole one, once no timer of the call is left. Its answer
@@ -239,11 +242,15 @@
        - or if it was alone in its bucket, postponed or not: so an idle timeout
          that is started, postponed and cancelled wakes nobody.
        The answer is then at once the deadline after. It is found among the
-       timers of each wheel's first bucket, if these are at most 43 (95 without
-       64-bit pointers). It can be early if such a bucket has more timers and
-       its earliest has left or was postponed, or if one was postponed out of
-       the bucket's step. A program that computes the time from the sleep it
-       planned goes wrong by an early answer: read the clock.
+       timers of each wheel's first bucket, if these are fewer than 44 (96
+       without 64-bit pointers). It can be early
+       - if such a bucket has more timers, and its earliest has left or was
+         postponed;
+       - if a timer was postponed out of the bucket's step;
+       - later on, at the deadline of a timer that was not the next when it left
+         or was postponed.
+       A program that computes the time from the sleep it planned goes wrong by
+       an early answer: read the clock.
 
     7. O(1). Start, cancel, postpone and move take a fixed number of steps in
        every single call; only creating a wheel takes longer. A call that
@@ -282,10 +289,11 @@
          came within one second, as after a restart, it moves about 1,800.
        - Of 100,000 timers due within the same 256 ticks, a call per tick moves
          391.
-       - After any restarts and cancels, a call per tick moves of such a bucket
-         at most 1 / wheel_size of the most timers that were pending at once
-         since it began to fill, rounded up to a multiple of 8. Each wheel may
-         have one such bucket.
+       - Whatever was restarted and cancelled, a call per tick moves at most
+         1 / wheel_size of the most timers that were pending at once since the
+         bucket began to fill, rounded up to a multiple of 8. With wheel_size
+         256 and never more than 20,000 pending, that is 80 timers. Each wheel
+         may have one such bucket.
        A smaller bucket moves in one call. So does any bucket after a loop has
        slept through the step before it, or after an exception has left
        tw_drain. Timers of one single tick that were all postponed are placed
@@ -293,11 +301,11 @@
 
    11. Callbacks may start, cancel, postpone and move any timer, visit, find,
        drain, reserve and collect, and free the timer that fired, or a cancelled
-       one, but not the timingwheel. Inside them advance, poll, trim
-       and destroy do nothing, and are misuse for TW_DEBUG. If the
-       implementation is C++, callbacks, visitors and matchers may throw. A call
-       is then unfinished, and tw_foreach and tw_find have ended; for tw_drain
-       see its comment. A longjmp, or a throw through C, breaks tw.
+       one, but not the timingwheel. Inside them advance, poll, trim and destroy
+       do nothing, and are misuse for TW_DEBUG. If the implementation is C++,
+       callbacks, visitors and matchers may throw. A call is then unfinished,
+       and tw_foreach and tw_find have ended; for tw_drain see its comment. A
+       longjmp, or a throw through C, breaks tw.
 
 
    COSTS
@@ -362,10 +370,11 @@
    a timer with an impossible state, or    (another unit?)
      pending in another timingwheel      a `now`, not 0, over 1,000 ticks below
    tw_move into a pending timer            the latest, also of tw_wait (a clock
-   what a callback (promise 11), a         set back? another unit?)
-     visitor, TW_MALLOC must not call    `latest` before `earliest`
-   a visitor of tw_foreach that cancels  a zeroed timer fires (without
-     another timer                         tw_timer_init it has no callback)
+   advance, poll, trim or destroy in a     set back? another unit?)
+     callback or visitor                 `latest` before `earliest`
+   any call in TW_MALLOC or TW_FREE      a zeroed timer fires (without
+   a visitor of tw_foreach that cancels    tw_timer_init it has no callback)
+     another timer
    a pending timer freed, copied, moved
      or overwritten, once a call finds
      the broken links
@@ -650,7 +659,8 @@ struct tw_mailbox {
  *
  * All are O(1), unless the comment says otherwise; "a pass" looks at all timers
  * and at all buckets that may have timers. Functions that only ask take NULL
- * for the timingwheel or timer, and answer as if nothing were pending.
+ * for the timingwheel or timer, and answer as if nothing were pending. Those
+ * that return a status return TW_EINVAL for NULL, which is misuse.
  * TW_STATIC declares functions only in the implementing file. */
 
 #if !defined(TWI_DECLARED) &&               \
@@ -782,8 +792,8 @@ TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest);
  * then unchanged. The time is never late, and only early after timers were
  * cancelled, postponed, restarted or drained (promise 6). After the next timer
  * has left, and until a call has ended, each answer costs a step per wheel, per
- * timer of the wheels' first buckets (of at most 44, or 96), and per bucket
- * emptied by cancels. */
+ * timer of the wheels' first buckets (of at most 44 in each, or 96), and per
+ * bucket emptied by cancels. */
 TW_DEF bool tw_next_deadline(const timingwheel *tw, uint64_t *deadline);
 
 /* Moves the clock to `now` and fires, in order, every timer due by then.
@@ -853,8 +863,8 @@ TW_DEF uint64_t tw_now(const timingwheel *tw);
 /* Returns the number of pending timers. */
 TW_DEF size_t tw_count(const timingwheel *tw);
 
-/* Fills *stats. Costs a look at the buckets that may have timers, but at no
- * timer: microseconds, however many are pending. */
+/* Fills *stats. Costs a look at each bucket that may have timers, but at no
+ * timer. */
 TW_DEF void tw_get_stats(const timingwheel *tw, tw_stats *stats);
 
 /* Returns a sentence: the meaning of a status, and the remedy. Never NULL. */
@@ -863,9 +873,10 @@ TW_DEF const char *tw_strerror(int status);
 /* Calls `visit` for every pending timer, and returns the number of timers
  * visited. Timers of one tick are visited in start order (with the exceptions
  * of promise 2), ticks in no order. Allowed in a callback. A visitor may cancel
- * and free, move, or postpone the visited timer, but must not touch another,
- * which may be the next to visit. Inside a visitor tw_start and tw_reserve
- * return TW_EBUSY, and tw_foreach and tw_drain return 0. Costs a pass. */
+ * and free, move, or postpone to a later deadline the visited timer, but must
+ * not touch another, which may be the next to visit. Inside a visitor tw_start
+ * and tw_reserve return TW_EBUSY, and tw_foreach and tw_drain return 0. Costs a
+ * pass. */
 TW_DEF size_t tw_foreach(timingwheel *tw, tw_visitor *visit,
                          void *context) TWI_THROWS;
 
@@ -884,10 +895,11 @@ TW_DEF tw_timer *tw_find(const timingwheel *tw, tw_matcher *match,
  * NULL (the clock is then UINT64_MAX for good, and every later start overdue:
  * only before tw_destroy). A visitor may start, cancel and free timers; started
  * timers are not visited. Timers that await a visit are pending, but never wake
- * the loop. If a visitor throws, the timers not yet visited stay pending, and
- * may fire anywhere within their ticks; the next call places all of them again,
- * and a running call may fire overdue timers that one of its callbacks has
- * started. Allowed in a callback. Costs a pass. */
+ * the loop. Allowed in a callback. Costs a pass.
+ *
+ * If a visitor throws, the timers not yet visited stay pending, and may fire
+ * anywhere within their ticks. The next call places all of them again. The call
+ * that runs may fire overdue timers that one of its callbacks has started. */
 TW_DEF size_t tw_drain(timingwheel *tw, tw_visitor *visit,
                        void *context) TWI_THROWS;
 
@@ -929,9 +941,9 @@ TW_DEF void tw_post_start(tw_mailbox *box, tw_remote *remote,
 TW_DEF void tw_post_cancel(tw_mailbox *box, tw_remote *remote);
 
 /* The timingwheel's thread: applies all requests posted before this call, in
- * order of first post, and returns 0. Where no timer can start, inside
- * tw_foreach, TW_MALLOC or TW_FREE, and while no timingwheel is set up, every
- * request stays where it is, and the result is 1. Returns 0 if box is NULL.
+ * order of first post, and returns 0. Returns 1, which is no count, where no
+ * timer can start: inside tw_foreach, TW_MALLOC or TW_FREE, and while no
+ * timingwheel is set up. Every request then stays. Returns 0 if box is NULL.
  * Fires nothing and never waits. Allowed in a callback. Costs one start or
  * cancel per request. */
 TW_DEF size_t tw_collect(tw_mailbox *box);
@@ -973,8 +985,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
    A *step* of a wheel is what one bucket spans. The wheel's *own step* is the
    step in which the clock is, and its *next step* is the step after. The
-   *reach* of a wheel is the own step of the coarser wheel, and the step after.
-   A timer starts in the finest wheel that reaches its tick.
+   *reach* of a wheel is the own step and the next step of the next coarser
+   wheel. A timer starts in the finest wheel that reaches its tick.
 
    Which wheel reaches a tick follows from the highest bit of the distance: for
    a tick 2^i to 2^(i+1) - 1 ticks ahead of the clock it is wheel_by_bit[i]. The
@@ -1004,15 +1016,28 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
        move down       to cascade to the next finer wheel
        move ahead      to move down before the bucket comes up
-       few, large      up to TWI_FEW timers (12, on small machines 64);
-                       TWI_LARGE timers (32) or more, as `most` says
+       few             up to TWI_FEW timers (12, on small machines 64)
        most            an upper bound of the timers in a bucket
+       large, a crowd  a bucket whose `most` is TWI_LARGE (32), or TWI_CROWD
+                       (32,768), or higher
        handle          to fire a timer, or to place it in another bucket
        outside         the list of timers without memory for their wheel
-       missing         a wheel without buckets, coarser than all others: it
-                       stands for each wheel that does not exist yet, its timers
-                       are those outside, and wheel 0 leads back to it
-       hint            an address to prefetch
+       missing         a wheel without buckets, which stands for each wheel
+                       that does not exist yet. Its timers are those outside.
+                       It comes after the coarsest wheel, and wheel 0 leads back
+                       to it
+       hint            an address to prefetch (TW_DEBUG prints other hints)
+
+   FUNCTIONS, from the outside in:
+
+       twi_start       state and count; a rare case is twi_start_slow's
+       twi_place       finds the wheel, or adds it, or puts the timer outside
+       twi_put         bucket, mark, quiet ticks
+       twi_insert      ring
+
+       twi_remove      state and count
+       twi_leave       next_time and key_in_doubt
+       twi_unlink      ring
 
    THE LIFE OF A TIMER. With wheels of 256, the clock is at tick 0, and a timer
    starts for tick 0x012c05:
@@ -1030,9 +1055,11 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
      call comes each tick, the bucket is empty at 0x012c00. If one comes each 64
      ticks, 250 timers are left, which move when the bucket comes up.
    - In wheel 0 the timer is in bucket 005, with the timers of its tick alone.
-     Wheel 0 is the head of the delay queue, with quiet tick 0x012c04. A call
-     for a later time sets the clock to 0x012c05, takes the first timer out of
-     the bucket, calls back, and goes on with the next timer.
+     Both wheels have the key 0x012c04 now. A call for a later time sets the
+     clock to 0x012c05. Wheel 1 comes up first, being coarser. Its bucket is
+     empty, and the wheel takes the quiet tick of its next bucket for its key.
+     Then wheel 0 comes up. The call takes the first timer out of the bucket,
+     calls back, and goes on with the next timer.
    - If bucket 12c has 12 timers or fewer when it comes up, none moves: they
      fire in place, each at its tick.
 
@@ -1068,21 +1095,22 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
            the list is empty, and all wheels are quiet up to the target: done
            the limit is reached:        the call is unfinished; stop
            the list has a timer:        fire it (not due: place it again)
-           else the clock moves to the tick after the least quiet tick.
-           `missing` has come up: its due timers go to the list, others to
-           their wheels. Or in the bucket that has come up,
-           - nothing is left:           the wheel takes the quiet tick of its
+           else the clock moves to the tick after the least quiet tick. What
+           comes up is
+           - `missing`:                 its due timers go to the list, others
+                                        to their wheels
+           - an empty bucket:           the wheel takes the quiet tick of its
                                         next bucket for its key
            - a crowd, in a coarse wheel: move all down one wheel
-           - wheel 0:                   fire the first timer (not due: place
+           - a bucket of wheel 0:       fire the first timer (not due: place
                                         it again)
-           - the first two are due, or
-             a lone timer is:           fire the first
-           - few timers:                fire the first due timer, if any; raise
+           - one whose first two timers
+             are due, or its only one:  fire the first
+           - one with few timers:       fire the first due timer, if any; raise
                                         the quiet tick to before the earliest
                                         of the others
-           - more timers, or one was postponed out of the step: move all down
-             one wheel, and place the postponed ones again
+           - one with more timers, or with one that was postponed out of the
+             step: move all down one wheel, and place the postponed ones again
        done: the clock moves to the target; large buckets move ahead; if timers
              have left, the first key is corrected; next_time becomes its time,
              unless a timer waits in the list of the next call
@@ -1095,41 +1123,55 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    call. No timer starts in the bucket of a wheel's next step, because the next
    finer wheel reaches that step. So this bucket can move down in time:
 
-       clock    moved_tick       clock_tick    the bucket comes up
+                moved_tick       clock_tick
        own step    |------ d ------>|<-- r -->|
-       next step                              |------------------|
+       next step                              |-- the bucket's ticks --|
 
    A call that moves the clock to d ticks after the wheel's last move, or after
    its own step began if that is later, and r ticks before its next step, moves
-   the fraction d/(d+r) of the timers left. So each call pays for the time
-   passed. ahead_tick says when the next batch is due, and calls before that
-   tick do not look. A bucket that has begun goes on, however few are left,
-   until its step begins: moved_tick tells that it has begun, because it lies
-   after the first tick of the own step. For the last two batches `most` is
-   raised, so that their share does not shrink, and they have moved before the
-   step begins, too. Restarts and cancels make `most` too high, and the share
-   with it, so `most` is cut to the number of pending timers.
+   most * d/(d+r) timers. So each call pays for the time passed. ahead_tick says
+   when the next batch is due, and calls before that tick do not look. That is
+   r / (most/8 + 1) ticks later: most/8 batches are left, which divide the rest
+   of the step so that the last one comes before its end. If a bucket becomes
+   large, ahead_tick becomes the clock, and the end of the call looks.
+
+   A bucket that has begun goes on, however few are left, until its step begins:
+   moved_tick tells that it has begun, because it lies after the first tick of
+   the own step. If fewer than two batches are left, `most` is raised to two, so
+   that the share does not shrink to single timers. Of more timers a last share
+   may be left when the step begins. It moves when the bucket comes up, and is
+   no larger than the shares before. Restarts and cancels make `most` too high,
+   and the share with it, so `most` is cut to the number of pending timers. A
+   limit may cut a share short: what is left pays in the calls that follow.
 
    Timers that move down may make the next step's bucket large. They must not
-   pay for the time before they came: moved_tick becomes the clock before this
-   call, if they move while the call fires, or the clock now, if they move at
-   its end. Both are clock_time, which twi_end_call sets between the two.
+   pay for the time before they came, so moved_tick becomes the tick of
+   clock_time. While a call fires, clock_time still is the `now` of the call
+   before. twi_end_call sets it to the `now` of this call, before buckets move
+   ahead.
 
    KEYS AFTER CANCELS. When a timer leaves its bucket, by a cancel, restart or
    drain, the quiet ticks stay. So the first key may be too low, and would wake
-   the loop for nothing. Two things prevent that:
+   the loop for nothing. The wait before the next call has one remedy, and the
+   call another:
 
    - next_time, the time of the first key, becomes 0 if the timer may be the one
      that is due next. Then tw_wait searches the first buckets of the wheels,
      and changes nothing.
    - key_in_doubt makes the end of the next call look at the first key. If the
-     first timer of its bucket is for the tick after the key, the key is right,
-     and the doubt stays, for the next first key. Else a walk through the bucket
-     raises the key, and the wheel that is the first now is looked at. A walk
-     that does not raise the key ends the doubt: the key is right, or the bucket
-     has too many timers to walk through, and the key may cost one call that
-     fires nothing. (A key only rises there, so that a call makes a walk or two
-     per wheel.)
+     first timer of its bucket is for the tick after the key, the key is right.
+     The doubt stays, for a later first key. If not, a walk through the bucket
+     looks for its true quiet tick. Is that higher than the key, the key rises,
+     and the wheel that has the first key now is looked at. If not, the doubt
+     ends. (A key only rises there, so that a call makes a walk or two per
+     wheel.)
+
+   Keys after the first one may stay too low, and each may cost one call that
+   fires nothing. For example, timers start for 700 and 600, in one bucket of
+   wheel 1, and for 200000 and 210000, in one of wheel 2. The timer for 200000
+   is cancelled. The next call looks at the first key, 599. The bucket begins
+   with the timer for 700, and a walk finds 599 again, so the doubt ends. After
+   700 the loop wakes at 200000, and that call fires nothing.
 
    A walk ends after TWI_FEW + TWI_LARGE timers, so that it is short; then the
    bucket's own quiet tick stands. If next_time does not become 0 although it
@@ -1165,7 +1207,7 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    WHAT MAY BE WRONG, within these invariants, and costs only time: a hint, a
    mark of an empty bucket, `recent`; a quiet tick, next_time or ahead_tick that
    is too low; `most` or large_tick that is too high; a moved_tick that is too
-   low (but no later than the clock).
+   low. But moved_tick must not lie after the clock.
 */
 
 #ifndef TWI_STRUCTS
@@ -1249,8 +1291,8 @@ struct timingwheel {
     uint64_t clock_time; /* `start`, or the highest `now` of a call that ended:
                             not cut to a tick; behind clock_tick in a call */
     uint64_t next_time;  /* when the next timer is due, or too early, never too
-                            late. UINT64_MAX: perhaps never. 0:
-                            not known, or work is left, so that no call is
+                            late. UINT64_MAX: never, or at the last time of all.
+                            0: not known, or work is left, so that no call is
                             skipped (invariant 6) */
     size_t count;        /* timers pending */
     uint64_t fired;      /* timers fired since tw_init */
@@ -2383,7 +2425,8 @@ twi_handle_coarse(timingwheel *tw, twi_wheel *wheel, twi_bucket *bucket)
 }
 
 /* True if the first two timers of a bucket are due, or the only one. */
-static inline bool twi_are_due(const timingwheel *tw, const twi_bucket *bucket)
+static inline bool twi_first_two_are_due(const timingwheel *tw,
+                                         const twi_bucket *bucket)
 {
     twi_link *first = bucket->ring.next;
     twi_rule_ring(tw->called, bucket);
@@ -2405,7 +2448,7 @@ static inline tw_timer *twi_handle_bucket(timingwheel *tw, twi_wheel *wheel)
     if (!twi_is_empty(bucket)) {
         if (wheel->shift != 0 && bucket->most >= TWI_CROWD)
             twi_move_down(tw, wheel, tw->clock_tick, UINT64_MAX);
-        else if (wheel->shift == 0 || twi_are_due(tw, bucket))
+        else if (wheel->shift == 0 || twi_first_two_are_due(tw, bucket))
             timer = twi_handle_first(tw, bucket);
         else
             timer = twi_handle_coarse(tw, wheel, bucket);
@@ -2431,7 +2474,7 @@ twi_move_share(timingwheel *tw, twi_wheel *wheel, uint64_t own, uint64_t next)
     unsigned cut = wheel->shift < 24 ? 0 : wheel->shift - 24;
     uint64_t passed = (tw->clock_tick - from) >> cut; /* d */
     uint64_t span = ((next - from - 1) >> cut) + 1;   /* d + r */
-    if (passed != 0) { /* else short times add up */
+    if (passed != 0) { /* 0: moved_tick stays, so that short times add up */
         twi_move_down(tw, wheel, next,
                       (bucket->most * passed + span - 1) / span);
         wheel->moved_tick = tw->clock_tick;
