@@ -75,11 +75,7 @@ if ! [ -s "$build.list" ]; then
     exit 2
 fi
 processors=$(getconf _NPROCESSORS_ONLN)
-if [ -z "${ONLY:-}" ]; then
-    echo "takes $((50 / processors)) minutes on $processors idle processors"
-else
-    echo "$(grep -c . "$build.list") of the parts: minutes in place of" \
-        "$((50 / processors)) on $processors idle processors"
-fi
+echo "$(grep -c . "$build.list") parts; all take $((50 / processors)) minutes" \
+    "on $processors idle processors"
 echo "seed $SEED; to repeat: SEED=$SEED make check"
 LIMIT=1800 LATER=1800 KEEP=$build test/run.sh <"$build.list"

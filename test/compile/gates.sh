@@ -1,8 +1,10 @@
 #!/bin/sh
 # gates.sh - what timingwheel.h must be before it runs: the header compiles
 # everywhere without a warning, refuses wrong uses, leaks no name, and its code
-# stays small. Prints TAP. Run from the top of the repository. A case without
-# its tool is skipped with a warning.
+# stays small. Prints TAP. A case without its tool is skipped with a warning.
+# Run from the top of the repository:
+#
+#     test/compile/gates.sh
 #
 # Nothing in test/compile runs timers for long. interface.sh compares the public
 # interface with a list, and lint.sh checks the text of all files: format,
@@ -141,8 +143,7 @@ c_cases() {
         "$threads_refused"
     user=$c
     expect "$c, C90 declarations over C99 code" links implementation c90 \
-        -Wno-pedantic
-    expect "$c, two units" links implementation c99 -Wcast-align -Wcast-qual
+        -Wno-pedantic -Wcast-align -Wcast-qual
     expect "$c, two units with threads" links threads c11 -DTIMINGWHEEL_THREADS
 }
 
@@ -175,11 +176,6 @@ for c in gcc clang; do
     if have "$c"; then c_cases; else skip "$c" "$c is missing"; fi
     if have "$cxx"; then cxx_cases; else skip "$cxx" "$cxx is missing"; fi
 done
-if test/lib/runner32.sh >"$build/runner"; then
-    expect 'gcc -m32, no warning' compile gcc c99 implementation -m32
-else
-    skip 'gcc -m32' 'gcc -m32 does not work: make deps-check'
-fi
 
 # ---------------------------------------------------------------- machines ---
 
@@ -203,16 +199,6 @@ reads() {
     done
 }
 
-# The program that stands for all tests where there is no make. The headers of
-# the C library are those of this system, whose types have other sizes: -w.
-reads_scripts() {
-    test/contract/texts.sh >"$build/texts.h"
-    clang --target=x86_64-pc-windows-msvc -fsyntax-only -fms-compatibility \
-        "$@" -std=c11 -w -I"$build" '-DSCRIPT_TEXT="texts.h"' -D__extension__= \
-        -isystem /usr/include/x86_64-linux-gnu -isystem /usr/include \
-        test/contract/scripts.c
-}
-
 if have clang; then
     for machine in $machines; do
         case $machine in
@@ -224,8 +210,6 @@ if have clang; then
         *) expect "clang for $machine" reads "$machine" ;;
         esac
     done
-    [ "$(uname -m)" != x86_64 ] ||
-        expect 'clang for Windows, scripts.c' reads_scripts -U__clang__
 else
     skip 'other systems' 'clang is missing'
 fi
@@ -286,15 +270,6 @@ prefetches() {
     grep -q 'prefetch[a-z0-9]* *[0-9a-fx]*(' "$build/instructions"
 }
 
-# Functions over 40 lines.
-long_functions() {
-    ctags -x --language-force=C --c-kinds=f --_xformat='%N %n %e' "$header" \
-        >"$build/functions" || return
-    grep -q '^tw_start ' "$build/functions" || echo "tw_start is missing"
-    awk '$3 - $2 >= 40 { print $1 ": " $3 - $2 + 1 " lines" }' \
-        "$build/functions"
-}
-
 # costs COLUMN PREFIX [FLAG...]: the table COSTS of the manual is true for the
 # machine of PREFIXgcc. KB are thousands of bytes.
 costs() {
@@ -330,10 +305,9 @@ costs() {
 }
 
 if have ctags && ctags --version 2>/dev/null | grep -q Universal; then
-    expect_nothing 'no function over 40 lines' long_functions
     expect_nothing 'prefix of the macros, types and functions' foreign_tags
 else
-    skip 'functions of the header' 'universal-ctags is missing'
+    skip 'prefix of the names' 'universal-ctags is missing'
 fi
 if have gcc && have objdump && [ "$(uname -m)" = x86_64 ]; then
     for level in -Os -O1 -O2 -O3; do

@@ -24,6 +24,8 @@ for folder in now next; do
     printf '#define TIMINGWHEEL_IMPLEMENTATION\n#include "timingwheel.h"\n' \
         >"$build/$folder/all.c"
 done
+printf '#include "timingwheel.h"\nint main(void) { return 0; }\n' \
+    >"$build/now/alone.c"
 version=$(echo TWI_VERSION | cat "$build/now/all.c" - |
     $cc -E -P -I"$build/now" -x c - | tail -n 1)
 
@@ -94,8 +96,6 @@ refused() {
 
 # links_alone FLAG...: a file that sees the header, without an implementation.
 links_alone() {
-    printf '#include "timingwheel.h"\nint main(void) { return 0; }\n' \
-        >"$build/now/alone.c"
     $cc "$@" -o "$build/alone" "$build/now/alone.c"
 }
 expect 'a file of this version alone is refused' refused "$version" links_alone
@@ -106,7 +106,7 @@ expect 'a file with TW_STATIC refers to nothing' links_alone -DTW_STATIC
 
 # one_version COMPILER FLAG...: files of `now` and `next` do not link.
 one_version() {
-    set -- "$@" -w -o "$build/caller" test/compile/caller.c
+    set -- "$@" -w -o "$build/alone" "$build/now/alone.c"
     "$@" "$build/now/all.c" &&
         refused "undefined.*$version" "$@" "$build/next/all.c"
 }

@@ -1,8 +1,10 @@
 #!/bin/sh
 # lint.sh - the text of the repository: warnings of gcc and clang in each
 # program, the format, line lengths, the licence; shellcheck for the scripts and
-# static analysis for the header. Prints TAP. Run from the top of the
-# repository. A case without its tool is skipped with a warning.
+# static analysis for the header. Prints TAP. A case without its tool is skipped
+# with a warning. Run from the top of the repository:
+#
+#     test/compile/lint.sh
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -10,11 +12,8 @@ set -u
 build=.build/lint
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
 . test/lib/tap.sh
-. test/compile/subjects.sh
 rm -rf "$build"
 mkdir -p "$build"
-write_subjects
-all=$build/threads.c # the whole header, with the mailbox
 
 # The program text of the repository, one file a line.
 programs() {
@@ -104,11 +103,14 @@ fi
 # -Wno-analyzer-malloc-leak: a wheel stands in the memory that it points to, at
 # an address that was rounded up through an integer, and gcc 12 loses sight of
 # the wheel. LeakSanitizer and valgrind look for leaks in every test.
-expect 'gcc -fanalyzer finds nothing' gcc -std=c11 -I. -O1 -fanalyzer \
-    -Wno-analyzer-malloc-leak -Werror -c -o "$build/object.o" "$all"
+whole='-std=c11 -DTIMINGWHEEL_THREADS -DTIMINGWHEEL_IMPLEMENTATION -x c'
+# shellcheck disable=SC2086
+expect 'gcc -fanalyzer finds nothing' gcc -O1 -fanalyzer -Werror \
+    -Wno-analyzer-malloc-leak $whole -c -o "$build/object.o" timingwheel.h
 if have clang; then
-    expect 'clang --analyze finds nothing' clang --analyze -Werror -std=c11 \
-        -I. --analyzer-output text "$all"
+    # shellcheck disable=SC2086
+    expect 'clang --analyze finds nothing' clang --analyze -Werror \
+        --analyzer-output text $whole timingwheel.h
 else
     skip 'clang --analyze' 'clang is missing'
 fi

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154
-# subjects.sh - the ways to include the header, as small files for gates.sh and
-# lint.sh. write_subjects writes the files to $build.
+# subjects.sh - the ways to include the header, as small files for gates.sh.
+# write_subjects writes the files to $build.
 #
 # SPDX-License-Identifier: MIT
 

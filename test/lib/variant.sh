@@ -58,21 +58,16 @@ esac
 compiler=$1 flags=$2
 shift 2
 
-# options PROGRAM
-options() {
-    case $1 in
-    random) echo --seed "$seed" --operations $operations ;;
-    esac
-}
-
 # runs SOURCE: compiles and runs a program.
-# shellcheck disable=SC2046,SC2086
+# shellcheck disable=SC2086
 runs() {
-    program=$(basename "${1%.c*}")
+    program=$(basename "${1%.c*}") options=
+    [ "$program" != random ] ||
+        options="--seed $seed --operations $operations"
     test/lib/compile.sh "$build/$program" "$1" $compiler $flags -w ||
         return
     LLVM_PROFILE_FILE=$build/$program.profraw timeout 900 \
-        $runner "$build/$program" $(options $program) \
+        $runner "$build/$program" $options \
         >"$build/$program.said" 2>&1 && return
     echo "exit status $?; again: SEED=$seed test/lib/variant.sh $kind $program"
     sed -i '/^ok /d; /^Shadow bytes/,/Right alloca/d' "$build/$program.said"

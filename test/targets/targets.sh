@@ -6,8 +6,7 @@
 #
 #     test/targets/targets.sh [WORD...]      targets whose names have the word
 #
-# The AVR has 8 KB of memory, and a program of its own, avr.c. cortex-m3.ld and
-# vectors.c start a program on the Cortex-M3.
+# The AVR has 8 KB of memory, and a program of its own, avr.c.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -15,99 +14,74 @@ set -u
 build=.build/targets
 rm -rf "$build"
 mkdir -p "$build"
-operations=300000
 seed=$(test/lib/seed.sh) || exit 2
 chosen=$(echo "$*" | tr ' ' '|')
+# shellcheck disable=SC3045
+ulimit -t 300 # seconds of a processor, for each program
 
 test/contract/texts.sh >"$build/texts.h"
 
-# judge TARGET WHAT: what the program printed to $build/said is TAP without a
-# failure. simavr adds colours.
-judge() {
+is_chosen() {
+    echo "$1" | grep -qE "${chosen:-.}"
+}
+
+# runs TARGET PROGRAM COMPILER FLAG...: compiles a program, and runs it by
+# $runner with $options. The program must print TAP without a failure. simavr
+# adds colours.
+runs() {
+    title="$1: ${2#*/}" binary=$build/${2#*/}-$1 program=test/$2.c
+    shift 2
+    if ! "$@" -std=c99 -I. "-I$build" '-DSCRIPT_TEXT="texts.h"' \
+        -o "$binary" "$program" >"$build/said" 2>&1; then
+        fail "$title compiles" "$build/said"
+        return
+    fi
+    # shellcheck disable=SC2086
+    $runner "$binary" $options >"$build/said" 2>&1 </dev/null
     sed -i 's/\r//g; s/\x1b\[[0-9]*m//g' "$build/said"
     passed=$(grep -ac '^ok ' "$build/said")
     if [ "$passed" != 0 ] && ! grep -aq 'not ok ' "$build/said" &&
         grep -aq '1\.\.[0-9]' "$build/said"; then
-        pass "$1: $2"
+        pass "$title"
         echo "# $passed cases"
     else
         grep -a -B 9 'not ok ' "$build/said" >"$build/why" ||
             tail -n 20 "$build/said" >"$build/why"
-        fail "$1: $2" "$build/why"
+        fail "$title" "$build/why"
     fi
-}
-
-# compile TARGET WHAT COMPILER FLAG...
-compile() {
-    target=$1 what=$2
-    shift 2
-    "$@" -std=c99 -I. "-I$build" '-DSCRIPT_TEXT="texts.h"' \
-        >"$build/said" 2>&1 && return
-    fail "$target: $what compiles" "$build/said"
-    return 1
-}
-
-# missing TARGET TOOL...: skips the target if it was not chosen, or if one of
-# the tools is missing.
-missing() {
-    echo "$1" | grep -qE "${chosen:-.}" || return 0
-    target=$1
-    shift
-    for tool; do
-        if [ -n "$tool" ] && ! have "$tool"; then
-            skip "$target" "$tool is missing"
-            return 0
-        fi
-    done
-    return 1
 }
 
 # target NAME RUNNER COMPILER FLAG...: RUNNER is a command or nothing.
 target() {
     name=$1 runner=$2
     shift 2
-    ! missing "$name" "$1" "${runner%% *}" || return
-    if ! "$@" -o "$build/empty" test/compile/empty.c >/dev/null 2>&1; then
-        skip "$name" "$* links no program"
+    is_chosen "$name" || return
+    if ! "$@" -o "$build/empty-$name" test/compile/empty.c >/dev/null 2>&1 ||
+        ! $runner "$build/empty-$name" >/dev/null 2>&1; then
+        skip "$name" "$1 or ${runner:-its program} does not work here"
         return
     fi
-    for program in contract/scripts search/random; do
-        what=${program#*/} options=
-        [ "$what" = scripts ] || options="--seed $seed --operations $operations"
-        compile "$name" "$what" "$@" -O2 -o "$build/$what-$name" \
-            "test/$program.c" || continue
-        # shellcheck disable=SC2086
-        timeout 300 $runner "$build/$what-$name" $options >"$build/said" 2>&1
-        judge "$name" "$what"
-    done
+    options=
+    runs "$name" contract/scripts "$@" -O2
+    options="--seed $seed --operations 300000"
+    runs "$name" search/random "$@" -O2
 }
 
+# The Cortex-M3 begins with two addresses at 0: the stack, and the C library.
 # Debian's newlib has PRIu64 only if it thinks that the compiler has int64_t.
-cortex_m3() {
-    ! missing cortex-m3 arm-none-eabi-gcc qemu-system-arm || return
-    for program in contract/scripts search/random; do
-        compile cortex-m3 $program arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb \
-            -O2 -D__int64_t_defined=1 --specs=rdimon.specs \
-            -T test/targets/cortex-m3.ld -o "$build/m3.elf" \
-            test/targets/vectors.c "test/$program.c" ||
-            continue
-        arguments=arg=random,arg=--seed,arg=$seed,arg=--operations
-        arguments=$arguments,arg=$((operations / 3))
-        [ $program = search/random ] || arguments=arg=scripts
-        timeout 300 qemu-system-arm -M mps2-an385 -nographic -monitor none \
-            -serial none -kernel "$build/m3.elf" -semihosting-config \
-            "enable=on,target=native,$arguments" >"$build/said" 2>&1 </dev/null
-        judge cortex-m3 ${program#*/}
-    done
+cortex_m3_gcc() {
+    printf '.section .vectors, "a"\n.word 0x400000, _start\n' |
+        arm-none-eabi-as -o "$build/vectors.o" &&
+        arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -D__int64_t_defined=1 \
+            --specs=rdimon.specs -Wl,--section-start=.vectors=0 \
+            "$build/vectors.o" "$@"
 }
 
-avr() {
-    ! missing avr avr-gcc simavr || return
-    compile avr timers avr-gcc -mmcu=atmega2560 -Os -o "$build/avr.elf" \
-        test/targets/avr.c || return
-    timeout 300 simavr -m atmega2560 -f 16000000 "$build/avr.elf" \
-        >"$build/said" 2>&1 </dev/null
-    judge avr timers
+# cortex_m3 PROGRAM ARGUMENT...: runs the program on a board.
+cortex_m3() {
+    qemu-system-arm -M mps2-an385 -nographic -monitor none -serial none \
+        -kernel "$1" -semihosting-config \
+        "enable=on,target=native$(printf ',arg=%s' "$@")"
 }
 
 # Debian's PATH lacks wine64, and its emcc needs NODE_PATH. Without the option,
@@ -127,6 +101,12 @@ target windows.exe wine64 x86_64-w64-mingw32-gcc -static
 ! have wineserver64 || wineserver64 -k || :
 target wasm32.js 'node --no-experimental-fetch' emcc -sENVIRONMENT=node \
     -sALLOW_MEMORY_GROWTH=1
-cortex_m3
-avr
+target cortex-m3 cortex_m3 cortex_m3_gcc
+
+if is_chosen avr && have avr-gcc && have simavr; then
+    runner='simavr -m atmega2560 -f 16000000' options=
+    runs avr targets/avr avr-gcc -mmcu=atmega2560 -Os
+elif is_chosen avr; then
+    skip avr 'avr-gcc or simavr is missing'
+fi
 tap_end

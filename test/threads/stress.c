@@ -1,4 +1,5 @@
-/* stress.c - four threads post to one mailbox, and one loop collects.
+/* stress.c - four threads post to one mailbox, and one loop collects. At the
+ * end, two threads read one timingwheel at once, without a lock.
  *
  *     stress [--posts N] [--seed S]
  *
@@ -17,7 +18,6 @@
  * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
-#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -69,7 +69,7 @@ static atomic_uint_fast64_t posted_once; /* starts of new timers */
 
 /* Counted by the loop. */
 static struct {
-    uint64_t fired, once, freed, sleeps, turns, wrong, lost, takes, failures;
+    uint64_t fired, once, sleeps, turns, wrong, lost, takes, failures;
 } seen;
 
 /* Every eighth time there is no memory. */
@@ -127,7 +127,6 @@ static bool free_round(size_t round)
          it < shared + (round + 1) * SHARED; it++) {
         if (*it != NULL && tw_remote_settled(&(*it)->remote) &&
             !tw_is_pending(&(*it)->remote.timer)) {
-            seen.freed++;
             free(*it);
             *it = NULL;
         }
@@ -252,21 +251,8 @@ static void all_at_once(void)
     CHECK_EQUAL(seen.wrong, 0);
     CHECK_EQUAL(seen.once, atomic_load(&posted_once));
     CHECK(seen.fired > seen.once && seen.failures > 0);
-    printf("# %" PRIu64 " posts, %" PRIu64 " fired, %" PRIu64 " turns, %" PRIu64
-           " sleeps, %" PRIu64 " timers freed, %" PRIu64
-           " allocations failed\n",
-           PRODUCERS * posts, seen.fired, seen.turns, seen.sleeps, seen.freed,
-           seen.failures);
-}
-
-static void wake_ups(void)
-{
     CHECK_EQUAL(seen.lost, 0);
     CHECK(seen.sleeps > 0);
-}
-
-static void all_freed(void)
-{
     for (size_t i = 0; i < rounds * SHARED; i++)
         CHECK(shared[i] == NULL);
     tw_destroy(&tw);
@@ -274,10 +260,60 @@ static void all_freed(void)
     close(event);
 }
 
+/* -------------------------------------------------------------- readers --- */
+
+#define READ 200 /* timers */
+
+static tw_timer timers[READ];
+
+static bool match_none(const tw_timer *timer, void *context)
+{
+    return timer == context;
+}
+
+static void no_line(const char *line, void *context)
+{
+    (void)line, (void)context;
+}
+
+/* All functions of a const timingwheel. They only read. */
+static void *read_all(void *unused)
+{
+    uint64_t next, sum = tw_now(&tw) + tw_count(&tw);
+    tw_stats stats;
+    sum += tw_next_deadline(&tw, &next) ? next : 0;
+    sum += tw_wait(&tw, 0, 99) + tw_check(&tw);
+    sum += tw_find(&tw, match_none, NULL) != NULL;
+    tw_get_stats(&tw, &stats);
+    tw_dump(&tw, no_line, NULL);
+    for (unsigned i = 0; i < READ; i++)
+        sum += tw_deadline(&timers[i]) + tw_remaining(&timers[i], 9) +
+               (uint64_t)tw_timer_state(&timers[i]) + tw_is_pending(&timers[i]);
+    return sum == 0 ? unused : NULL;
+}
+
+/* After most timers have been cancelled, so that a wait searches. */
+static void two_readers(void)
+{
+    pthread_t threads[2];
+    tw_init(&tw, NULL);
+    for (uint64_t i = 0; i < READ; i++) {
+        tw_timer_init(&timers[i], NULL);
+        (void)tw_start(&tw, &timers[i], 5 + i * i);
+    }
+    for (unsigned i = 0; i < READ - 1; i += 1 + i % 3)
+        CHECK(tw_cancel(&tw, &timers[i]));
+    for (unsigned i = 0; i < 2; i++)
+        if (pthread_create(&threads[i], NULL, read_all, NULL) != 0)
+            abort();
+    for (unsigned i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    tw_destroy(&tw);
+}
+
 static const tap_case cases[] = {
-    {"four threads post, one loop collects", all_at_once},
-    {"no wake-up was lost", wake_ups},
-    {"every timer was settled and freed", all_freed},
+    {"four threads post: no post, wake-up or timer is lost", all_at_once},
+    {"two threads read at once", two_readers},
 };
 
 int main(int argc, char **argv)
