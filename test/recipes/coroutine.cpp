@@ -155,7 +155,9 @@ int main()
         } catch (const char *name) {
             std::cout << name << std::endl;
         }
-    tasks.clear(); // the tortoise is asleep
+    tasks.clear(); // the tortoise is asleep, and its stop is on the way
+    tasks.push_back(nap(1ms, {}, slept, stopped));
+    run(fd);
     std::cout << slept << " slept, " << stopped << " stopped, "
               << tw_count(&timers) << " pending" << std::endl;
     tw_destroy(&timers);
