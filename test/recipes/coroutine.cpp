@@ -32,8 +32,8 @@ template <class R, class P> uint64_t to_ns(duration<R, P> d)
 }
 
 // `bool slept = co_await sleep_for(1s, token);` is false if any thread has
-// requested the stop. For coroutines of every type, which may be destroyed in
-// their sleep.
+// requested the stop. For coroutines of every type, also of other libraries. A
+// coroutine may be destroyed in its sleep.
 class [[nodiscard]] sleep_for : tw_remote, public std::suspend_always
 {
     uint64_t deadline;
@@ -71,8 +71,8 @@ class [[nodiscard]] sleep_for : tw_remote, public std::suspend_always
     }
 };
 
-// The least coroutine: it begins in the next turn of `run`, out of which comes
-// what it throws, and ends with its task at the latest.
+// The least that a coroutine needs. It begins in the next turn of `run`, and is
+// destroyed with its task. Exceptions come out of `run`, which may go on.
 struct [[nodiscard]] task {
     struct promise_type {
         using handle = std::coroutine_handle<promise_type>;
@@ -99,15 +99,16 @@ struct [[nodiscard]] task {
     std::unique_ptr<promise_type, void (*)(promise_type *)> coroutine;
 };
 
-static void run(int wake_fd) // until nobody sleeps; the mailbox writes to it
+// Until nobody sleeps. The mailbox writes to wake_fd.
+static void run(int wake_fd)
 {
     while (tw_count(&timers) > 0) {
+        tw_collect(&mailbox); // first, because an exception may have left posts
         eventfd_t wait = tw_wait(&timers, now(), 999999999);
         pollfd input = {wake_fd, POLLIN, 0};
         poll(&input, 1, int((wait + 999999) / 1000000));
         eventfd_read(wake_fd, &wait); // before tw_collect: later posts wake
         tw_advance_clock(&timers, now());
-        tw_collect(&mailbox);
     }
 }
 
