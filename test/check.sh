@@ -78,4 +78,4 @@ processors=$(getconf _NPROCESSORS_ONLN)
 echo "$(grep -c . "$build.list") parts; all take $((50 / processors)) minutes" \
     "on $processors idle processors"
 echo "seed $SEED; to repeat: SEED=$SEED make check"
-LIMIT=1800 LATER=1800 KEEP=$build test/run.sh <"$build.list"
+LIMIT=1800 KEEP=$build test/run.sh <"$build.list"

@@ -2,28 +2,25 @@
 # run.sh - runs commands that print TAP, JOBS at a time, and sums up.
 #
 #     test/run.sh <LIST              each line of LIST is: NAME COMMAND...
-#     LIMIT=1800 LATER=1800 KEEP=FOLDER test/run.sh <LIST
+#     LIMIT=1800 KEEP=FOLDER test/run.sh <LIST
 #
 # Prints a line for each command that has ended, then up to three failed cases
 # of each, with the command that runs the case alone, and at last the names of
 # all failed cases. The last line is `N passed, N failed`. A command counts as
 # one failed case if the command crashes, fails without a failed case, runs
 # another number of cases than planned, or takes longer than LIMIT seconds
-# (120). The commands that begin after that have LATER seconds (10): most would
-# wait for the same mistake. The folder KEEP keeps what each command prints. An
-# interrupt or SIGTERM ends all commands. The exit status is 1 if a case failed
-# or no case ran.
+# (120). The folder KEEP keeps what each command prints. An interrupt or SIGTERM
+# ends all commands. The exit status is 1 if a case failed or no case ran.
 #
 # SPDX-License-Identifier: MIT
 set -u
-export LIMIT="${LIMIT:-120}" LATER="${LATER:-10}"
+export LIMIT="${LIMIT:-120}"
 
 # run_one FOLDER NUMBER: runs the command in one line of the list.
 run_one() {
     line=$(sed -n "$2p" "$1/list")
     said=$1/${line%% *} began=$(date +%s)
     export COMMAND="${line#* }"
-    [ ! -e "$1/is_late" ] || LIMIT=$LATER
     ! command -v timeout >/dev/null || limited="timeout -k 10 $LIMIT"
     # shellcheck disable=SC2086
     ${limited:-} sh -c "$COMMAND" >"$said" 2>&1 </dev/null &
@@ -32,7 +29,6 @@ run_one() {
     wait $!
     status=$?
     rm "$said.pid"
-    [ $status != 124 ] || : >"$1/is_late"
     awk -f test/lib/judge.awk -v name="${line%% *}" -v status=$status \
         -v seconds=$(($(date +%s) - began)) -v result="$said.result" "$said"
 }
@@ -44,7 +40,7 @@ fi
 kept=${KEEP:-$(mktemp -d)}
 [ -n "${KEEP:-}" ] || trap 'rm -rf "$kept"' EXIT
 mkdir -p "$kept"
-rm -f "$kept"/*.result "$kept"/*.pid "$kept"/is_late
+rm -f "$kept"/*.result "$kept"/*.pid
 cat >"$kept/list"
 began=$(date +%s)
 awk '{ print NR }' "$kept/list" >"$kept/numbers"

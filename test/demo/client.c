@@ -171,10 +171,10 @@ int main(int argc, char **argv)
     kill(server, SIGINT); /* which has live connections */
     waitpid(server, &status, 0);
     tw_destroy(&timers);
-    printf("\n%s clients fell silent: the server has cut all but the latest.\n"
+    printf("\n%lu clients fell silent: the server has cut all but the latest.\n"
            "A timer fires in the next tick of 1 ms, once the kernel has woken "
            "the process.\nWhat the kernel adds:\n",
-           grouped(silent));
+           silent);
     print_lateness("a process that only sleeps", sleeps);
     if (sleeps->most > 100 * TICK)
         printf("The machine stood still: a sleep ended %.0f ms late.\n",
