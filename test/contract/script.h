@@ -12,6 +12,7 @@
  *
  *     timingwheel tick 10 start 5 size 4 max 3    instead of the old one
  *     start a 50          within a 10 20    postpone a 90
+ *     start_after a 3 50  from 3 on; also postpone_after
  *     cancel a            move a b          init a
  *     reserve 1000        trim              destroy
  *     fail 2              the second allocation from now fails; fail 0: none
@@ -600,17 +601,22 @@ static bool script_command(const char *name)
     uint64_t v[3];
 #define SCRIPT_READ(word, count) script_is(name, word, count, v)
     if (SCRIPT_READ("start", 2) || SCRIPT_READ("postpone", 2) ||
-        SCRIPT_READ("within", 3)) {
+        SCRIPT_READ("within", 3) || SCRIPT_READ("start_after", 3) ||
+        SCRIPT_READ("postpone_after", 3)) {
         tw_timer *timer = script_timer_at(v[0]);
         const tw_timer *kept = timer == NULL ? script_timer_at(0) : timer;
         tw_timer before = *kept;
-        int status = SCRIPT_IS("start") ? tw_start(tw, timer, v[1])
-                     : SCRIPT_IS("postpone")
-                         ? tw_postpone(tw, timer, v[1])
-                         : tw_start_within(tw, timer, v[1], v[2]);
+        int status = SCRIPT_IS("start")      ? tw_start(tw, timer, v[1])
+                     : SCRIPT_IS("postpone") ? tw_postpone(tw, timer, v[1])
+                     : SCRIPT_IS("within")
+                         ? tw_start_within(tw, timer, v[1], v[2])
+                     : SCRIPT_IS("start_after")
+                         ? tw_start_after(tw, timer, v[1], v[2])
+                         : tw_postpone_after(tw, timer, v[1], v[2]);
         if (status != TW_OK && memcmp(&before, kept, sizeof before) != 0)
             script_fail("a refused start that changes no timer");
-        script.may_allocate |= SCRIPT_IS("postpone");
+        script.may_allocate |=
+            SCRIPT_IS("postpone") || SCRIPT_IS("postpone_after");
         script_compare_status(status, calls);
     } else if (SCRIPT_READ("cancel", 1)) {
         bool was_pending = tw_cancel(tw, script_timer_at(v[0]));
@@ -670,6 +676,7 @@ static bool script_command(const char *name)
             here.at = rest;
             script_statements();
         }
+        here.at += strlen(here.at);
     } else {
         return script_more(name);
     }

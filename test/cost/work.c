@@ -479,11 +479,4 @@ static void run_row(void)
     puts("");
 }
 
-int main(int argc, char **argv)
-{
-    enum { ROWS = sizeof rows / sizeof *rows };
-    tap_case cases[ROWS];
-    for (unsigned i = 0; i < ROWS; i++)
-        cases[i] = (tap_case){rows[i].name, run_row};
-    return TAP_RUN(cases, argc, argv);
-}
+TAP_MAIN_ROWS(rows, run_row)
