@@ -660,7 +660,7 @@ static bool script_command(const char *name)
     } else if (SCRIPT_IS("destroy")) {
         tw_destroy(tw);
     } else if (SCRIPT_IS("fail")) {
-        bool for_ever = script_peek() < '0' || *here.at > '9';
+        bool for_ever = script_peek() == '\0' || *here.at == ';';
         size_t nth = for_ever ? 1 : (size_t)script_sum();
         heap_fail(&script.memory, nth, for_ever);
         script.may_allocate = true;
