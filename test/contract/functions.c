@@ -55,43 +55,35 @@ static void bad_wheel_sizes(void)
     tear_down();
 }
 
-static void visit_nobody(tw_timer *timer, void *context)
+static void count_line(const char *line, void *lines)
 {
-    (void)context;
-    CHECK(timer == NULL);
+    *(size_t *)lines += strstr(line, "no timingwheel") == line;
 }
 
 /* NULL, zero memory and a destroyed timingwheel refuse every call. */
 static void refuses(timingwheel *wheel)
 {
-    tw_timer timer = TW_TIMER_INIT(NULL);
     uint64_t deadline = 42;
     static const tw_stats none;
     tw_stats s;
-    size_t calls = memory->calls;
-    CHECK_EQUAL(tw_start(wheel, &timer, 5), TW_EINVAL);
-    CHECK_EQUAL(tw_start_within(wheel, &timer, 5, 9), TW_EINVAL);
-    CHECK_EQUAL(tw_postpone(wheel, &timer, 5), TW_EINVAL);
-    CHECK_EQUAL(tw_start_after(wheel, &timer, 5, 9), TW_EINVAL);
-    CHECK_EQUAL(tw_postpone_after(wheel, &timer, 5, 9), TW_EINVAL);
-    CHECK_EQUAL(tw_reserve(wheel, 5), TW_EINVAL);
-    CHECK(!tw_cancel(wheel, &timer));
-    CHECK_EQUAL(tw_advance_clock(wheel, 5), 0);
-    CHECK_EQUAL(tw_advance_clock_limit(wheel, 5, 5), 0);
-    CHECK(tw_poll(wheel, 5) == NULL);
+    size_t calls = memory->calls, lines = 0;
+    script_wheel = wheel;
+    RUN("start z 5 = TW_EINVAL; within z 5 9 = TW_EINVAL; reserve 5 = "
+        "TW_EINVAL; "
+        "start_after z 5 9 = TW_EINVAL; cancel z = false; state(z) = idle");
+    RUN("postpone z 5 = TW_EINVAL; postpone_after z 5 9 = TW_EINVAL");
+    RUN("advance 5; limit 5 5; poll 5; foreach; drain; trim; destroy");
+    script_wheel = tw;
     CHECK(!tw_next_deadline(wheel, &deadline) && deadline == 42);
     CHECK_EQUAL(tw_wait(wheel, 5, 77), 77);
     CHECK(tw_now(wheel) == 0 && tw_count(wheel) == 0);
-    CHECK(tw_foreach(wheel, visit_nobody, NULL) == 0);
     CHECK(tw_find(wheel, script_matches, NULL) == NULL);
-    CHECK(tw_drain(wheel, visit_nobody, NULL) == 0);
-    tw_trim(wheel);
-    tw_destroy(wheel);
+    tw_dump(wheel, count_line, &lines);
+    CHECK_EQUAL(lines, 1);
     memset(&s, 1, sizeof s);
     tw_get_stats(wheel, &s);
     CHECK_EQUAL(memcmp(&s, &none, sizeof s), 0);
-    CHECK(!tw_check(wheel));
-    CHECK(tw_timer_state(&timer) == TW_IDLE && memory->calls == calls);
+    CHECK(!tw_check(wheel) && memory->calls == calls);
 }
 
 static void no_wheel_refuses(void)
@@ -115,22 +107,16 @@ static void null_timer_or_result(void)
     uint64_t next;
     set_up();
     static timingwheel before;
-    CHECK(tw_foreach(tw, visit_nobody, NULL) == 0);
-    RUN("reserve 5; start a 5; wait(0, 9) = 5");
+    RUN("foreach; reserve 5; start a 5; wait(0, 9) = 5");
     memcpy((void *)&before, (void *)tw, sizeof *tw);
-    CHECK(tw_start(tw, NULL, 5) == TW_EINVAL);
-    CHECK(tw_start_within(tw, NULL, 5, 9) == TW_EINVAL);
-    CHECK(tw_postpone(tw, NULL, 5) == TW_EINVAL);
-    CHECK(tw_start_after(tw, NULL, 5, 9) == TW_EINVAL);
-    CHECK(tw_postpone_after(tw, NULL, 5, 9) == TW_EINVAL);
-    CHECK(!tw_cancel(tw, NULL) && !tw_is_pending(NULL));
-    CHECK(tw_timer_state(NULL) == TW_IDLE && tw_deadline(NULL) == 0);
-    CHECK(tw_remaining(NULL, 5) == 0);
+    RUN("start none 5 = TW_EINVAL; within none 5 9 = TW_EINVAL");
+    RUN("postpone none 5 = TW_EINVAL; start_after none 5 9 = TW_EINVAL");
+    RUN("postpone_after none 5 9 = TW_EINVAL; cancel none = false");
+    RUN("is_pending(none) = false; state(none) = idle; deadline(none) = 0");
+    RUN("remaining(none, 5) = 0; move none z; move a none; move a a");
+    RUN("postpone a 5; line 1: 1 pending, 0 fired, 0 cascaded");
     tw_timer_init(NULL, NULL);
     tw_move(NULL, timer_of('a'), timer_of('z'));
-    tw_move(tw, NULL, timer_of('z'));
-    tw_move(tw, timer_of('a'), NULL);
-    tw_move(tw, timer_of('a'), timer_of('a'));
     CHECK(tw_is_pending(timer_of('a')));
     CHECK(!tw_next_deadline(tw, NULL));
     CHECK(tw_next_period(100, 10, 125, NULL) == 130);
@@ -138,6 +124,7 @@ static void null_timer_or_result(void)
     CHECK(tw_find(tw, NULL, NULL) == NULL);
     CHECK(tw_find(tw, script_matches, timer_of('a')) == timer_of('a'));
     tw_get_stats(tw, NULL);
+    tw_dump(tw, NULL, NULL);
     CHECK_EQUAL(memcmp((void *)&before, (void *)tw, sizeof *tw), 0);
     /* With valid arguments, so that each argument alone makes a difference. */
     tw_move(tw, timer_of('a'), timer_of('z'));
@@ -174,22 +161,6 @@ static void timer_initialisers(void)
     tw_timer_init(&other, on_other); /* a fired timer becomes idle */
     CHECK_EQUAL(tw_timer_state(&other), TW_IDLE);
     CHECK_EQUAL(tw_deadline(&other), 0);
-    tear_down();
-}
-
-static void relative_starts(void)
-{
-    set_up();
-    tw_timer *a = timer_of('a');
-    tw_timer_init(a, script_on_fire);
-    CHECK(tw_start_after(tw, a, 100, 30) == TW_OK && tw_deadline(a) == 130);
-    CHECK(tw_postpone_after(tw, a, 120, 30) == TW_OK && tw_deadline(a) == 150);
-    CHECK(tw_postpone_after(tw, a, 120, 5) == TW_OK && tw_deadline(a) == 125);
-    CHECK_EQUAL(tw_start_after(tw, a, 1, UINT64_MAX), TW_OK);
-    CHECK_EQUAL(tw_deadline(a), UINT64_MAX);
-    CHECK(tw_cancel(tw, a) && tw_postpone_after(tw, a, 3, 0) == TW_OK);
-    CHECK(tw_is_pending(a) && tw_deadline(a) == 3);
-    RUN("advance 3: a");
     tear_down();
 }
 
@@ -250,53 +221,13 @@ static void mistakes_break_no_rule(void)
 
 static void strerror_sentences(void)
 {
-    static const int statuses[] = {TW_OK, TW_EINVAL, TW_ENOMEM, TW_EFULL,
-                                   TW_EBUSY};
     static const char *const words[] = {"Done", "destroyed", "No memory",
                                         "cancel one", "tw_foreach"};
     static const int others[] = {1, -5, 42, INT_MAX, INT_MIN};
     for (int i = 0; i < 5; i++) {
-        const char *text = tw_strerror(statuses[i]);
-        CHECK(text[0] >= 'A' && text[strlen(text) - 1] == '.');
-        CHECK(i == 0 || strlen(text) > 30); /* says what to do */
-        CHECK(strstr(text, words[i]) != NULL);
-        for (int j = 0; j < i; j++)
-            CHECK(strcmp(text, tw_strerror(statuses[j])) != 0);
-        text = tw_strerror(others[i]);
-        CHECK(text != NULL && text[0] != '\0');
-        for (size_t j = 0; j < LENGTH(statuses); j++)
-            CHECK(strcmp(text, tw_strerror(statuses[j])) != 0);
+        CHECK(strstr(tw_strerror(-i), words[i]) != NULL);
+        CHECK(strstr(tw_strerror(others[i]), "Not a status") != NULL);
     }
-}
-
-/* ------------------------------------------------------------ tw_dump --- */
-
-static void draw(const char *line, void *context)
-{
-    if (line[0] == '[' || line[0] == 'n')
-        strcpy((char *)context, line);
-}
-
-/* 9, 10, 99 and 100 timers in a place of the drawing. 512 buckets share 64
- * places, and the first place begins with the clock's bucket. */
-static void dump_of_full_places(void)
-{
-    static const size_t many[] = {9, 10, 99, 100};
-    static tw_timer timers[218];
-    char text[101] = "";
-    size_t i = 0;
-    set_up_with(1, 1000, 256, 0);
-    for (uint64_t place = 0; place < 4; place++)
-        for (size_t j = 0; j < many[place]; j++)
-            tw_start(tw, &timers[i++], 1000 + 16 * place + 1 + j % 3);
-    tw_dump(tw, draw, text);
-    CHECK_EQUAL(strncmp(text, "[9.+.+.#....", 12), 0);
-    CHECK(strstr(text, "] holds 218") != NULL);
-    tw_dump(tw, NULL, text); /* nobody to tell */
-    tw_dump(NULL, NULL, NULL);
-    tw_dump(NULL, draw, text);
-    CHECK(strstr(text, "no timingwheel") == text);
-    tear_down();
 }
 
 static const tap_case cases[] = {
@@ -307,12 +238,10 @@ static const tap_case cases[] = {
     {"NULL for a timer, a result or a visitor does nothing",
      null_timer_or_result},
     {"tw_timer: {0}, TW_TIMER_INIT and tw_timer_init", timer_initialisers},
-    {"tw_start_after, tw_postpone_after: a delay from now", relative_starts},
     {"tw_timer: the callback is public", callback_is_public},
     {"TW_CALL: is for callbacks alone", only_callbacks_are_called},
     {"TW_ASSERT: what prints a hint breaks no rule", mistakes_break_no_rule},
     {"tw_strerror: returns a sentence for each status", strerror_sentences},
-    {"tw_dump: draws how full the buckets are", dump_of_full_places},
 };
 
 TAP_MAIN(cases)

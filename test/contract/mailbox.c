@@ -13,7 +13,6 @@
  *     settled a, b           also `settled a = false`
  *     meanwhile: post b 5    what another thread does in the middle of the next
  *                            post, or of the next start that allocates memory
- *     post_freed 5           a start of a new remote, which its callback frees
  *     zero_memory a          a is zero memory: it has no callback
  *     no_callback a          no_wake
  *     call_with_null a       NULL in place of a, or of the mailbox
@@ -81,23 +80,6 @@ static void end_case(void)
     script_check(here.line, "no request left, and no `meanwhile`", is_good);
 }
 
-static void free_remote(timingwheel *tw, tw_timer *timer)
-{
-    (void)tw;
-    if (!tw_remote_settled((tw_remote *)timer))
-        script_fail("a remote that is settled when it fires");
-    free(timer);
-}
-
-static void post_freed(uint64_t deadline)
-{
-    tw_remote *remote = (tw_remote *)malloc(sizeof *remote);
-    if (remote == NULL)
-        abort();
-    tw_remote_init(remote, free_remote);
-    tw_post_start(&box, remote, deadline);
-}
-
 static void call_with_null(tw_remote *remote)
 {
     tw_mailbox nowhere;
@@ -141,8 +123,6 @@ static bool script_more(const char *name)
         tw_remote_init(REMOTE, NULL);
     else if (SCRIPT_IS("no_wake"))
         tw_mailbox_init(&box, &script.tw, NULL, NULL);
-    else if (SCRIPT_READ("post_freed", 1))
-        post_freed(v[0]);
     else if (SCRIPT_READ("call_with_null", 1))
         call_with_null(REMOTE);
     else

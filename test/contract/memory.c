@@ -1,5 +1,5 @@
-/* memory.c - promise 9: a static pool, and timers that wait because allocations
- * fail, one after the other or all.
+/* memory.c - promise 9: a static pool, many timers that wait for memory, and
+ * calls in the allocator. memory.script has the rest.
  *
  *     memory [CASE...]
  *
@@ -68,9 +68,7 @@ static void static_pool(void)
 
 /* ------------------------------------------------ allocations that fail --- */
 
-#define CROWD 4000
-
-static tw_timer crowd[CROWD];
+static tw_timer crowd[4000];
 static size_t misplaced; /* timers that did not fire at their deadline */
 
 static void on_crowd(timingwheel *wheel, tw_timer *timer)
@@ -78,115 +76,19 @@ static void on_crowd(timingwheel *wheel, tw_timer *timer)
     misplaced += tw_now(wheel) != tw_deadline(timer);
 }
 
-static void set_up_crowd(uint64_t clock, uint32_t wheel_size)
-{
-    set_up_with(1, clock, wheel_size, 0);
-    for (size_t i = 0; i < CROWD; i++)
-        tw_timer_init(&crowd[i], on_crowd);
-    misplaced = 0;
-}
-
-static void start(size_t i, uint64_t deadline)
-{
-    CHECK_EQUAL(tw_start(tw, &crowd[i], deadline), TW_OK);
-}
-
-/* One timer in each wheel, restarts, and all wake-ups in turn. */
-static void play_starts(void)
-{
-    for (unsigned i = 0; i < 60; i++)
-        start(i, tw_now(tw) + (UINT64_C(3) << i));
-    for (unsigned i = 0; i < 60; i++)
-        start(i * 7 % 60, tw_now(tw) + (UINT64_C(7) << i));
-    for (unsigned i = 0; i < 30; i++) {
-        uint64_t next = tw_now(tw);
-        (void)tw_next_deadline(tw, &next);
-        (void)tw_advance_clock(tw, next);
-    }
-}
-
-/* 200 timers at any distance, some of them restarted, postponed, cancelled or
- * moved. */
-static void play_changes(void)
-{
-    for (uint64_t i = 0, state = 1; i < 600; i++) {
-        uint64_t deadline = tw_after(tw_now(tw), random_magnitude(&state));
-        tw_timer *timer = &crowd[random_below(&state, 200)];
-        if (i < 200 || i % 4 == 0)
-            start(i < 200 ? i : i % 200, deadline);
-        else if (i % 4 == 1)
-            CHECK_EQUAL(tw_postpone(tw, timer, deadline), TW_OK);
-        else if (i % 4 == 2)
-            (void)tw_cancel(tw, timer);
-        else if (tw_is_pending(timer) && !tw_is_pending(&crowd[200 + i]))
-            tw_move(tw, timer, &crowd[200 + i]);
-        if (i % 16 == 0)
-            (void)tw_advance_clock(tw, tw_after(tw_now(tw), i * i));
-    }
-}
-
-/* A large bucket that moves ahead, in a far wheel, and timers that start
- * meanwhile. */
-static void play_large_bucket(void)
-{
-    const uint64_t far = UINT64_C(1) << 48;
-    for (size_t i = 0; i < 600; i++)
-        start(i, far + scatter(i, 3000));
-    for (uint64_t now = far - (far >> 2); now < far; now += far >> 8) {
-        (void)tw_advance_clock_limit(tw, now, 200);
-        start(600 + (size_t)(now >> 40) % 100, far + scatter(now, 3000));
-    }
-}
-
-typedef struct row {
-    const char *name;
-    void (*play)(void);
-    uint64_t clock;
-} row;
-
-static const row rows[] = {
-    {"promise 9: starts in all wheels, an allocation fails", play_starts, 0},
-    {"promise 9: the same with a clock far from 0", play_starts, 123456789},
-    {"promise 9: 200 timers in order and on time, an allocation fails",
-     play_changes, 0},
-    {"promise 9: a large bucket, an allocation fails", play_large_bucket, 0},
-};
-
-/* In run n, the nth allocation fails, once alone and once with all later ones,
- * so that run 1 has no memory at all. Timers start and fire in time and in
- * order all the same. */
-static void run_row(void)
-{
-    static const uint32_t sizes[] = {2, 4, 16, 256};
-    for (size_t i = 0; i < 2 * LENGTH(sizes); i++) {
-        size_t nth = 1;
-        for (bool has_failed = true; has_failed; nth++) {
-            set_up_crowd(rows[tap_case_index].clock, sizes[i / 2]);
-            heap_fail(memory, nth, i % 2 != 0);
-            rows[tap_case_index].play();
-            has_failed = memory->failures != 0;
-            CHECK_EQUAL(stats().bytes, memory->bytes);
-            if (nth % 2 == 0)
-                heap_fail(memory, 0, false);
-            size_t pending = tw_count(tw);
-            CHECK(tw_check(tw));
-            CHECK_EQUAL(tw_advance_clock(tw, UINT64_MAX), pending);
-            CHECK(misplaced == 0 && tw_count(tw) == 0);
-            tear_down();
-        }
-        CHECK(nth > 2); /* an allocation could fail */
-    }
-}
-
 /* While timers wait for memory, a tick at which one of them is due costs at
  * most one attempt to allocate, and moves each of them at most once. */
 static void waiting_tries_once(void)
 {
-    const size_t count = CROWD;
+    const size_t count = LENGTH(crowd);
     uint64_t now;
-    set_up_crowd(0, 0);
-    for (size_t i = 0; i < count; i += 2)
-        start(i, 100);
+    set_up();
+    misplaced = 0;
+    for (size_t i = 0; i < count; i++) {
+        tw_timer_init(&crowd[i], on_crowd);
+        if (i % 2 == 0)
+            CHECK_EQUAL(tw_start(tw, &crowd[i], 100), TW_OK);
+    }
     heap_fail(memory, 1, true);
     for (size_t i = 0; i < count; i++)
         (void)(i % 2 == 0 ? tw_postpone : tw_start)(tw, &crowd[i],
@@ -268,4 +170,4 @@ static const tap_case cases[] = {
      allocator_calls_back},
 };
 
-TAP_MAIN_ROWS(rows, run_row, cases)
+TAP_MAIN(cases)

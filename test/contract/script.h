@@ -6,12 +6,14 @@
  *     start a 10
  *     advance 10: b a
  *
- * A case begins with a new timingwheel and the idle timers a to z. The first
- * statement that fails ends the case. A comment begins with #; a semicolon
- * separates statements, and a comma repeats a command. Commands:
+ * A case begins with a new timingwheel and idle timers: a to z, which are 0 to
+ * 25, and more. The first statement that fails ends the case. A comment begins
+ * with # and a space; a semicolon separates statements, and a comma repeats a
+ * command. Commands:
  *
  *     timingwheel tick 10 start 5 size 4 max 3    instead of the old one
  *     start a 50          within a 10 20    postpone a 90
+ *     start_after a 3 50  from 3 on; also postpone_after
  *     cancel a            move a b          init a
  *     reserve 1000        trim              destroy
  *     fail 2              the second allocation from now fails; fail 0: none
@@ -65,7 +67,7 @@ static bool script_more(const char *name);
 #define SCRIPT_FILES "test/contract/*.script"
 #define SCRIPT_TIMER tw_timer /* the type of the timers a to z */
 #define SCRIPT_TIMER_INIT tw_timer_init
-#define SCRIPT_TIMERS 26
+#define SCRIPT_TIMERS 220 /* those after z have numbers */
 #define script_more(name) false
 #endif
 
@@ -600,17 +602,22 @@ static bool script_command(const char *name)
     uint64_t v[3];
 #define SCRIPT_READ(word, count) script_is(name, word, count, v)
     if (SCRIPT_READ("start", 2) || SCRIPT_READ("postpone", 2) ||
-        SCRIPT_READ("within", 3)) {
+        SCRIPT_READ("within", 3) || SCRIPT_READ("start_after", 3) ||
+        SCRIPT_READ("postpone_after", 3)) {
         tw_timer *timer = script_timer_at(v[0]);
         const tw_timer *kept = timer == NULL ? script_timer_at(0) : timer;
         tw_timer before = *kept;
-        int status = SCRIPT_IS("start") ? tw_start(tw, timer, v[1])
-                     : SCRIPT_IS("postpone")
-                         ? tw_postpone(tw, timer, v[1])
-                         : tw_start_within(tw, timer, v[1], v[2]);
+        int status = SCRIPT_IS("start")      ? tw_start(tw, timer, v[1])
+                     : SCRIPT_IS("postpone") ? tw_postpone(tw, timer, v[1])
+                     : SCRIPT_IS("within")
+                         ? tw_start_within(tw, timer, v[1], v[2])
+                     : SCRIPT_IS("start_after")
+                         ? tw_start_after(tw, timer, v[1], v[2])
+                         : tw_postpone_after(tw, timer, v[1], v[2]);
         if (status != TW_OK && memcmp(&before, kept, sizeof before) != 0)
             script_fail("a refused start that changes no timer");
-        script.may_allocate |= SCRIPT_IS("postpone");
+        script.may_allocate |=
+            SCRIPT_IS("postpone") || SCRIPT_IS("postpone_after");
         script_compare_status(status, calls);
     } else if (SCRIPT_READ("cancel", 1)) {
         bool was_pending = tw_cancel(tw, script_timer_at(v[0]));
@@ -653,7 +660,7 @@ static bool script_command(const char *name)
     } else if (SCRIPT_IS("destroy")) {
         tw_destroy(tw);
     } else if (SCRIPT_IS("fail")) {
-        bool for_ever = script_peek() < '0' || *here.at > '9';
+        bool for_ever = script_peek() == '\0' || *here.at == ';';
         size_t nth = for_ever ? 1 : (size_t)script_sum();
         heap_fail(&script.memory, nth, for_ever);
         script.may_allocate = true;
@@ -670,6 +677,7 @@ static bool script_command(const char *name)
             here.at = rest;
             script_statements();
         }
+        here.at += strlen(here.at);
     } else {
         return script_more(name);
     }
@@ -701,8 +709,8 @@ static void script_statements(void)
 static void script_copy_line(char *copy, const char *text)
 {
     size_t length = 0;
-    for (char c; (c = *text) != '\0' && c != '\n' && c != '#' && c != '\r' &&
-                 length < SCRIPT_LINE - 1;
+    for (char c; (c = *text) != '\0' && c != '\n' && c != '\r' &&
+                 strncmp(text, "# ", 2) != 0 && length < SCRIPT_LINE - 1;
          text++)
         copy[length++] = c;
     while (length != 0 && copy[length - 1] == ' ')

@@ -75,7 +75,7 @@ static void script_run_pass(const char *line)
     here.copy = here.at = "";
     (void)tw_init(&script.tw, NULL);
     script_timingwheel();
-    for (unsigned i = 0; i < 26; i++) {
+    for (unsigned i = 0; i < SCRIPT_TIMERS; i++) {
         memset(script_timer_at(i), 0xa5, sizeof script.timers[i].timer);
         SCRIPT_TIMER_INIT(&script.timers[i].timer, script_on_fire);
     }

@@ -6,6 +6,6 @@
 # SPDX-License-Identifier: MIT
 for script in test/contract/*.script; do
     echo "SCRIPT_FILE(\"$script\","
-    sed 's/ *#.*//; s/["\\]/\\&/g; s/^.*$/"&\\n"/' "$script"
+    sed 's/ *# .*//; s/["\\]/\\&/g; s/^.*$/"&\\n"/' "$script"
     echo ')'
 done

@@ -21,8 +21,6 @@
  *   - A call that creates a wheel is not measured.
  *   - A call with a limit fires and moves at most `limit` timers.
  *
- * Diagnostics show the highest figures of each case.
- *
  * SPDX-License-Identifier: MIT
  */
 #define _POSIX_C_SOURCE 200809L /* popen */
@@ -43,13 +41,6 @@ enum { CALL = 200, UNIT = 200, STALE = 20, WAIT = 4 };
 #define MOST_CALLS 20000 /* with a limit, until nothing is due */
 #define ANY UINT64_MAX
 
-/* What is measured: the most blocks of one call, the most timers that one call
- * moved, and how often a loop woke up for tw_wait, and nothing fired. */
-enum { STARTED, LEFT, POSTPONED, LOOKED, ONE, ADVANCED, MOVED, VAIN, KINDS };
-static const char *const kinds[KINDS] = {
-    "start",   "cancel", "postpone",     "look",
-    "limit 1", "call",   "timers moved", "vain wake-ups"};
-
 static struct {
     uint64_t tick;      /* time units per tick */
     size_t used;        /* timers ever started */
@@ -57,11 +48,13 @@ static struct {
     uint64_t again;     /* if not 0: fired timers start again so much later */
     size_t restarts;    /* left in the running call */
     uint64_t callbacks; /* blocks in callbacks */
-    uint64_t worst[KINDS];
+    /* measured, since `forget`: */
+    uint64_t most_blocks; /* of a call that advances */
+    uint64_t most_moved;  /* timers that a call moved */
+    uint64_t vain;        /* wake-ups for tw_wait when nothing fired */
 } w;
 
 static tw_timer timers[TIMERS];
-static uint64_t most[KINDS]; /* of all passes of a case */
 static uint64_t blocks, random_state;
 
 void __sanitizer_cov_trace_pc(void);
@@ -71,14 +64,6 @@ void __sanitizer_cov_trace_pc(void)
 }
 
 /* ------------------------------------------------------ measured calls --- */
-
-/* Records a figure, and returns the figure. */
-static uint64_t record(unsigned kind, uint64_t figure)
-{
-    if (figure > w.worst[kind])
-        w.worst[kind] = figure;
-    return figure;
-}
 
 /* Returns a tick in time units, at most UINT64_MAX. */
 static uint64_t units(uint64_t tick)
@@ -93,7 +78,7 @@ static void start(tw_timer *timer, uint64_t time)
     uint64_t before = blocks;
     CHECK_EQUAL(tw_start(tw, timer, time), TW_OK);
     if (memory->blocks == allocated)
-        CHECK(record(STARTED, blocks - before) <= START);
+        CHECK(blocks - before <= START);
     w.stale += was_pending;
 }
 
@@ -112,7 +97,7 @@ static void cancel(tw_timer *timer)
 {
     uint64_t before = blocks;
     CHECK(tw_cancel(tw, timer));
-    CHECK(record(LEFT, blocks - before) <= CANCEL);
+    CHECK(blocks - before <= CANCEL);
     w.stale++;
 }
 
@@ -121,7 +106,7 @@ static void postpone(tw_timer *timer, uint64_t time)
 {
     uint64_t before = blocks;
     CHECK_EQUAL(tw_postpone(tw, timer, time), TW_OK);
-    CHECK(record(POSTPONED, blocks - before) <= POSTPONE);
+    CHECK(blocks - before <= POSTPONE);
     w.stale++;
 }
 
@@ -141,7 +126,7 @@ static size_t advance(uint64_t time, size_t limit)
     uint64_t due, before = blocks;
     (void)tw_next_deadline(tw, &due);
     (void)tw_wait(tw, time, 1);
-    CHECK(record(LOOKED, blocks - before) <= LOOK);
+    CHECK(blocks - before <= LOOK);
 
     size_t allocated = memory->blocks, pending = tw_count(tw);
     uint64_t moved = stats().cascaded;
@@ -152,8 +137,9 @@ static size_t advance(uint64_t time, size_t limit)
     uint64_t cost = blocks - before - w.callbacks;
     if (memory->blocks != allocated)
         cost = 0;
-    moved = record(MOVED, stats().cascaded - moved);
-    (void)record(limit == 1 ? ONE : ADVANCED, cost);
+    moved = stats().cascaded - moved;
+    w.most_moved = moved > w.most_moved ? moved : w.most_moved;
+    w.most_blocks = cost > w.most_blocks ? cost : w.most_blocks;
 
     uint64_t handled = fired + moved, bound = CALL + UNIT * handled;
     if (memory->for_ever)
@@ -173,10 +159,10 @@ static size_t advance(uint64_t time, size_t limit)
  * wake-up is in vain if tw_wait has set its time and nothing fires. */
 static void sleep_until(uint64_t until)
 {
-    while (tw_now(tw) < until && w.worst[VAIN] < MOST_CALLS) {
+    while (tw_now(tw) < until && w.vain < MOST_CALLS) {
         uint64_t now = tw_now(tw);
         now += tw_wait(tw, now, until - now);
-        w.worst[VAIN] += advance(now, SIZE_MAX) == 0 && now < until;
+        w.vain += advance(now, SIZE_MAX) == 0 && now < until;
     }
 }
 
@@ -316,9 +302,9 @@ static bool script_more(const char *name)
     } else if (SCRIPT_READ("moved", 2)) {
         CHECK(stats().cascaded >= v[0] && stats().cascaded <= v[1]);
     } else if (SCRIPT_READ("vain", 1)) {
-        CHECK(w.worst[VAIN] <= v[0]);
+        CHECK(w.vain <= v[0]);
     } else if (SCRIPT_IS("forget")) {
-        memset(w.worst, 0, sizeof(w.worst));
+        w.most_blocks = w.most_moved = w.vain = 0;
     } else {
         return false;
     }
@@ -452,10 +438,7 @@ static void run_pass(const row *r, uint32_t size, uint64_t tick)
     LET('S', step);
     LET('P', step / 256);
     RUN(r->text);
-    CHECK(w.worst[MOVED] <= r->moved);
-    CHECK(w.worst[ONE] <= r->calls && w.worst[ADVANCED] <= r->calls);
-    for (unsigned i = 0; i < KINDS; i++)
-        most[i] = w.worst[i] > most[i] ? w.worst[i] : most[i];
+    CHECK(w.most_moved <= r->moved && w.most_blocks <= r->calls);
     tear_down();
 }
 
@@ -463,7 +446,6 @@ static void run_row(void)
 {
     static const uint32_t sizes[] = {4, 16, 256};
     const row *r = &rows[tap_case_index];
-    memset(most, 0, sizeof most);
     for (size_t i = 0; i < (r->size == 0 ? 3 : 1); i++)
         for (uint64_t tick = 1; tick <= 10; tick += 9) { /* 1 and 10 units */
             unsigned size = r->size == 0 ? sizes[i] : r->size;
@@ -472,18 +454,6 @@ static void run_row(void)
             if (tap_failed_checks != failed)
                 printf("# with wheel_size %u, tick %u\n", size, (unsigned)tick);
         }
-    printf("# most:");
-    for (unsigned i = 0; i < KINDS; i++)
-        if (most[i] != 0)
-            printf(" %s %" PRIu64 ";", kinds[i], most[i]);
-    puts("");
 }
 
-int main(int argc, char **argv)
-{
-    enum { ROWS = sizeof rows / sizeof *rows };
-    tap_case cases[ROWS];
-    for (unsigned i = 0; i < ROWS; i++)
-        cases[i] = (tap_case){rows[i].name, run_row};
-    return TAP_RUN(cases, argc, argv);
-}
+TAP_MAIN_ROWS(rows, run_row)

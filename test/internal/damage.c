@@ -238,29 +238,6 @@ static void emptied_buckets(void)
     tw_destroy(&tw);
 }
 
-static void note_length(const char *line, void *longest)
-{
-    size_t length = strlen(line);
-    *(size_t *)longest =
-        length > *(size_t *)longest ? length : *(size_t *)longest;
-}
-
-/* With numbers of 20 digits. */
-static void longest_line(void)
-{
-    size_t longest = 0;
-    set_up();
-    timingwheel kept = tw;
-    tw.clock_time = tw.tick_length = tw.fired = tw.cascaded = UINT64_MAX;
-    tw.count = SIZE_MAX;
-    tw.clock_tick = UINT64_MAX;
-    wheel_at(&tw, 0)->quiet_tick = UINT64_MAX - 1;
-    tw_dump(&tw, note_length, &longest);
-    CHECK(longest > 80 && longest <= 100);
-    tw = kept;
-    tw_destroy(&tw);
-}
-
 static const tap_case cases[] = {
     {"tw_check: is false for a damaged counter", counters},
     {"tw_check: is false for a damaged timer or ring", pending_timers},
@@ -271,7 +248,6 @@ static const tap_case cases[] = {
     {"tw_check: is false for a copy, NULL and a destroyed wheel", no_wheel},
     {"visits look at marked buckets alone, and tw_foreach clears marks",
      emptied_buckets},
-    {"tw_dump: no line is longer than 100 columns", longest_line},
 };
 
 TAP_MAIN(cases)

@@ -110,19 +110,17 @@ static inline int tap_run(const tap_case *cases, size_t count, int argc,
         return TAP_RUN(cases, argc, argv); \
     }
 
-/* The same for a table of rows and more cases. A row is a struct with a member
- * `name`. run_row runs rows[tap_case_index]. */
-#define TAP_MAIN_ROWS(rows, run_row, cases)                    \
-    int main(int argc, char **argv)                            \
-    {                                                          \
-        enum { ROWS = sizeof(rows) / sizeof(*(rows)) };        \
-        tap_case all[ROWS + sizeof(cases) / sizeof(*(cases))]; \
-        for (size_t i = 0; i < ROWS; i++) {                    \
-            all[i].name = (rows)[i].name;                      \
-            all[i].run = (run_row);                            \
-        }                                                      \
-        memcpy(all + ROWS, (cases), sizeof(cases));            \
-        return TAP_RUN(all, argc, argv);                       \
+/* The same for a table of rows. A row is a struct with a member `name`. run_row
+ * runs rows[tap_case_index]. */
+#define TAP_MAIN_ROWS(rows, run_row)                                \
+    int main(int argc, char **argv)                                 \
+    {                                                               \
+        tap_case cases[sizeof(rows) / sizeof(*rows)];               \
+        for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) { \
+            cases[i].name = (rows)[i].name;                         \
+            cases[i].run = (run_row);                               \
+        }                                                           \
+        return TAP_RUN(cases, argc, argv);                          \
     }
 
 #endif
