@@ -81,8 +81,8 @@
    1. Data must beat a timeout. After a stall, the loop above fires timers
       before it has read the data that waits. So let the callback read once more
       before it closes a connection. A callback that cannot read needs another
-      loop, which handles all waiting events before each tw_advance_clock. See
-      test/recipes/README.md.
+      loop, which reads the clock after the wait, handles all waiting events,
+      and then advances to that reading. See test/recipes/README.md.
 
    2. Read the clock where you start a timer, because the delay counts from
       there. One reading per turn saves 20 to 30 ns a start, but shortens delays
