@@ -150,8 +150,9 @@
    A period shorter than a tick fires at most once per tick, one shorter than a
    turn at most once per call, and each firing stands for `missed` + 1 periods.
    Instead, tw_after(now, period) drifts, and tw_after(tw_deadline(timer),
-   period) makes up for what was missed: the timer fires for each period, all in
-   the same call, which tw_advance_clock_limit can bound.
+   period) makes up for what was missed: with periods of a tick or more, the
+   timer fires for each of them in the same call, which tw_advance_clock_limit
+   can bound.
 
    Stop everything? Call tw_destroy, then free the owners of the timers. In a
    callback call tw_drain instead.
@@ -232,25 +233,20 @@
        most once per call. But a call that first finishes an unfinished one
        counts as two.
 
-    6. Waking up. tw_next_deadline is never late, and answers in an unfinished
-       call as after a whole one, once no timer of the call is left. Its answer
-       can be early only after a timer was cancelled, postponed, restarted or
-       drained, and each such change costs at most one call that fires nothing.
-       A right answer stays right when the timer due next is cancelled or
-       restarted
-       - if the timer was not postponed before,
-       - or if it was alone in its bucket, postponed or not: so an idle timeout
-         that is started, postponed and cancelled wakes nobody.
-       The answer is then at once the deadline after. It is found among the
-       timers of each wheel's first bucket, if these are fewer than 44 (96
-       without 64-bit pointers). It can be early
-       - if such a bucket has more timers, and its earliest has left or was
-         postponed;
-       - if a timer was postponed out of the bucket's step;
-       - later on, at the deadline of a timer that was not the next when it left
-         or was postponed.
-       A program that computes the time from the sleep it planned goes wrong by
-       an early answer: read the clock.
+    6. Waking up. The answer of tw_next_deadline is never late. It can be early
+       only after a timer was cancelled, postponed, restarted or drained, and
+       each such change costs at most one call that fires nothing. The answer is
+       the same in an unfinished call as after a whole one, once no timer of the
+       call is left. When the timer due next is cancelled or restarted, a right
+       answer becomes the deadline after at once
+       - if the timer was not postponed before, or was alone in its bucket: so
+         an idle timeout that is started, postponed and cancelled wakes nobody;
+       - and if the first bucket of each wheel has fewer than 44 timers (96
+         without 64-bit pointers), none of them postponed out of the bucket's
+         step.
+       When another timer is cancelled or postponed, the loop may wake at that
+       timer's old deadline. A program that computes the time from the sleep it
+       planned goes wrong by an early answer: read the clock.
 
     7. O(1). Start, cancel, postpone and move take a fixed number of steps in
        every single call; only creating a wheel takes longer. A call that
@@ -279,25 +275,26 @@
        After tw_reserve no timer with a deadline up to the horizon waits, nor
        one started later with a delay up to the horizon minus tw_now.
 
-   10. No spikes, in a loop that wakes many times per step. The longest call
-       grows with the timers fired and the time passed in the call, not with the
-       number of timers pending, because a bucket of 32 timers or more cascades
-       ahead of time, about 8 timers whenever so many are due to move.
+   10. No spikes, in a loop that wakes many times per step (of wheel 1, 256 ms
+       by default). The longest call grows with the timers fired, the time
+       passed in the call, and a wheel_size-th of the timers in one bucket, not
+       with all timers pending. For a bucket of 32 timers or more cascades ahead
+       of time, about 8 timers whenever so many are due to move.
        - A usual server: a million connections have a timeout of 30 s, each is
          postponed about once a second, and a call comes each ms. If the clients
          came evenly within 30 s, the longest call moves about 70 timers. If all
          came within one second, as after a restart, it moves about 1,800.
        - Of 100,000 timers due within the same 256 ticks, a call per tick moves
          391.
-       - Whatever was restarted and cancelled, a call per tick moves at most
-         1 / wheel_size of the most timers that were pending at once since the
-         bucket began to fill, rounded up to a multiple of 8. With wheel_size
-         256 and never more than 20,000 pending, that is 80 timers. Each wheel
-         may have one such bucket.
+       - Whatever was restarted and cancelled, a call per tick moves at most B
+         timers for each wheel that has such a bucket. B is 1 / wheel_size of
+         the most timers that were pending at once since the bucket began to
+         fill, rounded up to a multiple of 8: 80 with wheel_size 256 and never
+         more than 20,000 pending.
        A smaller bucket moves in one call. So does any bucket after a loop has
        slept through the step before it, or after an exception has left
-       tw_drain. Timers of one single tick that were all postponed are placed
-       again in one call, too.
+       tw_drain. Of wheel 0, timers of one tick that were all postponed are
+       placed again in one call, too.
 
    11. Callbacks may start, cancel, postpone and move any timer, visit, find,
        drain, reserve and collect, and free the timer that fired, or a cancelled
@@ -372,7 +369,7 @@
    tw_move into a pending timer            the latest, also of tw_wait (a clock
    advance, poll, trim or destroy in a     set back? another unit?)
      callback or visitor                 `latest` before `earliest`
-   any call in TW_MALLOC or TW_FREE      a zeroed timer fires (without
+   most calls in TW_MALLOC or TW_FREE    a zeroed timer fires (without
    a visitor of tw_foreach that cancels    tw_timer_init it has no callback)
      another timer
    a pending timer freed, copied, moved
@@ -557,8 +554,7 @@ typedef struct tw_stats {
 } tw_stats;
 
 /* Names that begin with twi_ or TWI_ are private, and so are the fields of all
- * structures from here on, unless said otherwise; compilers need the sizes. HOW
- * IT WORKS, below, explains the words: quiet tick, delay queue, large. */
+ * structures from here on, unless said otherwise; compilers need the sizes. */
 
 /* The neighbours of a timer in its ring. A ring is a doubly linked list whose
  * ends meet in the bucket. */
@@ -941,9 +937,9 @@ TW_DEF void tw_post_start(tw_mailbox *box, tw_remote *remote,
 TW_DEF void tw_post_cancel(tw_mailbox *box, tw_remote *remote);
 
 /* The timingwheel's thread: applies all requests posted before this call, in
- * order of first post, and returns 0. Returns 1, which is no count, where no
- * timer can start: inside tw_foreach, TW_MALLOC or TW_FREE, and while no
- * timingwheel is set up. Every request then stays. Returns 0 if box is NULL.
+ * order of first post, and returns 0. Returns 1 where no timer can start:
+ * inside tw_foreach, TW_MALLOC or TW_FREE, and while no timingwheel is set up.
+ * Every request then stays. Returns 0 if box is NULL.
  * Fires nothing and never waits. Allowed in a callback. Costs one start or
  * cancel per request. */
 TW_DEF size_t tw_collect(tw_mailbox *box);
@@ -1139,8 +1135,10 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    moved_tick tells that it has begun, because it lies after the first tick of
    the own step. If fewer than two batches are left, `most` is raised to two, so
    that the share does not shrink to single timers. Of more timers a last share
-   may be left when the step begins. It moves when the bucket comes up, and is
-   no larger than the shares before. Restarts and cancels make `most` too high,
+   may be left when the step begins, which moves when the bucket comes up. A
+   coarser wheel that moves ahead at the same time may add timers, which the
+   shares after them take in. Wheels move ahead from the coarsest on, so that
+   the same call does. Restarts and cancels make `most` too high,
    and the share with it, so `most` is cut to the number of pending timers. A
    limit may cut a share short: what is left pays in the calls that follow.
 
@@ -1167,11 +1165,12 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
      wheel.)
 
    Keys after the first one may stay too low, and each may cost one call that
-   fires nothing. For example, timers start for 700 and 600, in one bucket of
-   wheel 1, and for 200000 and 210000, in one of wheel 2. The timer for 200000
-   is cancelled. The next call looks at the first key, 599. The bucket begins
-   with the timer for 700, and a walk finds 599 again, so the doubt ends. After
-   700 the loop wakes at 200000, and that call fires nothing.
+   fires nothing. For example, timers start for 100, for 700 and 600, in one
+   bucket of wheel 1, and for 200000 and 210000, in one of wheel 2. The timer
+   for 200000 is cancelled. The call that fires the timer for 100 looks at the
+   first key, 599. The bucket begins with the timer for 700, and a walk finds
+   599 again, so the doubt ends. After 700 the loop wakes at 200000, and that
+   call fires nothing.
 
    A walk ends after TWI_FEW + TWI_LARGE timers, so that it is short; then the
    bucket's own quiet tick stands. If next_time does not become 0 although it
