@@ -28,9 +28,6 @@ import mutants
 import tap
 
 LEAST = 0.95  # of the mutants must be killed
-# A sample scatters by two percent, and leaves out the slow programs, which find
-# one mutant in seventy.
-LEAST_OF_SAMPLE = 0.9
 
 BUILD = '.build/mutate'
 SURVIVORS = 'test/mutate/survivors.tsv'
@@ -259,8 +256,7 @@ def test_mutants(options):
             outcomes.append((mutant, outcome))
             tap.note('%d %s: %s' % (len(outcomes), outcome,
                                     '  |  '.join(mutant.key[:3])))
-    least = LEAST_OF_SAMPLE if options.sample else LEAST
-    report(partial, 1 if options.only else least, outcomes)
+    report(partial, 1 if options.only else LEAST, outcomes)
 
 
 # ------------------------------------------------------------- planted bugs --

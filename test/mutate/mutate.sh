@@ -13,11 +13,10 @@
 # the same mutants.
 #
 # A mutant is the header with one small change, made by mutants.py. mutate.py
-# says how a mutant is judged. At least 95 % of the mutants must be killed, or
-# 90 % of a sample. Each survivor needs a row in survivors.tsv: function, line,
-# changed line, and the reason why no test can notice. A line has no comment.
-# `*` fits any function or line. A row without a survivor is an error. A run
-# prints the missing rows.
+# says how a mutant is judged. At least 95 % of the mutants must be killed. Each
+# survivor needs a row in survivors.tsv: function, line, changed line, and the
+# reason why no test can notice. A line has no comment. `*` fits any function or
+# line. A row without a survivor is an error. A run prints the missing rows.
 #
 # --only NAME and a sample skip the mutants in survivors.tsv, which count as
 # killed. A line shows each mutant that is judged. SEED chooses another sample.
