@@ -581,8 +581,10 @@ static bool aborts(const char *lines)
     static FILE *file;
     volatile bool aborted = false;
     int standard_error = dup(2);
-    if (file == NULL)
+    if (file == NULL) {
         file = tmpfile();
+        setvbuf(stderr, NULL, _IOFBF, BUFSIZ); /* as if it were a file */
+    }
     if (file == NULL || ftruncate(fileno(file), 0) != 0 ||
         lseek(fileno(file), 0, SEEK_SET) != 0)
         abort();
