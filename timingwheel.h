@@ -1,4 +1,4 @@
-/* timingwheel.h - v2.5.0 - timers for event loops, in one header
+/* timingwheel.h - v2.5.1 - timers for event loops, in one header
 
    A hierarchical timing wheel: starting, cancelling and postponing take a fixed
    number of steps however many timers wait, and timers fire in order of tick,
@@ -432,7 +432,7 @@
  * that a file with two versions does not compile. */
 #define TW_VERSION_MAJOR 2
 #define TW_VERSION_MINOR 5
-#define TW_VERSION_PATCH 0
+#define TW_VERSION_PATCH 1
 #define TIMINGWHEEL_H \
     (TW_VERSION_MAJOR * 10000 + TW_VERSION_MINOR * 100 + TW_VERSION_PATCH)
 
@@ -636,7 +636,7 @@ struct tw_mailbox {
 
 #endif /* TIMINGWHEEL_H */
 
-#if TIMINGWHEEL_H != 20500 /* the number of this file */
+#if TIMINGWHEEL_H != 20501 /* the number of this file */
 #error "two versions of timingwheel.h in one file: keep one of them"
 #endif
 
@@ -3328,6 +3328,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 
 /* CHANGES
 
+   2.5.1  2026-11-29  Messages of TW_DEBUG reach a stderr that is a file. Some
+                      comments were false, or hard to follow.
    2.5.0  2026-11-29  A wait after a cancel is short, also if the timer had been
                       postponed. Buckets of 32 timers move early. A reserve for
                       a delay lasts; tw_reserve in a visitor is refused. In one
