@@ -44,7 +44,8 @@
  *
  * Include this file in one C or C++ file. A program with more commands, like
  * mailbox.c, misuse.c and work.c, defines SCRIPT_MORE, SCRIPT_TIMER,
- * SCRIPT_TIMER_INIT and SCRIPT_TIMERS, and has script_more.
+ * SCRIPT_TIMER_INIT and SCRIPT_TIMERS, and has script_more, which must not use
+ * the name of a command above: that one comes first.
  * scripts.c also calls script_more with "case" when a case begins, and "end".
  *
  * SPDX-License-Identifier: MIT
