@@ -1231,8 +1231,9 @@ typedef struct twi_bucket {
                             low; UINT64_MAX: empty. Of the lists only
                             TWI_OUTSIDE has one */
     uint64_t most;       /* an upper bound of the timers; 0: empty. Timers that
-                            were restarted, cancelled or fired still count. Of
-                            no use in lists */
+                            were restarted, cancelled or fired still count. A
+                            bucket moves ahead in shares of it, and the last
+                            shares raise it. Of no use in lists */
 #if TWI_HINTS != 0
     uint32_t recent[TWI_HINTS]; /* hints of the last timers added; the next to
                                    be replaced is [most % TWI_HINTS] */
