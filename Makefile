@@ -21,7 +21,7 @@ ifneq ($(words $(TESTS)),$(words $(sort $(TESTS))))
 $(error two test programs have the same name: $(TEST_SOURCES))
 endif
 
-DEMO = $(BUILD)/client $(BUILD)/server
+DEMO = $(BUILD)/client
 IS_LINUX = $(filter Linux,$(shell uname))
 
 # Where things are installed: beside the header what leads pkg-config and CMake
@@ -191,15 +191,9 @@ $(BUILD)/%: %.c
 $(BUILD)/%: %.cpp
 	test/lib/compile.sh $@ $< '$(CC)' $(CFLAGS)
 
-# The server is what a user copies. Outside of it, books.h counts what the server
-# does: CALLBACKS names the callbacks of the server that books.h observes.
-$(DEMO): test/demo/books.h timingwheel.h $(BUILD)/flags
-$(BUILD)/client: test/demo/client.c
-$(BUILD)/server: test/recipes/server.c
-$(BUILD)/server: BOOKS = -include test/demo/books.h \
-    -D'CALLBACKS(row)=row(serve) row(on_statistic)'
-$(DEMO):
-	$(CC) -std=gnu99 $(CFLAGS) -I. $(BOOKS) -o $@ $(filter %.c,$^)
+$(DEMO): test/demo/client.c test/demo/books.h test/recipes/server.c \
+    timingwheel.h $(BUILD)/flags
+	$(CC) -std=gnu99 $(CFLAGS) -I. -o $@ $<
 
 # The engines with threads need C11 and -pthread. The engines of libraries whose
 # headers are missing compile to nothing; BENCH_LIBS is for engines of yours.
