@@ -123,8 +123,8 @@ test quick:
 	@CC='$(CC)' CFLAGS='$(CFLAGS)' exec test/run.sh <$(BUILD)/list
 
 format:
-	clang-format -i timingwheel.h $$(git ls-files '*.c' '*.h' '*.cpp' | \
-	    grep -v '^test/hosts/')
+	clang-format -i timingwheel.h $$(git ls-files -co --exclude-standard \
+	    '*.c' '*.h' '*.cpp' | grep -v '^test/hosts/')
 
 # The parts of `make check` for one kind of change: see test/check.sh.
 CHECKS = header core fields mailbox recipes

@@ -6,12 +6,12 @@
 #
 #     test/check.sh
 #     ONLY='soak|asan' test/check.sh     only the parts whose names match
+#     EXCEPT='^gates' test/check.sh      all others
 #     STRICT=1 test/check.sh             a missing tool is a failure
 #     SEED=7 test/check.sh               another seed; see test/lib/seed.sh
 #
 # A part without its tool is skipped with a warning, and listed at the end. The
 # folder .build/check keeps what each part prints, also during a run with ONLY.
-# Each part may take half an hour.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -20,12 +20,12 @@ export SEED
 operations=${SOAK:-200000000} # random operations; a tenth of them sanitized
 address='-O1 -g -fno-sanitize-recover=all -fsanitize=address,undefined'
 build=.build/check
-[ -n "${ONLY:-}" ] || rm -rf "$build"
+[ -n "${ONLY:-}${EXCEPT:-}" ] || rm -rf "$build"
 mkdir -p "$build"
 
 # part NAME TOOL COMMAND
 part() {
-    if ! echo "$1" | grep -qE "${ONLY:-.}"; then
+    if ! echo "$1" | grep -E "${ONLY:-.}" | grep -qvE "${EXCEPT:-^$}"; then
         return
     elif command -v "$2" >/dev/null; then
         echo "$1 $3"
@@ -75,7 +75,7 @@ if ! [ -s "$build.list" ]; then
     exit 2
 fi
 processors=$(getconf _NPROCESSORS_ONLN)
-echo "$(grep -c . "$build.list") parts; all take $((50 / processors)) minutes" \
-    "on $processors idle processors"
+[ -n "${ONLY:-}" ] || echo "$(grep -c . "$build.list") parts; they take" \
+    "$((50 / processors)) minutes on $processors idle processors"
 echo "seed $SEED; to repeat: SEED=$SEED make check"
 LIMIT=1800 KEEP=$build test/run.sh <"$build.list"

@@ -1,8 +1,13 @@
 /* battery.c - the same twelve cases for every recipe of a loop: see `cases`.
  *
- * Includes a recipe, and drives its init, run, stop and arm. At each input an
- * example starts its silence anew, by tw_postpone_after: here this call is an
- * event of the case. Asks judge.py for what it needs, a line at a time:
+ * Includes a recipe, whose row in judge.py is `loop`, and which has
+ *     timers, MS    the timingwheel, and a millisecond in its unit
+ *     clock_ns()    the clock; a row may name another as NOW
+ *     init(), run(), and stop(), after which run returns, and may run again
+ * At each input a recipe calls tw_postpone_after: here the call is an event of
+ * the case. Alone, the recipe prints `silence N` when no input has come for 250
+ * ms, at last after the end of the input; a row may name another `judge`.
+ * Asks judge.py for what a case needs, a line at a time:
  *     event N       input after N ms
  *     quiet         input after a second, in which the program sleeps
  *     stall         SIGSTOP for a second, and input meanwhile
@@ -10,10 +15,10 @@
  * No case needs a fast machine: the next input comes when the timers that a
  * case waits for have fired, so a loop that loses one is silent for ever.
  *
- * judge.py defines RECIPE, NOW (its clock), WATCH (begins to watch the input),
- * RUN, AGAIN (before each run), RERUN (after an exception), TURN (a turn, for a
- * loop in a callback), LATE (in ms), SEED, BARE (no stdio), SERVER (and PORT),
- * and GATE (callbacks and events are in two threads).
+ * judge.py defines RECIPE, NOW, WATCH (begins to watch the input), RUN, AGAIN
+ * (before each run), RERUN (after an exception), TURN (a turn, for a loop in a
+ * callback), LATE (in ms), SEED, BARE (no stdio), SERVER (and PORT), and GATE
+ * (callbacks and events are in two threads; the recipe has start and cancel).
  * SPDX-License-Identifier: MIT */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -6,8 +6,8 @@
 Runs the command of a recipe's first lines in a folder of its own, feeds the
 program, and compares the times of answers and input. The same again with more
 warnings, sanitizers and TW_DEBUG, which must say nothing. The recipe of a loop
-is built once more in battery.c, whose table has the cases; the rows below say
-what a loop cannot do, and why.
+is built once more in battery.c, which says what a loop must have; the rows
+below say which cases a loop cannot do, and why.
 
 Prints TAP; run from the top of the repository. A fault whose text says early or
 lost counts at once. The rest gets two more tries, and one that begins with late
@@ -117,7 +117,9 @@ def silences(run, endless=False):
         if silence == 4 and not endless:
             run.program.stdin.close()
         run.wait(lambda: len(run.lines) >= silence, 'silence %d' % silence)
-        assert run.lines[-1][0] >= run.said + 250, 'too soon, or the judge naps'
+        after = run.lines[-1][0] - run.said
+        assert after >= 250, 'silence %d, %.1f ms after input: too soon, or ' \
+            'the judge naps' % (silence, after)
     run.end(kill=endless)
     assert run.text().split('\n') == ['silence %d' % n for n in range(1, 5)], \
         'lost, or too many: ' + run.text()
@@ -333,7 +335,7 @@ def tickless(run):
 
 # ---------------------------------------------------------------- recipes ---
 
-RECIPES, LOOPS = [], {}
+RECIPES, LOOPS, PRINTING = [], {}, threading.Lock()
 
 
 def row(file, judge, *patterns, also='', slow='', **options):
@@ -420,16 +422,14 @@ row('adopt.c', says, r'\A301, way 0, 0 left\n3012, way 1, 0 left\Z',
 row('watch.c', says, r'\[[.0-9+#]{32}\] holds \d')
 
 
-def build(file, folder, flags, macros):
-    """Returns what the compiler says, and the command that runs the recipe. The
-    macros are those of battery.c, or empty without it."""
+def build(file, folder, command, flags, macros):
+    """Returns what the compiler says. The macros are those of battery.c, or
+    empty without it."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     for name in ('timingwheel.h', 'test/lib/random.h', HERE + file,
                  HERE + 'judge/set_clock.h'):
         shutil.copy(name, folder)
-    text = re.sub(r'\\\n \*\s*', '', open(HERE + file).read())
-    command, runs = re.search(r'^ \*     (\S.*) && (.*)', text, re.M).groups()
     if flags == SANITIZE and not command.startswith('c'):
         flags = TRAP
     elif flags == SANITIZE and shutil.which('clang') and 'c++20' not in command:
@@ -444,13 +444,12 @@ def build(file, folder, flags, macros):
             "'-DRECIPE=\"%s\"'%s" % (file, macros)
     status, said = subprocess.getstatusoutput(
         'cd %s; %s' % (folder, command + flags))
-    said = said or 'it fails' * (status != 0)
-    return said, 'wine64 ' * (file == 'windows.c') + runs
+    return said or 'it fails' * (status != 0)
 
 
 def try_run(folder, how, judge, runs, slow):
-    """Returns the fault, or None if the machine is loaded, and a sentence, both
-    of the last of three tries."""
+    """Returns the fault, or None if it is late on a loaded machine, and a
+    sentence, both of the last of three tries."""
     with socket.create_server(('127.0.0.1', 0)) as free:
         port = free.getsockname()[1]
     for usual, quick in (('server', 'server %d 500 1000' % port),
@@ -467,17 +466,36 @@ def try_run(folder, how, judge, runs, slow):
         if re.search('early|lost', str(fault)):
             break
     if str(fault).startswith('late') and is_loaded():
-        return None, 'loaded: %s' % fault
+        return None, str(fault)
     return str(fault), ''
 
 
+def report(name, fault='', sentence=''):
+    """Prints a case at once. The fault is None for a case that was skipped."""
+    with PRINTING:
+        if fault is not None:
+            name += ': ' * (sentence != '') + sentence
+            tap.case(not fault, name, fault)
+        elif sentence.startswith('late'):  # no failure with STRICT
+            tap.note(sentence)
+            tap.case(True, name + ' # SKIP the machine is loaded')
+        else:
+            tap.skip(name, sentence)
+
+
 def recipe(file, judge, also, slow):
-    """Returns the cases of a recipe: (name, fault, sentence). The fault is None
-    for a case that was skipped."""
-    lines = len(open(HERE + file).readlines())
+    """Builds and runs a recipe in each way, and prints the cases."""
+    lines = open(HERE + file).readlines()
     most = {'server.c': 135, 'coroutine.cpp': 165, 'http.c': 157,
             'tickless.c': 133, 'workers.c': 130, 'rewind.c': 90}.get(file, 110)
-    cases = [('at most %d lines' % most, '%d' % lines * (lines > most), '')]
+    report('%s: %d of at most %d lines' % (file, len(lines), most),
+           'longer files are in `most` of judge.py' * (len(lines) > most))
+    text = re.sub(r'\\\n \*\s*', '', ''.join(lines))
+    found = re.search(r'^ \*     (\S.*) && (.*)', text, re.M)
+    if not found:
+        return report(file, 'no line is like " *     cc a.c -o a && ./a"')
+    command, runs = found.groups()
+    runs = 'wine64 ' * (file == 'windows.c') + runs
     no, wakes, macros = LOOPS.get(file, ({}, 0, ''))
     right = [number for number in range(1, 13) if number not in no]
     judges = judge, lambda run: battery(run, right, wakes, 'BARE' in macros)
@@ -486,28 +504,36 @@ def recipe(file, judge, also, slow):
             [(also, also)] * (also != ''):
         for inside in range(1 + (file in LOOPS)):
             folder = BUILD + file + str(len(plans))
-            said, runs = build(file, folder, flags, macros * inside)
+            said = build(file, folder, command, flags, macros * inside)
             lack = re.search(r"fatal error: '?<?(?!timingwheel)\S+:? .*(No such"
                              r" file|not found)|\d+: \S+: not found", said)
             program = runs.split()[0]
             if lack or not runs.startswith('./') and not shutil.which(program):
-                return [(file, None, 'no ' + (lack[0] if lack else program))]
+                return report(file, None, 'no %s' % (lack or [program])[0])
             name = how.strip() + ' in the battery' * inside
-            cases.append(('builds ' + name, said, ''))
+            report('%s: builds %s' % (file, name), said)
             plans.append((folder, name, judges[inside], runs, slow))
+    for case in no.items():
+        report('%s: no case %d: %s' % (file, *case))
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        tried = pool.map(lambda plan: try_run(*plan), plans)
-        cases += [(plan[1], *result) for plan, result in zip(plans, tried)]
-    cases += [('no case %d: %s' % case, '', '') for case in no.items()]
-    return [('%s: %s' % (file, name), *rest) for name, *rest in cases]
+        list(pool.map(lambda plan: report('%s: %s' % (file, plan[1]),
+                                          *try_run(*plan)), plans))
 
 
 def main():
-    rows = [row for row in RECIPES
-            if len(sys.argv) < 2 or row[0].split('.')[0] in sys.argv[1:]]
-    for file in sorted(set(glob.glob('*.c*', root_dir=HERE)) -
-                       {row[0] for row in RECIPES}):
-        tap.case(False, file + ' has a row in judge.py')
+    links = re.findall(r'\(test/recipes/(\w+\.c\w*)', open('README.md').read())
+    places = {'a file': glob.glob('*.c*', root_dir=HERE),
+              'a row in judge.py': [row[0] for row in RECIPES],
+              'an entry in README.md': links}
+    files = sorted(set(sum(places.values(), [])))
+    chosen = {name.split('.')[0] for name in sys.argv[1:] or files}
+    if unknown := chosen - {name.split('.')[0] for name in files}:
+        return 'no recipe is called ' + ', '.join(unknown)
+    for place, have in places.items():
+        report('every recipe has ' + place, '\n'.join(
+            file + ' has none' for file in files if file not in have))
+    rows = [row for row in RECIPES if row[0].split('.')[0] in chosen and
+            os.path.exists(HERE + row[0])]
     files = min(20000, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))  # for http.c
     os.makedirs(BUILD, exist_ok=True)
@@ -518,16 +544,7 @@ def main():
     if 'windows.c' in str(rows):
         subprocess.run('wine64 wineboot -i >/dev/null 2>&1', shell=True)
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        for cases in pool.map(lambda row: recipe(*row), rows):
-            for name, fault, sentence in cases:
-                if fault is not None:
-                    name += ': ' * (sentence != '') + sentence
-                    tap.case(not fault, name, fault)
-                elif sentence.startswith('loaded'):  # no failure with STRICT
-                    print('*** %s: %s ***' % (name, sentence), file=sys.stderr)
-                    tap.case(True, '%s # SKIP %s' % (name, sentence))
-                else:
-                    tap.skip(name, sentence)
+        list(pool.map(lambda row: recipe(*row), rows))
     if os.path.exists(prefix):
         subprocess.run(['wineserver64', '-k'])
         shutil.rmtree(prefix)
