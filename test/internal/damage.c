@@ -1,6 +1,6 @@
-/* damage.c - tw_check returns false if a part of the structure is damaged. Each
- * row damages one field, calls tw_check, and repairs the field. The last cases
- * look at what other functions do inside.
+/* damage.c - tw_check returns false if a part of the structure is damaged. A
+ * line DAMAGE damages one field, calls tw_check, and repairs the field. The
+ * last cases look at what other functions do inside.
  *
  *     damage [CASE...]
  *
