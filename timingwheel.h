@@ -237,13 +237,13 @@
        only after a timer was cancelled, postponed, restarted or drained, and
        each such change costs at most one call that fires nothing. The answer is
        the same in an unfinished call as after a whole one, once no timer of the
-       call is left. When the timer due next is cancelled or restarted, a right
-       answer becomes the deadline after at once
-       - if the timer was not postponed before, or was alone in its bucket: so
-         an idle timeout that is started, postponed and cancelled wakes nobody;
-       - and if the first bucket of each wheel has fewer than 44 timers (96
-         without 64-bit pointers), none of them postponed out of the bucket's
-         step.
+       call is left. If the answer was right, and the timer due next is
+       cancelled or restarted, the answer changes at once to the following
+       deadline, provided that
+       - the timer was not postponed before, or was alone in its bucket: so an
+         idle timeout that is started, postponed and cancelled wakes nobody;
+       - and the first bucket of each wheel has fewer than 44 timers (96 without
+         64-bit pointers), none of them postponed out of the bucket's step.
        When another timer is cancelled or postponed, the loop may wake at that
        timer's old deadline. A program that computes the time from the sleep it
        planned goes wrong by an early answer: read the clock.
@@ -251,7 +251,8 @@
     7. O(1). Start, cancel, postpone and move take a fixed number of steps in
        every single call; only creating a wheel takes longer. A call that
        advances costs O(1) per timer fired or cascaded and per bucket emptied,
-       for any span of time.
+       for any span of time. A wait is O(1), but after the next timer has left
+       it looks at up to 44 timers in each wheel (or 96).
 
     8. Limits. A limited call handles at most `limit` timers, fired or cascaded
        (timers that wait for memory come on top, promise 9), and tw_wait returns
@@ -273,7 +274,8 @@
        - at most one attempt to allocate fails in a call, those of starts in its
          callbacks included. (Each tw_reserve in a callback asks by itself.)
        After tw_reserve no timer with a deadline up to the horizon waits, nor
-       one started later with a delay up to the horizon minus tw_now.
+       one started later with a delay up to the horizon minus what tw_now was at
+       the reserve.
 
    10. No spikes, in a loop that wakes many times per step (of wheel 1, 256 ms
        by default). The longest call grows with the timers fired, the time
@@ -523,8 +525,9 @@ typedef struct tw_config {
                             units. With 0 for a clock far from 0, the first
                             timers need more wheels, and start slowly, and
                             TW_DEBUG gives no hints about deadlines */
-    uint32_t wheel_size; /* steps of a wheel per step of the next coarser
-                            wheel: a power of two from 2 to 4096 (1024 if
+    uint32_t wheel_size; /* how many times coarser each wheel is than the one
+                            before, which has twice as many buckets: a power
+                            of two from 2 to 4096 (1024 if
                             size_t has 16 bits); 0 = TW_DEFAULT_WHEEL_SIZE */
     size_t max_pending;  /* most timers pending at once, for tw_start: posted
                             starts are not limited; 0 = no limit */
@@ -708,13 +711,14 @@ TW_DEF void tw_destroy(timingwheel *tw);
  * TW_OK. A reserve buys speed: no start fails without it, but a timer that
  * finds no memory for its wheel waits outside of the wheels, and costs more.
  * After TW_OK, until tw_trim, no timer with a deadline up to `horizon` waits
- * outside, nor one that starts later with a delay of at most `horizon` minus
- * tw_now, counted from the clock. So firmware reserves now + longest once; if
- * it starts timers before it advances, it adds its longest sleep. UINT64_MAX
- * serves every deadline, for at most 264 KB with wheel_size 256, and 35 KB with
- * 16. Costs a step per timer that waits. TW_ENOMEM: the wheels allocated so far
- * stay. TW_EBUSY: inside a visitor of tw_foreach, TW_MALLOC or TW_FREE. Or
- * TW_EINVAL. */
+ * outside. Nor does one that starts later with a delay of at most `horizon`
+ * minus the clock at the reserve, counted from the clock at the start, which
+ * may lag by a sleep. So firmware calls once, at its start:
+ *     tw_reserve(tw, tw_now(tw) + longest_delay + longest_sleep);
+ * UINT64_MAX serves every deadline, for at most 264 KB with wheel_size 256, and
+ * 35 KB with 16. Costs a step per timer that waits. TW_ENOMEM: the wheels
+ * allocated so far stay. TW_EBUSY: inside a visitor of tw_foreach, TW_MALLOC or
+ * TW_FREE. Or TW_EINVAL. */
 TW_DEF int tw_reserve(timingwheel *tw, uint64_t horizon);
 
 /* Frees the wheels coarser than every timer. Does nothing inside a callback or
@@ -778,11 +782,11 @@ TW_DEF void tw_move(timingwheel *tw, tw_timer *from, tw_timer *to);
 
 /* Returns how long the loop may sleep at `now`, in time units: until the next
  * timer is due (at its deadline, rounded up to a tick), but at most `longest`.
- * Returns 0 if a timer is due at `now`, or if
- * timers of an unfinished call are left. Returns `longest` if the clock can
- * reach no pending timer. Choose a `longest` within the range of your wait
- * function. A result of UINT64_MAX means to sleep until an event: test for it
- * before you round. Costs as much as tw_next_deadline. */
+ * Returns 0 if a timer is due at `now`, or if timers of an unfinished call are
+ * left. Returns `longest` if the clock can reach no pending timer. Choose a
+ * `longest` within the range of your wait function. A result of UINT64_MAX
+ * means to sleep until an event: test for it before you round. Costs as much as
+ * tw_next_deadline. */
 TW_DEF uint64_t tw_wait(const timingwheel *tw, uint64_t now, uint64_t longest);
 
 /* Writes the time at which the next timer is due, which is its deadline rounded
@@ -949,9 +953,8 @@ TW_DEF void tw_post_cancel(tw_mailbox *box, tw_remote *remote);
 TW_DEF size_t tw_collect(tw_mailbox *box);
 
 /* The timingwheel's thread: returns true if no request for `remote` is on its
- * way, or if remote is NULL. A cancelled timer will then not fire, and
- * this thread may use or free it, if it is not pending and nobody posts it
- * again. */
+ * way, or if remote is NULL. A cancelled timer will then not fire, and this
+ * thread may use or free it, if it is not pending and nobody posts it again. */
 TW_DEF bool tw_remote_settled(const tw_remote *remote);
 
 #endif /* TIMINGWHEEL_THREADS */
@@ -994,8 +997,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    wheel reaches, too.
 
    A reach has 2 * wheel_size steps, each with a bucket of its own. So the
-   number of a bucket is one digit of the tick, and one bit of the digit to its
-   left: 12c is 1 from 01, then 2c.
+   number of a bucket is one digit of the tick, and the lowest bit of the digit
+   to its left: for the digits 01 and 2c it is 0x100 + 0x2c.
 
    QUIET TICKS. A bucket notes a tick up to which none of its timers is due:
 
@@ -1084,7 +1087,9 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
       now. Once TW_MALLOC has failed, the call does not ask again; a start
       outside of calls does.
 
-   THE LIFE OF A CALL, in pseudo-code:
+   THE LIFE OF A CALL, in pseudo-code. twi_skip_call has the first case,
+   twi_next_due the loop, twi_handle_bucket what is done with a bucket, and
+   twi_end_call the end:
 
        now is before next_time, its tick is before ahead_tick, and it is not
        before the clock:
@@ -1138,13 +1143,15 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    A bucket that has begun goes on, however few are left, until its step begins:
    moved_tick tells that it has begun, because it lies after the first tick of
    the own step. If fewer than two batches are left, `most` is raised to two, so
-   that the share does not shrink to single timers. Of more timers a last share
-   may be left when the step begins, which moves when the bucket comes up. A
-   coarser wheel that moves ahead at the same time may add timers, which the
-   shares after them take in. Wheels move ahead from the coarsest on, so that
-   the same call does. Restarts and cancels make `most` too high,
-   and the share with it, so `most` is cut to the number of pending timers. A
-   limit may cut a share short: what is left pays in the calls that follow.
+   that the share does not shrink to single timers. With more than some thousand
+   timers, a last share is still there when the step begins. It moves when the
+   bucket comes up.
+
+   A coarser wheel that moves ahead at the same time may add timers to the
+   bucket. Wheels move ahead from the coarsest on, so that the share of the same
+   call counts them. Restarts and cancels make `most` too high, and the share
+   with it, so `most` is cut to the number of pending timers. A limit may cut a
+   share short: what is left is counted in the calls that follow.
 
    Timers that move down may make the next step's bucket large. They must not
    pay for the time before they came, so moved_tick becomes the tick of
@@ -1160,13 +1167,14 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote);
    - next_time, the time of the first key, becomes 0 if the timer may be the one
      that is due next. Then tw_wait searches the first buckets of the wheels,
      and changes nothing.
-   - key_in_doubt makes the end of the next call look at the first key. If the
-     first timer of its bucket is for the tick after the key, the key is right.
-     The doubt stays, for a later first key. If not, a walk through the bucket
-     looks for its true quiet tick. Is that higher than the key, the key rises,
-     and the wheel that has the first key now is looked at. If not, the doubt
-     ends. (A key only rises there, so that a call makes a walk or two per
-     wheel.)
+   - key_in_doubt makes the end of the next call look at the first key:
+     1. If the first timer of the bucket is for the tick after the key, the key
+        is right, and this call is done. The doubt stays, for later first keys.
+     2. Else a walk through the bucket looks for its true quiet tick. If that is
+        the key, the doubt ends.
+     3. If it is higher, the key rises, and 1. follows for the wheel that has
+        the first key now. (A key only rises here, so that a call makes a walk
+        or two per wheel.)
 
    Keys after the first one may stay too low, and each may cost one call that
    fires nothing. For example, timers start for 100, for 700 and 600, in one

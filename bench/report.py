@@ -112,7 +112,7 @@ TABLES = {
     'threads': ('ns', lines(POSTS, [2, 4]) +
                 lines(POSTS, [2, 4], 'ns, loop', ', the loop'),
                 ['mailbox', 'mutex'])}
-PLOT = (lines(['hold'], SIZES), [OURS, HEAPS, 'timeout.c', 'tree'])
+PLOT = (lines(['hold'], SIZES), [OURS, HEAPS, 'flat-wheel', 'tree'])
 
 # What the pages say in words: in each of these cells the first engine is faster
 # than the second.
@@ -126,7 +126,7 @@ CLAIMS = [
         (NS, HEAPS, OURS, 'trace asyncio-http, requests 100, burst 1000, '
          'burst 100000, cold 1000, cold 10000, loops 20000, idle 1000'),
         (NS, 'flat-wheel', OURS, 'requests 10000, restart 1000, restart '
-         '1000000, keepalive 1000'),
+         '1000000, keepalive 1000, hold 20000, hold 100000'),
         (NS, 'radix-heap', OURS, 'startstop 1000, restart 1000, idle 1000, '
          'trace http-proxy'),
         (NS, OURS, 'radix-heap', 'restart-64 1000000'),

@@ -209,11 +209,12 @@ static void print_books(void)
     print_lateness("timers of the server", &server->lateness);
     print_lateness("timers of the clients", &client->lateness);
     print_lateness("a process that only sleeps", &shared->sleeps);
-    printf(
-        "\nA timer fires after its tick of 1 ms, when the loop runs, which a "
-        "busy machine\ndelays. The server moved timers %llu times, and none "
-        "at a postpone.\n",
-        server->moves);
+    printf("\n%lu postpones wrote a deadline each; later the server moved "
+           "timers %llu times.\nA timer fires after its tick of 1 ms, when the "
+           "loop runs, which a busy machine\ndelays. serve: the timeout of a "
+           "connection. on_pause: a client's next request.\non_no_answer: a "
+           "client waits for an answer.\n",
+           server->counts[0][POSTPONED], server->moves);
 }
 
 int main(int argc, char **argv)
@@ -230,7 +231,8 @@ int main(int argc, char **argv)
     printf("%d clients talk to test/recipes/server.c for %d s. Each request "
            "postpones the\ntimeout of its connection (0.8 s). One request in "
            "100 is lost, and after one in\n100 the client falls silent, and "
-           "the server must cut it. The server says:\n\n",
+           "the server must cut it. The server says\neach second how many are "
+           "connected; who was cut comes back:\n\n",
            connections, seconds);
     fflush(stdout);
     shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
