@@ -17,6 +17,7 @@ cc=${CC:-cc}
 # timingwheel.
 cp timingwheel.h "$build/now"
 sed -e 's/^\(#define TW_VERSION_MINOR\) .*/\1 99/' \
+    -e 's/^\(#define TW_VERSION_PATCH\) .*/\1 0/' \
     -e 's/\(TIMINGWHEEL_H !=\) [0-9]*/\1 29900/' \
     -e 's/^    const char \*called;.*/&\n    char longer[56];/' \
     timingwheel.h >"$build/next/timingwheel.h"
