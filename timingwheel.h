@@ -251,8 +251,9 @@
     7. O(1). Start, cancel, postpone and move take a fixed number of steps in
        every single call; only creating a wheel takes longer. A call that
        advances costs O(1) per timer fired or cascaded and per bucket emptied,
-       for any span of time. A wait is O(1), but after the next timer has left
-       it looks at up to 44 timers in each wheel (or 96).
+       for any span of time. A wait is O(1), too. But after the next timer has
+       left, it looks at up to 44 timers (or 96) in each wheel, and at each
+       bucket emptied by cancels.
 
     8. Limits. A limited call handles at most `limit` timers, fired or cascaded
        (timers that wait for memory come on top, promise 9), and tw_wait returns
@@ -526,9 +527,9 @@ typedef struct tw_config {
                             timers need more wheels, and start slowly, and
                             TW_DEBUG gives no hints about deadlines */
     uint32_t wheel_size; /* how many times coarser each wheel is than the one
-                            before, which has twice as many buckets: a power
-                            of two from 2 to 4096 (1024 if
-                            size_t has 16 bits); 0 = TW_DEFAULT_WHEEL_SIZE */
+                            before; a wheel has twice as many buckets. A power
+                            of two from 2 to 4096 (1024 if size_t has 16 bits);
+                            0 = TW_DEFAULT_WHEEL_SIZE */
     size_t max_pending;  /* most timers pending at once, for tw_start: posted
                             starts are not limited; 0 = no limit */
     void *alloc_context; /* passed to TW_MALLOC and TW_FREE */
@@ -947,9 +948,8 @@ TW_DEF void tw_post_cancel(tw_mailbox *box, tw_remote *remote);
 /* The timingwheel's thread: applies all requests posted before this call, in
  * order of first post, and returns 0. Returns 1 where no timer can start:
  * inside tw_foreach, TW_MALLOC or TW_FREE, and while no timingwheel is set up.
- * Every request then stays. Returns 0 if box is NULL.
- * Fires nothing and never waits. Allowed in a callback. Costs one start or
- * cancel per request. */
+ * Every request then stays. Returns 0 if box is NULL. Fires nothing and never
+ * waits. Allowed in a callback. Costs one start or cancel per request. */
 TW_DEF size_t tw_collect(tw_mailbox *box);
 
 /* The timingwheel's thread: returns true if no request for `remote` is on its
