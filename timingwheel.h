@@ -3337,8 +3337,8 @@ TW_DEF bool tw_remote_settled(const tw_remote *remote)
 
 /* CHANGES
 
-   2.5.1  2026-11-29  Messages of TW_DEBUG reach a stderr that is a file. Some
-                      comments were false, or hard to follow.
+   2.5.1  2026-11-29  Messages of TW_DEBUG reach a stderr that is a file. The
+                      manual and comments are mended.
    2.5.0  2026-11-29  A wait after a cancel is short, also if the timer had been
                       postponed. Buckets of 32 timers move early. A reserve for
                       a delay lasts; tw_reserve in a visitor is refused. In one
