@@ -29,18 +29,22 @@ typedef struct tap_case {
 } tap_case;
 
 static unsigned tap_failed_checks; /* in the running case */
+static int tap_failed_line;        /* of the last failed check */
+static unsigned tap_repeats;       /* of the last failed check, in a row */
 static bool tap_is_shown;          /* the last failed check was printed */
 static size_t tap_case_index;      /* of the running case */
 static const char *tap_case_name;  /* of the running case */
 
-/* Prints the place of a failed check, at most ten times per case. tap_is_shown
- * then says whether to print more. */
+/* Prints the place of a failed check, at most ten times per case, and three
+ * times for one line. tap_is_shown then says whether to print more. */
 static inline bool tap_check(bool passed, const char *what, const char *file,
                              int line)
 {
     if (passed)
         return true;
-    tap_is_shown = ++tap_failed_checks <= 10;
+    tap_repeats = line == tap_failed_line ? tap_repeats + 1 : 1;
+    tap_failed_line = line;
+    tap_is_shown = ++tap_failed_checks <= 10 && tap_repeats <= 3;
     if (tap_is_shown)
         printf("# %s:%d: failed: %s\n", file, line, what);
     return false;
@@ -87,6 +91,7 @@ static inline int tap_run(const tap_case *cases, size_t count, int argc,
         if (!tap_is_chosen(cases[i].name, argc, argv))
             continue;
         tap_failed_checks = 0;
+        tap_failed_line = 0;
         tap_case_index = i;
         tap_case_name = cases[i].name;
         printf("# case: %s\n", tap_case_name); /* it may crash */
