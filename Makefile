@@ -134,9 +134,6 @@ check-fields: export ONLY = m32|targets
 check-mailbox: export ONLY = threads
 check-recipes: export ONLY = ^recipes
 check $(CHECKS:%=check-%):
-	@! echo hosts | grep -qE "$${ONLY:-.}" || echo 'may fetch libuv,' \
-	    'libevent, redis and nginx from Debian, and runs their tests as' \
-	    "$$(id -un); OFFLINE=1 refuses to fetch"
 	@test/check.sh
 
 fuzz coverage mutate:

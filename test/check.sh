@@ -71,9 +71,12 @@ parts() {
 
 parts >"$build.list"
 if ! [ -s "$build.list" ]; then
-    echo "no part has a name that matches ONLY='$ONLY'" >&2
+    echo "no part has a name that matches ONLY='${ONLY:-}'" >&2
     exit 2
 fi
+! grep -q '^hosts ' "$build.list" || echo 'may fetch libuv, libevent, redis' \
+    "and nginx from Debian, and runs their tests as $(id -un); OFFLINE=1" \
+    'refuses to fetch'
 processors=$(getconf _NPROCESSORS_ONLN)
 [ -n "${ONLY:-}" ] || echo "$(grep -c . "$build.list") parts; they take" \
     "$((50 / processors)) minutes on $processors idle processors"
