@@ -118,6 +118,7 @@ static void on_no_answer(timingwheel *tw, tw_timer *timer)
 
 static void run_clients(int connections)
 {
+    books = &shared->client;
     now = books_clock();
     poller = epoll_create1(EPOLL_CLOEXEC);
     tw_init(&timers, &(tw_config){.tick = TICK, .start = now});
@@ -145,6 +146,7 @@ static void run_clients(int connections)
 
 static void run_server(void)
 {
+    books = &shared->server;
     tw_timer statistic = TW_TIMER_INIT(on_statistic);
     tw_start_after(&timers, &statistic, clock_ns(), 1000 * MS);
     run();
@@ -160,7 +162,6 @@ static pid_t start(int connections, int seconds)
     if (process > 0)
         return process;
     alarm((unsigned)seconds + 5); /* ends a process that hangs */
-    books = connections > 0 ? &shared->client : &shared->server;
     if (connections > 0)
         run_clients(connections);
     else
