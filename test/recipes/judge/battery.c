@@ -1,4 +1,5 @@
-/* battery.c - the same twelve cases for every recipe of a loop: see `cases`.
+/* battery.c - the same cases for every recipe of a loop: see `cases`. judge.py
+ * names those that a loop cannot have.
  *
  * Includes a recipe, whose row in judge.py is `loop`, and which has
  *     timers, MS    the timingwheel, and a millisecond in its unit
